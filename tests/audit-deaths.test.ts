@@ -2,6 +2,7 @@
 import { availableEngines } from '@kith/testing';
 import { describeAuditDeaths } from './support/audit-deaths.ts';
 
-// The operations of a server key make forty writes and more, with a process for each: on real engines only the long suite runs them.
+// An operation that is called with a server key makes forty writes or more. The test starts a process for each write. So on real
+// engines only the long suite runs it.
 for (const engine of availableEngines())
   describeAuditDeaths(engine, { serverKeyChanges: engine === 'embedded' });

@@ -42,7 +42,7 @@ it('an anonymous backup has the same shapes, and nothing of anybody', async () =
   const { data: users } = await admin<{ data: { id: string; email: string; name: string }[] }>(
     `/${projectId}/users?limit=100`,
   );
-  // `world.users` does not have the suspended user.
+  // `world.users` does not contain the suspended user, so the backup has one user more.
   expect(users).toHaveLength(world.users.length + 1);
   const password = /all users now have the password (\S+)/.exec(said.stderr)?.[1];
   const counts: number[] = [];
@@ -58,7 +58,7 @@ it('an anonymous backup has the same shapes, and nothing of anybody', async () =
       { token: session.accessToken },
     );
     for (const { connectedUser } of connections) {
-      // The copy that connections keeps says the same as identity.
+      // The connections service keeps a copy of each profile. The name in this copy is the same as in identity.
       expect(connectedUser.name).toBe(users.find(({ id }) => id === connectedUser.id)?.name);
     }
     counts.push(connections.length);

@@ -26,7 +26,7 @@ describe('the guide of backups', async () => {
   });
   afterAll(() => rm(folder, { recursive: true, force: true }));
 
-  /** Does what `npx` does inside an installed checkout. */
+  /** Makes a folder with an `npx`. This program does what `npx` does inside an installed checkout. */
   const programs = async (): Promise<string> => {
     const bin = join(folder, 'bin');
     await mkdir(bin);

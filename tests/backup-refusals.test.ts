@@ -60,7 +60,7 @@ describe('kith backup, restore and adopt', () => {
     const restored = await runKith(restore, to);
     expect([restored.code, restored.stderr]).toEqual([0, expect.stringContaining('1 erasures')]);
     expect((await readdir(root)).filter((name) => name.endsWith('.partial'))).toEqual([]);
-    // The restored folder is an installation of its own, and the backup stays a copy.
+    // The restored folder is now an installation of its own. The backup itself is still only a copy.
     expect(JSON.parse(await readFile(join(to.KITH_DATA, 'backup.json'), 'utf8'))).toHaveProperty('adoptedAt');
     const kept = JSON.parse(await readFile(join(pathOf('backup'), 'backup.json'), 'utf8'));
     expect(kept).not.toHaveProperty('adoptedAt');

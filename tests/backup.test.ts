@@ -51,7 +51,7 @@ describe.each(forms)('a backup of the %s form', (form) => {
     await rm(root, { recursive: true, force: true });
   });
 
-  /** The environment that tells commands where a platform is, or where to restore one to. */
+  /** The environment for commands. It says where a platform is, or where a backup is to be restored. */
   const envOf = (name: string): NodeJS.ProcessEnv =>
     engines
       ? {
@@ -109,7 +109,7 @@ describe.each(forms)('a backup of the %s form', (form) => {
       expect([name, (await stat(join(backup, name))).mode & 0o077]).toEqual([name, 0]);
     }
 
-    // Changes that the backup does not have: somebody leaves, a project is deleted, and somebody else exchanges a refresh token.
+    // These changes come after the backup: one user leaves, a project is deleted, and another user exchanges a refresh token.
     const [leaver, , later] = kept as [Newcomer, Newcomer, Newcomer];
     const exchange = (call: Call, refreshToken: string) =>
       call<{ refreshToken: string }>('POST', `/v7/${later.projectId}/auth/request-new-access-token`, {
@@ -131,7 +131,8 @@ describe.each(forms)('a backup of the %s form', (form) => {
       expect(await readAll(call, world)).toEqual(before);
       const others = kept.filter((one) => one !== leaver);
       await writers.expectKept(call, others);
-      // The token is unknown, but its family is known. This raises no alarm, as the backup is older than the token.
+      // The restored platform does not know this token, but it knows the token's family. This raises no alarm, because the token is
+      // newer than the backup.
       await expect(exchange(call, exchanged)).rejects.toMatchObject({
         status: 401,
         code: 'auth/unauthorized',

@@ -146,7 +146,7 @@ describe.each(availableEngines())('kith on a platform (%s)', (engine) => {
 
   it('rotates keys', async () => {
     const keys = await json<{ state: string }[]>('keys', 'rotate');
-    // Other suites on this platform may have rotated before.
+    // Other suites on this platform may have rotated the keys before.
     const [newest, next, ...former] = keys.map(({ state }) => state);
     expect([newest, next]).toEqual(['published', 'signing']);
     expect(former).toEqual(former.map(() => 'verifying'));
@@ -265,7 +265,7 @@ describe('kith', () => {
       const help = await told(...name.split(' '), '--help');
       expect(help.startsWith(`kith ${name}`), name).toBe(true);
       expect(await told('help', ...name.split(' '))).toBe(help);
-      // The help of all commands lists the variables that a command reads, too, each with its description.
+      // The general help also lists each variable that this command reads, with a description.
       const read = [...help.matchAll(/^ {2}([A-Z_]+) +\S.*$/gm)];
       expect(read.length > 0, name).toBe(name !== 'completion');
       for (const [, variable] of read) expect(stdout).toMatch(new RegExp(`^ {2}${variable} {2,}\\S`, 'm'));

@@ -10,7 +10,7 @@ afterAll(() => browser?.close());
 
 const password = 'correct horse battery';
 
-// docs/client-family.md: the file that it shows, and its table of hooks.
+// Tests docs/client-family.md: the file that the guide shows, and the guide's table of hooks.
 describe.skipIf(!browser)('the published SDK in Chromium', { timeout: 120_000, concurrent: true }, () => {
   let world: FamilyWorld;
   beforeAll(async () => {
@@ -26,7 +26,7 @@ describe.skipIf(!browser)('the published SDK in Chromium', { timeout: 120_000, c
     await heading(visitor, name);
     return visitor.ask<{ id: string }>('sdk.me.user');
   };
-  /** Fetches notifications until the page shows one. */
+  /** Fetches notifications until the page shows the notification with this text. */
   const notified = async ({ page, ask }: FamilyVisitor, text: string) => {
     const item = page.getByRole('list', { name: 'Notifications' }).getByText(text, { exact: true });
     for (;;) {
@@ -91,7 +91,7 @@ describe.skipIf(!browser)('the published SDK in Chromium', { timeout: 120_000, c
     const { id: first } = await ada.ask<{ id: string }>(`sdk.request({ userId: '${graceId}' })`);
     await grace.ask(`sdk.decline({ connectionId: '${first}' })`);
     expect(await status()).toBe('declined sent');
-    // Whoever has declined a request may ask in turn.
+    // A user who has declined a request may now send a request in the other direction.
     const { id: second } = await grace.ask<{ id: string }>(`sdk.request({ userId: '${adaId}' })`);
     expect(await status()).toBe('pending received');
     expect(await grace.ask('sdk.sent()')).toMatchObject({ requests: [{ id: second, user: { id: adaId } }] });
@@ -123,7 +123,7 @@ describe.skipIf(!browser)('the published SDK in Chromium', { timeout: 120_000, c
     await shows('Autumn: first, second');
     await ask("sdk.lists.removeFromList({ entityId: 'first' })");
     await shows('Autumn: second');
-    // Reloads, to see what was stored and not what the page remembers.
+    // Reloads the page. So the page shows what the platform has stored, and not what the page remembers.
     await page.reload();
     await shows('root:');
     await page.getByRole('list', { name: 'Lists' }).getByText('Autumn').waitFor();
@@ -146,7 +146,7 @@ describe.skipIf(!browser)('the published SDK in Chromium', { timeout: 120_000, c
     expect(await ask('sdk.me.user')).toMatchObject(profile);
     expect(ada.complaints).toEqual([]);
 
-    // Each refresh sends the token that the refresh before returned.
+    // Each refresh sends the token that the previous refresh returned.
     const sent: string[] = [];
     page.on('request', (request) => {
       if (request.url().endsWith('/request-new-access-token')) sent.push(request.postData() ?? '');
@@ -154,7 +154,7 @@ describe.skipIf(!browser)('the published SDK in Chromium', { timeout: 120_000, c
     for (const _ of [1, 2, 3]) expect(await ask('sdk.auth.requestNewAccessToken()')).toMatch(/^ey/);
     expect(new Set(sent).size).toBe(3);
 
-    // As after half an hour, the access token is refused.
+    // Refuses the access token once, as the platform does after half an hour.
     let refused = 0;
     await page.route('**/connections/count', (route) => {
       const headers = route.request().headers();

@@ -11,13 +11,14 @@ import { runKith } from './support/command.ts';
 const run = promisify(execFile);
 const has = (shell: string) => spawnSync(shell, ['-c', 'true']).status === 0;
 
-/** Words on a command line, of which the last is to be completed, and what is offered for it. */
+/** The words of a command line, and what a shell offers for the last word. */
 type Question = [words: string[], offers: string[]];
 
 const file = 'a-file';
 
 /**
- * A question for every place in the table of commands: about the names that can follow, the options, and the values of each option.
+ * Makes a question for every place in the table of commands. The questions ask for the names that can follow, for the options, and for
+ * the values of each option.
  */
 function questions(): Question[] {
   const split = commands.map((command) => command.name.split(' '));
@@ -55,7 +56,7 @@ function offersFor(one: Pick<Option | Word, 'value' | 'choices'> | undefined): s
 
 const quoted = (word: string) => `'${word}'`;
 
-/** A script per shell that prints one line for each question. */
+/** For each shell: makes a script that prints one line for each question. */
 const shells = {
   bash: (script: string, asked: readonly string[][]) => `${script}
 compopt() { COMPREPLY=(${file}); }
@@ -85,7 +86,7 @@ describe('kith completion', () => {
   const answers = async (shell: Shell, asked: readonly string[][], by: string = shell) => {
     const { code, stdout, stderr } = await runKith(['completion', shell], {});
     expect([code, stderr]).toEqual([0, '']);
-    // Words of zsh are counted from 1.
+    // zsh counts the words of a line from 1.
     const pad = by === 'bash' ? "pad=('')\n" : 'pad=()\n';
     const text = `${shell === 'zsh' ? pad : ''}${shells[shell](stdout, asked)}`;
     const home = { PATH: process.env.PATH, HOME: folder };
@@ -96,7 +97,9 @@ describe('kith completion', () => {
       .slice(0, -1)
       .map((line) => line.split(' ').filter(Boolean));
   };
-  /** Leaves out what a shell leaves out by itself: words that do not begin with the typed text, and options unless `-` is typed. */
+  /**
+   * Removes the offers that a shell itself does not show: words that do not begin with the typed text, and options if no `-` is typed.
+   */
   const begun = (word: string, offers: readonly string[]) =>
     offers.filter((one) => one.startsWith(word) && (word.startsWith('-') || !one.startsWith('-'))).toSorted();
 
@@ -104,7 +107,7 @@ describe('kith completion', () => {
 
   it.each([
     ['bash', 'bash'],
-    // Without a zsh, bash runs the script: it understands all of zsh's language that the script uses.
+    // If zsh is not installed, bash runs the script for zsh. Bash understands all parts of zsh's language that this script uses.
     ['zsh', has('zsh') ? 'zsh' : 'bash'],
     ...(has('fish') ? ([['fish', 'fish']] as const) : []),
   ] as const)('offers in %s every command, option and value of the table, asked by %s', async (shell, by) => {

@@ -20,7 +20,7 @@ const root = fileURLToPath(new URL('../', import.meta.url));
 describe.runIf(availableEngines().includes('containers'))('docker-compose', () => {
   let project: ComposeProject;
   beforeAll(async () => {
-    // In production the reference is shown only on demand.
+    // In production, Kith shows its API reference only if a setting asks for it.
     const services = { gateway: { environment: { API_REFERENCE: 'all' } } };
     project = await startComposeProject({ version: '2.4', services });
   }, 600_000);
@@ -80,7 +80,8 @@ describe.runIf(availableEngines().includes('containers'))('docker-compose', () =
         / true \[ALL\] \[no-new-privileges:true\] true$/,
       );
     }
-    // The gateway's Redis and the databases are on other networks.
+    // The crypto service cannot reach the gateway's Redis or the databases, because they are on other networks. The gateway cannot
+    // reach the databases either.
     const resolves =
       "require('dns').lookup(process.argv[1], (error) => console.log(error ? 'unknown' : 'known'))";
     const knows = async (service: string, host: string) =>
@@ -128,7 +129,7 @@ describe.runIf(availableEngines().includes('containers'))('docker-compose', () =
     await project.call('stop', 'identity');
     expect((await list()).json()).toMatchObject({ code: 'gateway/unavailable' });
     await project.call('up', '-d', '--no-build', '--no-deps', '--scale', 'identity=2', 'identity');
-    // Asks once a second; more often would use up this address's limit before a slow machine has started the service.
+    // Asks only once a second. More requests could use up the limit of this address before a slow machine has started the service.
     await expect.poll(async () => (await list()).status, { interval: 1000, timeout: 30_000 }).toBe(404);
   }, 90_000);
 });

@@ -5,8 +5,8 @@ import { ecKey, privateKey } from './support/keys.ts';
 
 const json = 'application/json';
 
-// What tests/surface does not check of the endpoints of spec#conventions-core: bytes of bodies and ids, keys of other forms, and
-// logs.
+// Tests what tests/surface does not check about the endpoints of spec#conventions-core: the bytes of bodies and ids, other forms of
+// keys, and logs.
 describe.each(availableEngines())('core endpoints (%s)', (engine) => {
   let platform: TestPlatform;
   let ada: TestUser;
@@ -134,7 +134,7 @@ describe.each(availableEngines())('core endpoints (%s)', (engine) => {
   });
 });
 
-/** Every 20-character window of a key, and of what it decodes to. */
+/** Every piece of 20 neighbouring characters in a key, and in the text that the key decodes to. */
 function parts(key: string): string[] {
   const texts = [key, Buffer.from(key, 'base64').toString('latin1')];
   return texts

@@ -36,7 +36,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 const operatorToken = 'the-operator';
 const processes = ['gateway', ...serviceNames] as const;
 
-// The whole platform on engines with passwords, rights and encryption: if a right is missing, a test here fails (docs/adr/0048).
+// Runs the whole platform on engines with passwords, rights and encryption (docs/adr/0048). If the platform lacks a right, a test here
+// fails.
 describe.runIf(availableEngines().includes('containers'))('the credentials', () => {
   const prefix = uniquePrefix();
   let folder: string;
@@ -47,7 +48,7 @@ describe.runIf(availableEngines().includes('containers'))('the credentials', () 
 
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'kith-credentials-'));
-    // The engines' user has to pass through this folder.
+    // The system user of the engines must be able to enter this folder.
     await chmod(folder, 0o711);
     credentials = await ensure();
     engines = await startOwnEngines(credentials);
@@ -58,7 +59,7 @@ describe.runIf(availableEngines().includes('containers'))('the credentials', () 
       redis: hostOf(engines.redisUrl),
     };
     const { ca, passwordOf } = credentials;
-    // Twice, as at each start: users that exist stay as they are.
+    // Does this twice, as two starts would. Users that exist already stay as they are.
     for (let start = 0; start < 2; start++)
       await ensureDatabaseUsers({ url: credentials.rootUrl(at.mongo), ca, prefix, passwordOf });
     keeper = await keepStreams({
@@ -96,7 +97,7 @@ describe.runIf(availableEngines().includes('containers'))('the credentials', () 
     );
     const secrets = [...processes.map((user) => credentials.seedOf(user)), credentials.passwordOf('gateway')];
     for (const secret of secrets) expect(told.join()).not.toContain(secret);
-    // Made a second time, they are the same.
+    // If the credentials are made a second time, they stay the same.
     const before = await Promise.all(
       [...storingNames, 'gateway'].map((name) => readFile(join(files, name, 'password'), 'utf8')),
     );
@@ -115,7 +116,7 @@ describe.runIf(availableEngines().includes('containers'))('the credentials', () 
         LOG_LEVEL: 'debug',
         PORT: '0',
         KITH_PREFIX: prefix,
-        // Limits are counted in Redis, but are high enough for all requests here.
+        // Redis counts requests against the limits, but the limits are high enough for all requests here.
         RATE_LIMIT_SCALE: '1000',
         OPERATOR_TOKEN: operatorToken,
         KITH_SECRET: 'the secret of a platform with rights',
@@ -156,7 +157,7 @@ describe.runIf(availableEngines().includes('containers'))('the credentials', () 
     const alan = await people.createUser(id);
     await people.connect(alan, ada);
     await waitFor(() => stream.events.length === 2, { what: 'the request on the stream' });
-    // The gateway hears of it from a notice: it asks for revocations only every 30 s.
+    // The gateway learns of the sign-out from a notice. By itself it asks for revocations only every 30 s.
     await call('POST', `/v7/${id}/auth/sign-out`, { body: { refreshToken: alan.refreshToken } });
     const isRefused = () =>
       call('GET', `/v7/${id}/auth/sessions`, { token: alan.accessToken }).then(
@@ -164,7 +165,7 @@ describe.runIf(availableEngines().includes('containers'))('the credentials', () 
         (error) => error.status === 401,
       );
     await waitFor(isRefused, { what: 'the end of the session' });
-    // All services erase the user, and the events on the bus go, too.
+    // All services erase the user. The user's events disappear from the bus, too.
     await call('DELETE', `/v7/${id}/users/${ada.id}`, { token: ada.accessToken });
     await waitFor(async () => !(await eventsOn(await as('operator'), prefix)).includes('Countess'), {
       timeoutMs: 30_000,
@@ -201,7 +202,7 @@ describe.runIf(availableEngines().includes('containers'))('the credentials', () 
     ['gateway', `$JS.API.STREAM.PURGE.${prefix.toUpperCase()}_DEAD`],
     ['identity', `$JS.API.STREAM.PURGE.${prefix.toUpperCase()}_EVENTS`],
     ['identity', `$JS.API.CONSUMER.DELETE.${prefix.toUpperCase()}_EVENTS.connections-profiles`],
-    // The server would deliver to any subject that these requests name.
+    // If these requests were allowed, the server would deliver messages to any subject that they name.
     ['connections', `$JS.API.CONSUMER.CREATE.${prefix.toUpperCase()}_EVENTS.connections-profiles`],
     ['connections', `$JS.API.CONSUMER.CREATE.${prefix.toUpperCase()}_EVENTS.connections-profiles.x`],
     ['connections', `$JS.API.CONSUMER.DURABLE.CREATE.${prefix.toUpperCase()}_EVENTS.connections-profiles`],
@@ -344,7 +345,7 @@ describe.runIf(availableEngines().includes('containers'))('the credentials', () 
   }
 });
 
-/** Everything in the stream of events as one text; ends the connection. */
+/** Returns everything in the stream of events as one text. Ends the connection. */
 async function eventsOn(connection: NatsConnection, prefix: string): Promise<string> {
   const { streams } = await jetstreamManager(connection, { checkAPI: false });
   const name = streamNames(prefix).events;

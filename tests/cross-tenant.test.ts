@@ -5,7 +5,7 @@ import { http } from './support/http.ts';
 import { filePart, multipart } from './support/multipart.ts';
 import { sampleBody, sampleQuery } from './support/samples.ts';
 
-// Every operation that takes a user's token, from the contracts, so that a new operation is covered automatically.
+// Every operation that takes a user's token. The list comes from the contracts, so it contains every new operation automatically.
 const guarded = operations.filter(({ auth, scope }) => auth === 'user' && scope === 'project');
 const withIds = operations.filter(
   ({ auth, scope, params }) =>
@@ -17,7 +17,7 @@ describe.each(availableEngines())('tenants (%s)', (engine) => {
   let mine: TestUser;
   let theirs: TestUser;
   let ids: Record<string, string>;
-  /** What the user of project B sees, which no request here changes. */
+  /** What the user of project B sees. No request in this suite may change it. */
   let view: unknown[];
 
   beforeAll(async () => {
@@ -42,7 +42,7 @@ describe.each(availableEngines())('tenants (%s)', (engine) => {
       body,
     });
     const file = stored.json() as { fileId: string };
-    // Events that are still on their way would look like a change later.
+    // Waits for all events, because an event that arrives later would look like a change.
     const counted = () =>
       platform.call<number>('GET', `/v7/${b.id}/app-notifications/count`, { token: theirs.accessToken });
     await waitFor(async () => (await counted()) === 2, { what: 'their notifications' });
@@ -57,7 +57,7 @@ describe.each(availableEngines())('tenants (%s)', (engine) => {
       factorId: '00000000-0000-4000-8000-000000000002',
     };
     view = await theirView();
-    // Export and lists hold what was made above.
+    // The export and the lists contain the things that were made above.
     expect(JSON.stringify(view)).toContain(collection.id);
   });
   afterAll(() => platform?.stop());
@@ -116,7 +116,7 @@ describe.each(availableEngines())('tenants (%s)', (engine) => {
     '%s: ids of another project are not there',
     async (_, one) => {
       const answer = await send(one, mine.projectId);
-      // A bad parent is refused as a bad target, with 400 (spec#collections-create). No answer tells what exists.
+      // If a parent collection is bad, the platform refuses it with 400 (spec#collections-create). No answer reveals what exists.
       expect([
         403,
         404,

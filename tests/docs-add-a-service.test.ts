@@ -25,7 +25,7 @@ describe(`docs/${guide}`, () => {
   it('leads to a service that passes its suite, on every engine', async () => {
     const files = (await readBlocks(guide)).filter(({ file }) => file !== undefined);
     await followGuide(guide, files, { folder: copy.path });
-    // What npm would do.
+    // Links the package of the new service, as npm would.
     await symlink('../../services/statistics', join(copy.path, 'node_modules/@kith/statistics'));
     const words = ['tools/bootstrap.mjs', 'tools/test.ts', 'services/statistics'];
     const { stdout } = await run(process.execPath, words, { cwd: copy.path, env });

@@ -30,7 +30,7 @@ const production = {
   TRUST_PROXY_HOPS: '1',
 };
 
-/** Runs the doctor in an environment, and gives what it says. */
+/** Runs `kith doctor` in an environment, and returns its findings. */
 async function examine(env: NodeJS.ProcessEnv, words: string[] = []) {
   const said = await runKith(['doctor', '--json', ...words], env);
   const { isWell, findings } = JSON.parse(said.stdout) as { isWell: boolean; findings: Finding[] };
@@ -255,7 +255,7 @@ describe('kith doctor at a public address', () => {
     ]);
   });
 
-  /** A process of its own, as Node reads the authorities that it trusts only when it starts. */
+  /** Runs `kith doctor` in a process of its own, because Node reads the authorities that it trusts only when it starts. */
   async function kithTrusting(authority: string, env: NodeJS.ProcessEnv): Promise<string> {
     const { kith } = await import('./support/command.ts');
     return (await kith(['doctor'], { ...env, NODE_EXTRA_CA_CERTS: authority })).stdout;

@@ -9,17 +9,17 @@ import { describe, expect, it } from 'vitest';
 import { startByKith } from './support/start-script.ts';
 
 const request = 'GET /.well-known/jwks.json HTTP/1.1\r\nHost: x\r\n\r\n';
-/** Longer than the test needs to send two requests, even on a busy machine. */
+/** How long a gateway drains, in ms. This is longer than the test needs to send two requests, even on a busy machine. */
 const DRAIN_MS = '3000';
 
-/** A process with a gateway that can be told to end. */
+/** A running process that contains a gateway. The test can tell this process to end. */
 interface Running extends AsyncDisposable {
   url: string;
   terminate(): void;
   exited: Promise<number | NodeJS.Signals>;
 }
 
-/** `npm start`, or a gateway as a process of its own. */
+/** Starts the platform as `npm start` does, or in the distributed form, whose gateway is a process of its own. */
 async function startOne(engine: string): Promise<Running> {
   await using undo = new AsyncDisposableStack();
   if (engine === 'containers') {
@@ -41,7 +41,7 @@ async function startOne(engine: string): Promise<Running> {
   const kept = undo.move();
   return {
     url,
-    // Sent to the process group, as a supervisor does, so the process gets the signal twice.
+    // The signal goes to the whole process group, as from a supervisor. So the process gets the signal twice.
     terminate: () => kith.signal('SIGTERM'),
     exited: kith.exited,
     [Symbol.asyncDispose]: () => kept.disposeAsync(),
@@ -72,7 +72,7 @@ describe.each(availableEngines())('SIGTERM (%s)', (engine) => {
   });
 });
 
-/** Sends a request and gives the head of its answer. */
+/** Sends a request and returns the head of its answer. */
 async function ask(socket: Socket): Promise<string> {
   socket.write(request);
   const [chunk] = await once(socket, 'data');

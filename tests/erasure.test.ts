@@ -23,7 +23,7 @@ const secrets = {
 };
 const email = 'zqmail@example.net';
 const inEvents = Object.values(secrets);
-/** A type of notifications that was turned off. */
+/** A type of notifications that the user has turned off. */
 const turnedOff = 'zq-type';
 /** The name of a second factor whose enrolment is pending. */
 const factor = 'zq-factor';
@@ -70,7 +70,8 @@ describe.each(availableEngines())('a busy user who leaves (%s)', (engine) => {
     const friend = await platform.createUser(id, { name: 'Friend who stays' });
     const others = await Promise.all(['A', 'B', 'C'].map((name) => platform.createUser(id, { name })));
     const gone = await beBusy(platform, { projectId: id, friend, others });
-    // Answers to requests with a key, one of them from somebody who was not signed in.
+    // Sends requests with an idempotency key, so the platform stores the answers. For one of these requests, the sender is not signed
+    // in.
     const keyed = async (path: string, method: string, { token = '', body = {} }) => {
       const headers = { 'content-type': 'application/json', 'idempotency-key': 'zqkey' };
       const authorization = token ? { authorization: `Bearer ${token}` } : {};
@@ -87,10 +88,10 @@ describe.each(availableEngines())('a busy user who leaves (%s)', (engine) => {
       body: { ...newcomer, email: `2${email}` },
     })) as Session;
     const answers = [`${gone.id}|identity.update-user|`, '|-|identity.sign-up|'];
-    // The last one is the user as an actor or a target in the audit log, and in the events of that log.
+    // The last word is the name of the user in the audit log and in the events of that log. There the user is an actor or a target.
     const words = [...wordsOfHers, ...answers, `user:${gone.id}`];
 
-    // A consumer that gives up every event, so that each becomes a dead letter.
+    // This consumer fails on every event, so every event becomes a dead letter.
     await using bus = await openBusOf(platform);
     const poisoned = { durable: 'test-poisoned', subjects: [`${bus.prefix}.event.>`], maxDeliveries: 1 };
     await bus.consume(poisoned, async () => {
@@ -108,7 +109,7 @@ describe.each(availableEngines())('a busy user who leaves (%s)', (engine) => {
 
     await platform.call('DELETE', `/v7/${id}/users/${gone.id}`, { token: gone.accessToken });
     await platform.call('DELETE', `/v7/${id}/users/${second.user.id}`, { token: second.accessToken });
-    // Waits for the dead letters first: reading them alone costs the platform little.
+    // Waits for the end of the dead letters first, because reading only them costs the platform little.
     const isWithdrawn = async () => {
       const text = await letters();
       return !inEvents.some((word) => text.includes(word));
@@ -122,7 +123,7 @@ describe.each(availableEngines())('a busy user who leaves (%s)', (engine) => {
     };
     await waitFor(isGone, { timeoutMs: 45_000, what: 'the erasure' }).catch(() => expect(left).toEqual([]));
 
-    // Logs hold ids, as parts of addresses, but nothing that a user has said.
+    // Logs contain ids, because addresses contain ids. Logs contain nothing that a user has written.
     const aside = [await platform.logs(), await countsOf(platform)].join('\n');
     expect(words.filter((word) => aside.includes(word))).toEqual([]);
     expect(await platform.logs()).toContain(gone.id);

@@ -46,7 +46,7 @@ describe.skipIf(!browser)(
       expect(await wrong.count()).toBe(0);
       await visitor.button('Create account').click();
       await page.getByText('This username is taken.').waitFor();
-      // The browser reports refusals in its console; it must report nothing else.
+      // The browser's console shows the refused requests. It must show nothing else.
       expect(visitor.complaints.filter((text) => !/status of 4\d\d/.test(text))).toEqual([]);
     });
 
@@ -84,7 +84,7 @@ describe.skipIf(!browser)(
       'can be read and fits, in the light and in the dark, on a %s',
       async ([device, viewport], { expect }) => {
         const ada = await world.platform.createUser({
-          // The search for `demo` below must not find this name: the five people of the world already fill the list of suggestions.
+          // The search for `demo` below must not find this name. The five people of the world already fill the list of suggestions.
           name: 'Ada Example',
           username: device === 'desktop' ? 'ada' : 'ada.example',
         });

@@ -48,7 +48,7 @@ describe.skipIf(!browser)('mails of the example application', { timeout: 120_000
     await page.getByRole('link', { name: 'Go on' }).click();
     await signIn(visitor, { email: ada.email, password });
     await page.getByRole('heading', { name: 'Find people' }).waitFor();
-    // All sessions have ended, and the link works only once.
+    // The new password has ended all sessions. The link in the mail does not work a second time.
     await elsewhere.page.reload();
     await elsewhere.button('Sign in').waitFor();
     await elsewhere.page.goto(await linkIn(ada.email, 'passwordReset'));
@@ -77,7 +77,7 @@ describe.skipIf(!browser)('mails of the example application', { timeout: 120_000
     await grace.button('Send me a link').click();
     const tab = await grace.newTab();
     await tab.goto(await linkIn(other.email, 'verificationLink'));
-    // Opening the link is not enough.
+    // Opening the link does not confirm the address yet.
     await grace.page.reload();
     await says(grace, 'is not confirmed yet.');
     await tab.getByRole('button', { name: 'Confirm' }).click();

@@ -53,7 +53,7 @@ describe('npm run example', { timeout: 120_000 }, () => {
     const KITH_URL = (await settingsAt(addressIn(second.output()))).url;
     expect(other.output()).toContain(`Another Kith is up at ${KITH_URL} and uses the data`);
 
-    // On a platform that already runs it creates no users.
+    // If the platform runs already, the example creates no users on it.
     await using third = await start({ KITH_URL, KITH_PROJECT: projectId, KITH_DATA: join(data, 'none') });
     expect(await settingsAt(addressIn(third.output()))).toEqual({ url: KITH_URL, projectId });
     expect(signInsIn(third.output())).toEqual([]);

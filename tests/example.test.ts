@@ -92,7 +92,7 @@ describe.skipIf(!browser)('the example application', { timeout: 120_000, concurr
     expect([code, others.length]).toEqual([expect.stringMatching(/^([A-Z2-7]{6}-){3}[A-Z2-7]{6}$/), 9]);
     await ada.button('I have kept them').click();
 
-    // A second passkey asks for the password.
+    // To add a second passkey, the user has to give the password.
     await ada.button('Add a passkey').click();
     await page.getByRole('dialog').getByLabel('Your password').fill(own.password);
     await ada.button('Continue').click();
@@ -124,7 +124,7 @@ describe.skipIf(!browser)('the example application', { timeout: 120_000, concurr
     await ada.button('Sign out').first().click();
     await signIn(ada, own);
     await page.getByRole('heading', { name: 'Your account' }).waitFor();
-    // The only complaints are the refusals that lead to the second step, and the wrong code.
+    // The browser may report only two kinds of refusals: those that lead to the second step, and the refusal of the wrong code.
     expect(ada.complaints.filter((one) => !/status of 40[13]/.test(one))).toEqual([]);
   });
 
@@ -141,7 +141,7 @@ describe.skipIf(!browser)('the example application', { timeout: 120_000, concurr
     await world.ask(world.edith, own.username, 'Hello');
     await ada.page.getByRole('status').getByText('Edith Demo would like to connect').click();
     await ada.button('Decline Edith Demo').click();
-    // Whoever has declined a request may ask in turn.
+    // A user who has declined a request may now send a request in the other direction.
     await ada.button('Connect with Edith Demo').waitFor();
     await ada.button('Block Edith Demo').click();
     await ada.button('Block').click();
@@ -185,7 +185,7 @@ describe.skipIf(!browser)('the example application', { timeout: 120_000, concurr
     await ada.goTo('Folders');
     await page.getByRole('link', { name: 'Reading group 1 saved' }).click();
     await card(page, 'Alan Demo').waitFor();
-    // The address names the folder.
+    // The page's address names the folder, so the page shows the same folder after a reload.
     await page.reload();
     await ada.button('Take Alan Demo out of Reading group').click();
     await page.getByText('Nobody is saved here yet').waitFor();
@@ -246,12 +246,12 @@ describe.skipIf(!browser)('the example application', { timeout: 120_000, concurr
     await ada.goTo('Account');
     await ada.button('Add a picture').waitFor();
 
-    // As a phone stores it: sideways, with a note to turn it.
+    // Makes a photo as a phone stores it: sideways, with a note that it must be turned.
     const photo = await sharp({ create: { width: 800, height: 400, channels: 3, background: 'teal' } })
       .jpeg()
       .withMetadata({ orientation: 6 })
       .toBuffer();
-    // The request is sent, but never answered.
+    // The page sends the request, but never gets an answer.
     await page.route('**/storage/images', () => {});
     const file = page.getByLabel('Picture', { exact: true });
     await file.setInputFiles({ name: 'me.jpg', mimeType: 'image/jpeg', buffer: photo });

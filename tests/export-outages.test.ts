@@ -34,7 +34,7 @@ describe.each(availableEngines())('export while services end (%s)', (engine) => 
     expect([whole.status, whole.isWhole]).toEqual([200, true]);
     expect((JSON.parse(whole.text) as Document).savedEntities).toHaveLength(40);
 
-    // The service ends when its second page is asked for: the head of the answer has been sent by then.
+    // The service ends when the gateway asks it for the second page. By then the gateway has sent the head of its answer.
     before = async (subject, body) => {
       const isSecond = !new TextDecoder().decode(body).includes('"after":null');
       if (subject.endsWith(internalSubject('', exportEntities)) && isSecond) {
@@ -55,7 +55,7 @@ describe.each(availableEngines())('export while services end (%s)', (engine) => 
   });
 });
 
-/** Downloads an export, and tells whether the whole answer came. */
+/** Downloads an export. Reports whether the whole answer arrived. */
 function take(url: string, user: TestUser): Promise<{ status: number; text: string; isWhole: boolean }> {
   const headers = { authorization: `Bearer ${user.accessToken}` };
   return new Promise((resolve, reject) => {

@@ -37,7 +37,7 @@ describe.each(availableEngines())('export (%s)', (engine) => {
   const request = (from: TestUser, to: TestUser, message: string) =>
     call<{ id: string; createdAt: string }>(from, 'POST', `/users/${to.id}/connection`, { message });
   const profileOf = (user: TestUser) => call<Record<string, unknown>>(user, 'GET', `/users/${user.id}`);
-  /** A user as anyone sees it. */
+  /** A user's profile, as another user sees it. */
   const seen = (user: TestUser, by: TestUser) => call<unknown>(by, 'GET', `/users/${user.id}`);
 
   it('gives back everything a busy user has made, and what others have sent', async () => {
@@ -63,7 +63,7 @@ describe.each(availableEngines())('export (%s)', (engine) => {
     const declinedByAda = await request(paul, ada, 'It is me');
     await call(ada, 'PATCH', `/connections/${declinedByAda.id}/decline`);
     await call(ada, 'POST', `/users/${rosa.id}/block`);
-    // What others do among themselves is not part of Ada's export.
+    // Ada's export does not contain what other users do with each other.
     await platform.connect(grace, alan, 'Not for Ada');
 
     const folder = await platform.createCollection(ada, 'Folder');
@@ -78,7 +78,7 @@ describe.each(availableEngines())('export (%s)', (engine) => {
       '/collections/root',
     );
     const root = await call<Collection>(ada, 'GET', '/collections/root');
-    // Grace's acceptance, and the requests of Kurt and Paul.
+    // Waits for three notifications: Grace's acceptance, and the requests of Kurt and Paul.
     const listed = () => call<{ data: unknown[] }>(ada, 'GET', '/app-notifications?limit=50');
     await waitFor(async () => (await listed()).data.length === 3, { what: 'Ada’s notifications' });
 
@@ -164,7 +164,7 @@ describe.each(availableEngines())('export (%s)', (engine) => {
       expect(answer.text).not.toContain(secret);
     }
     expect(answer.text).not.toMatch(/argon2|hash|sealed|epoch|"rev"|secret|Not for Ada|Grace’s/i);
-    // Grace's export holds her side of it, and nothing more.
+    // Grace's export contains her own side of the same data, and nothing more.
     const of = await read(grace);
     expect(of.connections.map(({ connectedUser }) => connectedUser.id).sort()).toEqual(
       [ada.id, alan.id].sort(),

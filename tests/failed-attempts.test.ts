@@ -10,7 +10,7 @@ test.each(availableEngines())(
   async (engine) => {
     let ahead = 0;
     await using world = await startAuthWorld(engine, { now: () => Date.now() + ahead });
-    // Two replicas share their counts. On SQLite, identity can have only one.
+    // Two replicas of identity share their counts. On SQLite, identity can have only one replica.
     if (engine === 'containers') await world.anotherIdentity();
     const { id: projectId } = await world.createProject();
     const { email, password } = await world.createUser(projectId);

@@ -4,7 +4,10 @@ import type { ProcessName } from '@kith/platform';
 import { availableEngines, startPlatform, type TestPlatform, type TestUser } from '@kith/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-/** Longer than anybody here waits for an answer, but shorter than the broker waits before it drops a silent client. */
+/**
+ * How long a process is frozen, in ms. This is longer than a caller here waits for an answer. It is shorter than the time after which
+ * the broker drops a silent client.
+ */
 const frozenMs = 2_500;
 const requestTimeoutMs = 1_000;
 
@@ -13,7 +16,7 @@ describe('an embedded platform whose process stood still', () => {
     const env = { REQUEST_TIMEOUT_MS: '6000' };
     await using platform = await startPlatform({ engine: 'embedded', env });
     const { accessToken, projectId } = await platform.createUser();
-    // More than half of the time for a request, and long enough to count as away.
+    // Blocks this process for more than half of the time that a request has. This is long enough for the process to count as away.
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 3_200);
     const path = `/v7/${projectId}/auth/sessions`;
     const answer = await fetch(platform.url + path, { headers: { authorization: `Bearer ${accessToken}` } });
@@ -21,7 +24,7 @@ describe('an embedded platform whose process stood still', () => {
   });
 });
 
-/** Traced requests take another way through a process. Nobody listens at this address. */
+/** Turns tracing on, because traced requests take another way through a process. No collector listens at this address. */
 const traced = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9', OTEL_TRACES_SAMPLER: 'always_on' };
 
 describe.runIf(availableEngines().includes('containers')).each([
@@ -50,7 +53,7 @@ describe.runIf(availableEngines().includes('containers')).each([
         });
       process.kill(pid, 'SIGSTOP');
       const late = rename(`Late ${name}`, AbortSignal.timeout(frozenMs + 5_000));
-      // The freeze itself: nothing happens meanwhile that a test could wait for.
+      // Waits while the process is frozen. Meanwhile nothing happens that the test could wait for.
       await sleep(frozenMs);
       process.kill(pid, 'SIGCONT');
       expect([503, 504]).toContain((await late).status);

@@ -1,6 +1,9 @@
 import { holdsTheLoopBriefly } from './support/hostile/suite.ts';
 
-/** Values that once blocked the event loop, or would without a bound, in places of every kind. */
+/**
+ * Which hostile requests this quick suite sends, by their names. `some` chooses values that once blocked the event loop, or that would
+ * block it without a limit. `most` chooses places of every kind.
+ */
 const some =
   /: (combining marks|a ligature that .*|an object of objects|a list of empty objects|as many as there may be|of 16,384 bits|with a large exponent)$/;
 const most =

@@ -18,7 +18,7 @@ import { type Block, readBlocks } from './support/guide.ts';
 const run = promisify(execFile);
 const root = fileURLToPath(new URL('../', import.meta.url));
 
-/** Scripts that replace the machine's programs: no user is made, and services are started as their units say. */
+/** Scripts that replace programs of the machine. They create no user. They start services as the unit files say. */
 const programs: Readonly<Record<string, string>> = {
   useradd: 'true',
   chown: 'true',
@@ -68,7 +68,7 @@ it('the page of hosting leads from nothing to an installation behind TLS, with a
     ({ language, file }) => /^(bash|text)$/.test(language) || file !== undefined,
   );
   const blocks = steps.map((block): Block => {
-    // Without the leading slash, the guide's files are written below the folder.
+    // The path loses its leading slash, so the guide's files are written below the test's folder.
     return { ...block, text: here(block.text), file: block.file?.slice(1) };
   });
   expect(blocks.filter(({ file }) => file)).toHaveLength(6);
@@ -86,7 +86,7 @@ it('the page of hosting leads from nothing to an installation behind TLS, with a
     CURL_CA_BUNDLE: authority,
     NODE_COMPILE_CACHE: compileCache(),
     NODE_ENV: '',
-    // The engines of the suites are not for this installation.
+    // This installation must not use the engines of the test suites.
     ...{ MONGODB_URL: '', NATS_URL: '', REDIS_URL: '' },
   };
   await followGuide('hosting.md', blocks, { folder, env });
@@ -99,11 +99,11 @@ it('the page of hosting leads from nothing to an installation behind TLS, with a
   const backups = join(folder, 'var/backups/kith');
   const [backup = '', ...others] = await readdir(backups);
   expect(others).toEqual([]);
-  // Nothing of the backup is unencrypted.
+  // Every part of the backup is encrypted.
   expect(await readdir(join(backups, backup))).toEqual(['backup.sealed']);
 }, 120_000);
 
-/** A proxy that terminates TLS, with a certificate that its own authority has signed. */
+/** Starts a proxy that terminates TLS. An authority of its own has signed its certificate. */
 async function startFront(to: number): Promise<{ address: string; authority: string }> {
   const [key, cert] = [join(folder, 'key.pem'), join(folder, 'authority.pem')];
   const words = [

@@ -27,7 +27,7 @@ describe.runIf(availableEngines().includes('containers'))(
     it('start, are healthy, and serve together', async () => {
       await using running = new AsyncDisposableStack();
       const { path: folder } = running.use(await mkdtempDisposable(join(tmpdir(), 'kith-images-')));
-      // Made as in the Dockerfile.
+      // Makes the content of the images in the same way as the Dockerfile.
       await run(process.execPath, ['tools/images.ts', folder, ...serviceNames, 'gateway'], { cwd: root });
       const engines = running.use(await startEngines());
       const prefix = uniquePrefix();
@@ -50,7 +50,7 @@ describe.runIf(availableEngines().includes('containers'))(
         const one = await startServiceProcess(name, { env: { ...env, ...more }, logFile, main });
         running.defer(() => one.stop());
         const port = { INTERNAL_PORT: String(one.ready.internalPort) };
-        // What the image's health check runs.
+        // Runs the same program as the image's health check.
         const check = () => run(process.execPath, ['tools/healthcheck.mjs'], { cwd: tree, env: port });
         await expect.poll(check, { timeout: 30_000 }).toMatchObject({ stderr: '' });
         return one.ready;

@@ -15,7 +15,7 @@ const root = fileURLToPath(new URL('../', import.meta.url));
 const names: ProcessName[] = [...serviceNames, 'gateway'];
 const json = (file: string) => JSON.parse(readFileSync(file, 'utf8'));
 
-/** Third-party packages that are in every image, as all of ours depend on them. */
+/** Third-party packages that every image contains, because all our packages depend on them. */
 const ofAll = [
   ...['@nats-io/jetstream', '@nats-io/transport-node', 'pino', 'prom-client', 'zod'],
   ...['api', 'context-async-hooks', 'core', 'exporter-trace-otlp-proto', 'resources', 'sdk-trace'].map(
@@ -30,7 +30,7 @@ const treeOf = (name: string) => join(folder, name);
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'kith-images-'));
   undo.defer(() => rm(folder, { recursive: true, force: true }));
-  // Made as in the Dockerfile.
+  // Makes the content of the images in the same way as the Dockerfile.
   await run(process.execPath, ['tools/images.ts', folder, ...names], { cwd: root });
 }, 120_000);
 afterAll(() => undo.disposeAsync(), 60_000);
@@ -151,7 +151,7 @@ function packagesIn(tree: string, modules = 'node_modules'): string[] {
   return all.sort();
 }
 
-/** A package in a tree and all packages that it needs, found by manifests where Node would find them. */
+/** A package in a tree, and all packages that it needs. Reads the manifests, and looks for each package where Node would look. */
 function neededIn(tree: string, start: string): string[] {
   const found = new Set<string>();
   const need = (path: string) => {

@@ -31,7 +31,7 @@ describe.each(availableEngines())('kith import of large files (%s)', (engine) =>
   it(
     'goes on where it was killed, whatever was under way, and comes to the same',
     () => {
-      // A file takes twelve requests of a thousand lines, and a try gets at most four answers before it is killed.
+      // Each file takes twelve requests of a thousand lines each. A try gets at most four answers before the test kills it.
       const inFile = (of: Kill['of']): Kill[] => [
         { of, request: 5, stage: 'asked' },
         { of, request: 5, stage: 'answered' },

@@ -166,7 +166,7 @@ describe.each(availableEngines())('kith import (%s)', (engine) => {
         name: `Ärztin ${name}`,
         createdAt: at(names.indexOf(name)),
       });
-      // Our own hash has replaced it, and the same password signs in.
+      // The platform has replaced the imported hash by a hash of its own kind. The same password still signs in.
       expect(await storedHash(platform, projectId, `${name}@example.com`)).toMatch(
         /^\$argon2id\$v=19\$m=19456,t=2,p=1\$/,
       );
@@ -201,7 +201,7 @@ describe.each(availableEngines())('kith import (%s)', (engine) => {
       body: { name: 'Another' },
     });
 
-    // Rows that have changed since stay as they are, and are reported.
+    // If a row has changed since its import, a second import leaves it as it is and rejects the line.
     const again = await run([...words(...all), '--restart']);
     expect(again.code).toBe(1);
     expect(counts(again)).toEqual(
@@ -265,7 +265,8 @@ describe.each(availableEngines())('kith import (%s)', (engine) => {
     expect([first.code, first.lines.length, first.stderr]).toEqual([1, 2, expect.stringContaining(refusal)]);
     expect(first.stderr.replace(refusal, '')).toMatch(importProgress);
     expect(first.lines[1]).toMatch(/^users {2}2 {6}1 {9}0 {10}1 /);
-    // The second run has nothing left to import, but still reports what became of the file. After that the file grows.
+    // The second run has nothing left to import. It still reports what became of the whole file. After this run, the file gets more
+    // lines.
     const second = await tell();
     expect([second.code, second.stderr]).toEqual([1, refusal]);
     expect(second.lines[1]).toMatch(/^users {2}0 {6}0 {9}0 {10}0 /);
@@ -293,7 +294,7 @@ describe.each(availableEngines())('kith import (%s)', (engine) => {
       { line: 1, reason: 'requestedAt is required.' },
       { line: 2, reason: 'Each line must be a JSON object.' },
     ]);
-    // Without a rejected line there is no such file.
+    // If no line is rejected, the import writes no file of rejected lines.
     await write('users', [{ foreignId: '1' }]);
     const clean = await run([...words('users'), '--restart']);
     expect([clean.code, filesOf(clean)[0]?.rejectedFile]).toEqual([0, null]);

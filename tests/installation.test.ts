@@ -48,7 +48,7 @@ describe('the files of an installation', () => {
       await expect(refused).rejects.toThrow(`in the data folder ${folder} ${wrong}`);
       await expect(refused).rejects.toThrow(/^[a-z]+\.sqlite .* Restore it from a backup/);
       if (wrong !== 'holds the data of') await expect(refused).rejects.toThrow(file);
-      // It is refused again, and accepted once the files are put back.
+      // The platform refuses the folder a second time. After the right files are put back, it accepts the folder.
       await expect(startOn(folder)).rejects.toThrow(wrong);
       for (const one of files) await copyFile(join(own, one), join(folder, one));
       await starts(folder);
@@ -75,7 +75,7 @@ describe('the files of an installation', () => {
     unstamp(folder, file);
     await noteRestored({ kind: 'sqlite', file: join(folder, file) });
     await starts(folder);
-    // From then on the file belongs to this installation.
+    // After its first start here, the file belongs to this installation.
     await truncate(join(folder, file));
     await expect(startOn(folder)).rejects.toThrow(`${file} in the data folder ${folder} is empty`);
   });

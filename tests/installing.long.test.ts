@@ -13,7 +13,7 @@ import { curlLines, startByKith } from './support/start-script.ts';
 
 const run = promisify(execFile);
 
-/** The folders of other people's packages in a `node_modules`; ours are links. */
+/** The folders of third-party packages in a `node_modules`. Our own packages are links there, not folders. */
 async function packagesIn(folder: string): Promise<string[]> {
   const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
   const folders = entries.filter((one) => one.isDirectory() && !one.name.startsWith('.'));
@@ -50,7 +50,7 @@ it('a fresh clone runs on 130 packages and 185 MB at most, and fetches no Node',
   expect(await sizeOf(modules)).toBeLessThanOrEqual(185e6);
   expect(existsSync(join(copy.path, 'tools/node/node_modules'))).toBe(false);
 
-  // The first things that people do: paste the request, open the reference page, run a command.
+  // Does what people do first: pastes the request, opens the reference page, and runs a command.
   const [line = ''] = curlLines(kith.output());
   expect(JSON.parse((await run('bash', ['-c', line])).stdout).connections).toHaveLength(1);
   const start: StartFile = JSON.parse(await readFile(join(data.path, 'start.json'), 'utf8'));

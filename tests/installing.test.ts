@@ -37,7 +37,7 @@ describe('the packages that running needs', () => {
       paths.some((path) => path.startsWith(`node_modules/${start}`));
     for (const start of names) {
       expect(have(Object.keys(lock.packages), start), start).toBe(true);
-      // The API of OpenTelemetry, which is only types and no-op implementations, comes with the library for metrics.
+      // The library for metrics brings OpenTelemetry's API package with it. That package has only types and functions that do nothing.
       const others = run.filter((path) => path !== 'node_modules/@opentelemetry/api');
       expect(have(others, start), start).toBe(false);
     }
@@ -81,7 +81,7 @@ describe('the packages that running needs', () => {
     const modules = await readFile(file, 'utf8');
     const loaded = new Set(modules.match(/node_modules\/(?:@[^/\n]+\/)?[^/\n]+(?=\/)/g));
     expect(loaded.size).toBeGreaterThan(30);
-    // Some packages are nested below the one that needs them.
+    // npm puts some packages below the package that needs them.
     const known = new Set(run.map((path) => path.slice(path.lastIndexOf('node_modules/'))));
     expect([...loaded].filter((path) => !known.has(path) && !path.includes('/.'))).toEqual([]);
   });

@@ -31,7 +31,7 @@ describe.each(availableEngines())('rotation of the signing key (%s)', (engine) =
     };
 
     const used = new Map<string, number>();
-    /** When the first token of a key was signed, in seconds. */
+    /** For each key, the time in seconds at which its first token was signed. */
     const signedAt = new Map<string, number>();
     const failures: string[] = [];
     let isOver = false;

@@ -89,7 +89,7 @@ describe('kith in the folder of an installation', () => {
       stdout: '',
     });
     expect(asked).toEqual([]);
-    // A token that the caller gives goes to the address that the caller gives.
+    // If the caller gives an address and a token, the command sends this token to this address.
     const own = await kith('projects list --json', { KITH_URL: url, OPERATOR_TOKEN: 'another' });
     expect([own.code, JSON.parse(own.stdout), asked]).toEqual([0, [], ['Bearer another']]);
   });
@@ -145,7 +145,7 @@ describe('kith in the folder of an installation', () => {
     const typedIn = (INIT_CWD: string) =>
       run(process.execPath, [bin, 'status'], { cwd: folder, env: { PATH: process.env.PATH, INIT_CWD } });
     await expect(typedIn(below)).rejects.toMatchObject({ code: 3 });
-    // `INIT_CWD` as another npm that runs further up has set it.
+    // Here `INIT_CWD` is a folder further up, as another npm may have set it. So the command uses the folder in which it runs.
     expect((await typedIn('/')).stdout).toContain(urlOf());
   });
 

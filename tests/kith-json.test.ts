@@ -26,11 +26,11 @@ describe('--json', () => {
     await rm(folder, { recursive: true, force: true });
   });
 
-  /** The words of each command that was called, by its name. */
+  /** For each command that was called, the words after its name. */
   const called = new Map<string, string[]>();
   const run = (words: readonly string[], env: NodeJS.ProcessEnv = {}) =>
     runKith([...words, '--json'], { KITH_CWD: folder, ...env });
-  /** Calls a command, and gives what it has printed; for a long command only the last line, which is its result. */
+  /** Calls a command and returns its result. A long command prints its result in its last line. */
   const call = async <T>(name: string, words: string[] = [], env: NodeJS.ProcessEnv = {}): Promise<T> => {
     called.set(name, words);
     const said = await run([...name.split(' '), ...words], env);
@@ -112,7 +112,7 @@ describe('--json', () => {
       const words = [...name.split(' '), ...(called.get(name) ?? [])];
       const wrong = await run([...words, '--nonsense']);
       expect([wrong.code, errorOf(wrong)]).toEqual([2, { code: 'usage', message: expect.any(String) }]);
-      // There is nothing to work on, so all commands fail but `completion`, which fails only for wrong words.
+      // There is no platform to work on, so all commands fail, except `completion`. That command fails only for wrong words.
       if (name === 'completion') return;
       const env = { KITH_DATA: '/dev/null/kith', KITH_URL: 'http://127.0.0.1:9', KITH_CWD: folder };
       const again = name === 'restore' ? ['restore', randomUUID()] : words;
@@ -126,7 +126,10 @@ describe('--json', () => {
   );
 });
 
-/** The result that a command has printed on stdout: one JSON document, or the last line of a long command. Throws if it is neither. */
+/**
+ * Returns the result that a command has printed on stdout. It is one JSON document, or the last line of a long command. Throws if
+ * stdout contains neither.
+ */
 function resultIn(name: string, stdout: string): unknown {
   const { isLong } = commands.find((command) => command.name === name)!;
   if (!isLong) return JSON.parse(stdout);

@@ -26,7 +26,7 @@ describe.each(availableEngines())('log lines without tracing (%s)', (engine) => 
     const [traceId, spanId] = [randomBytes(16).toString('hex'), randomBytes(8).toString('hex')];
     const requestId = `logged-${spanId}`;
     const headers = { traceparent: `00-${traceId}-${spanId}-01`, 'x-request-id': requestId };
-    // In this form of the address the gateway asks identity for the user's project first.
+    // This form of the address names no project. So the gateway first asks identity for the user's project.
     const path = `/v7/users/${ada.id}/connections-count`;
     expect((await http(platform.url, { path, headers })).status).toBe(200);
     const lines = await linesOf(requestId, [

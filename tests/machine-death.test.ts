@@ -56,13 +56,16 @@ describe('an installation whose machine died', () => {
   const undo = new AsyncDisposableStack();
   let folders: Awaited<ReturnType<typeof makeFolders>>;
   let users: TestUser[];
-  /** Folders: before the changes, after changes of connections, and after further changes of users. */
+  /** Three folders: before all changes, after changes of connections, and after further changes of users. */
   let early: string;
   let connected: string;
   let renamed: string;
   const views = new Map<string, unknown>();
 
-  /** Does something on a copy of a folder, waits for its consequences, stops, and gives the copy. */
+  /**
+   * Starts a platform on a copy of a folder and does something there. Waits for all consequences and stops the platform. Returns the
+   * copy.
+   */
   async function goOn(from: string | undefined, act: (call: Call) => Promise<void>): Promise<string> {
     const folder = from ? await folders.mix(from, from, []) : await folders.make();
     const platform = await startOn(folder);
@@ -73,7 +76,7 @@ describe('an installation whose machine died', () => {
     return folder;
   }
 
-  /** Starts on a folder and waits until people see what is expected. */
+  /** Starts a platform on a folder and waits until people see the expected view. */
   async function seesOn(folder: string, expected: unknown): Promise<void> {
     const platform = await startOn(folder);
     try {
@@ -100,7 +103,7 @@ describe('an installation whose machine died', () => {
       services.every((name) => ask(name, 'SELECT count(*) FROM events WHERE published = 0') === 0) &&
       ask('events', 'SELECT min(c.position) >= (SELECT max(position) FROM events) FROM consumers c') === 1 &&
       ask('events', 'SELECT count(*) FROM redeliveries') === 0;
-    // Checked twice, as applying an event can publish further events.
+    // Checks twice, because a consumer that applies an event can publish further events.
     await waitFor(
       () => isSettled() && new Promise<boolean>((resolve) => setImmediate(() => resolve(isSettled()))),
     );
@@ -133,7 +136,7 @@ describe('an installation whose machine died', () => {
   });
   afterAll(() => undo.disposeAsync());
 
-  // The service that owns changed data syncs it to disk before it answers. Everything else can be derived from that.
+  // A service that owns changed data syncs this data to disk before it answers. Everything else can be derived from this data.
   it.each([
     ...subsets(['events', 'identity', 'notifications']).map((lost) => ({ what: 'connections', lost })),
     ...subsets(['events', 'connections', 'notifications']).map((lost) => ({ what: 'users', lost })),
@@ -170,7 +173,8 @@ describe('an installation whose machine died', () => {
     expect(restored).toEqual([]);
   }, 60_000);
 
-  // As after a power failure with `synchronous=NORMAL`, or with an older copy of a file. The log shows that there were later changes.
+  // The files look as after a power failure with `synchronous=NORMAL`, or after an older copy of a file was put back. The log shows
+  // that later changes existed.
   it.each(subsets(['connections', 'notifications']).map((lost) => ({ lost })))(
     'shows users as identity has them after it lost changes and $lost lost theirs',
     async ({ lost }) => {

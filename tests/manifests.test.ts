@@ -6,7 +6,7 @@ import { afterEach, expect, it, vi } from 'vitest';
 
 afterEach(() => vi.restoreAllMocks());
 
-// On NATS, the rights of the service's user refuse the same things (tests/credentials.test.ts).
+// On NATS, each service has a user with rights. These rights refuse the same things (tests/credentials.test.ts).
 it('in the embedded form a service may do what its manifest says, and nothing else', async () => {
   const starts = services.map((manifest) => vi.spyOn(manifest, 'start'));
   await using _platform = await startPlatform({ engine: 'embedded' });

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { http } from './support/http.ts';
 import { sampleBody, sampleQuery } from './support/samples.ts';
 
-// Fields that nobody may set by naming them in a body: those of stored rows, those of answers, and made-up ones.
+// Fields that no request may set through its body: fields of stored rows, fields of answers, and made-up fields.
 const marker = 'injected-5b1c';
 const injected = {
   id: '11111111-2222-3333-4444-555555555555',
@@ -32,10 +32,10 @@ const writes = operations.filter(
   (one) =>
     one.scope === 'project' &&
     one.auth === 'user' &&
-    // Of a form, only the fields in its contract are read.
+    // Uploads are left out: of a form, the platform reads only the fields in the contract.
     one.kind !== 'upload' &&
     methodsOf(one).some((method) => method === 'POST' || method === 'PATCH' || method === 'PUT') &&
-    // It would end the session that the others need.
+    // This operation would end the session that the other operations need.
     one.name !== 'identity.change-password',
 );
 

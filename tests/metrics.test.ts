@@ -90,7 +90,7 @@ describe.each(availableEngines())('metrics (%s)', (engine) => {
     for (const table of ['revocations', 'project_settings', 'api_keys']) {
       const [age = Number.NaN] = value('kith_gateway_table_age_seconds', { table });
       expect(age, table).toBeGreaterThan(0);
-      // The tables are reloaded every 30 s.
+      // The gateway reloads its tables every 30 s.
       expect(age, table).toBeLessThan(60);
     }
     expect(value('kith_gateway_table_entries', { table: 'revoked_sessions' })).toEqual([0]);

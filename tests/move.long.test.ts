@@ -29,7 +29,7 @@ describe.runIf(availableEngines().includes('containers'))('kith move, killed', (
       await using platform = await startInFolder(original);
       await makeBusy(caller(platform.url));
     }
-    /** Moves a copy of the installation to new databases. With `killAt`, a first try is killed at that step. */
+    /** Moves a copy of the installation to new databases. If `killAt` is given, a first try is killed at that step. */
     const move = async (name: string, killAt?: string) => {
       const data = join(folder, name);
       await cp(original, data, { recursive: true });
@@ -46,7 +46,7 @@ describe.runIf(availableEngines().includes('containers'))('kith move, killed', (
     const { counts, progress } = longResult<{ counts: object[] }>(whole);
     expect(progress).toMatch(moveProgress);
     expect(counts.length).toBeGreaterThan(10);
-    // The steps without this move's prefix, as each copy has other names of databases.
+    // The steps without the prefix of this move. Each copy moves to databases with other names.
     const steps = progress
       .trimEnd()
       .split('\n')
@@ -54,11 +54,11 @@ describe.runIf(availableEngines().includes('containers'))('kith move, killed', (
     expect(steps.length).toBeGreaterThan(25);
 
     let resumed = 0;
-    // Kills at every fourth step, and at the last.
+    // Kills a move at every fourth step, and at the last step.
     for (const [index, step] of steps.entries()) {
       if (index % 4 !== 0 && index < steps.length - 1) continue;
       const { killed, ended } = await move(`k${index}`, step);
-      // On a busy machine the kill may come when the move has ended. What the killed process printed tells whether it had.
+      // On a busy machine the kill may come after the end of the move. The output of the killed process shows whether this happened.
       if (ended.code === 1) {
         expect([step, ended.stderr]).toEqual([
           step,
@@ -73,7 +73,7 @@ describe.runIf(availableEngines().includes('containers'))('kith move, killed', (
       expect([step, result.counts]).toEqual([step, counts]);
       resumed++;
     }
-    // Not all: some kills may come too late.
+    // Not every move is resumed, because some kills may come too late.
     expect(resumed).toBeGreaterThan(5);
   }, 300_000);
 });

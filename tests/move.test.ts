@@ -43,7 +43,7 @@ describe.runIf(availableEngines().includes('containers'))('kith move', () => {
     KITH_SECRET: movedSecret,
   });
   const env = () => envOf(prefix);
-  // Begins with the prefix, so that it is erased with the others.
+  // The name begins with the prefix, so these databases are erased together with the others.
   const partOf = (name: string) => `${prefix}_${name}`;
 
   beforeAll(async () => {
@@ -56,7 +56,7 @@ describe.runIf(availableEngines().includes('containers'))('kith move', () => {
     await rm(folder, { recursive: true, force: true });
   });
 
-  /** Moves in this process, and fails at the first line that begins with `step`; gives the lines until then. */
+  /** Moves the data in this process. The move fails at the first line that begins with `step`. Returns all lines up to this line. */
   const diesAfter = async (data: string, own: string, step: string): Promise<string[]> => {
     const lines: string[] = [];
     await using target = await Target.open({ url: engines.mongodbUrl, prefix: own });
@@ -87,7 +87,7 @@ describe.runIf(availableEngines().includes('containers'))('kith move', () => {
       expect(refused.code).toBe(1);
       expect(refused.stderr).toMatch(/^kith: Another Kith process uses the data folder /);
     }
-    // The command is that of the guide. It is killed when some tables are copied and others are not.
+    // This is the command from the guide. The test kills it when only some of the tables are copied.
     const guide = await readFile(new URL('../docs/move.md', import.meta.url), 'utf8');
     const [words = []] = kithWordsIn({ text: guide });
     expect(words).toEqual(['move', '--from', '.kith']);
@@ -104,7 +104,7 @@ describe.runIf(availableEngines().includes('containers'))('kith move', () => {
     expect(progress).toContain('notifications.');
     const of = (service: string, collection: string) =>
       counts.find((one) => one.service === service && one.collection === collection)?.documents;
-    // `world.users` does not have the suspended user. Of the user who has left, only a mark remains.
+    // `world.users` does not contain the suspended user. The user who has left is stored only as a mark.
     expect(of('identity', 'users')).toBe(world.users.length + 1);
     expect(of('identity', 'deletedUsers')).toBe(1);
     expect(of('identity', 'keys')).toBe(1);
@@ -154,7 +154,7 @@ describe.runIf(availableEngines().includes('containers'))('kith move', () => {
     const own = partOf('h');
     await makeSmall(data);
     await diesAfter(data, own, 'counts and checksums match');
-    // Each try dies one step later than the one before, and repeats the steps before.
+    // Each try dies one step later than the previous try. It repeats all earlier steps.
     const steps = [
       ...['events', ...storingNames].map((name) => `${name}.sqlite: marked as moved`),
       ...storingNames.map((name) => `${own}_${name}: marked as whole`),
@@ -169,7 +169,7 @@ describe.runIf(availableEngines().includes('containers'))('kith move', () => {
       1,
       expect.stringContaining(`moved to ${own}_identity already`),
     ]);
-    // As if the last state had not been written: the move still reports what it has done.
+    // Writes back an earlier state, as if the last state was lost. The move still reports what it has done.
     const state = JSON.parse(await readFile(join(data, 'move.json'), 'utf8'));
     await writeFile(join(data, 'move.json'), JSON.stringify({ ...state, isFinished: false }));
     const ended = await runKith(['move', '--from', data, '--json'], envOf(own));
@@ -182,7 +182,7 @@ describe.runIf(availableEngines().includes('containers'))('kith move', () => {
       collection: 'users',
       documents: 1,
     });
-    // It never hands over to databases that it has not filled.
+    // The move never hands over to databases that it has not filled.
     const elsewhere = await runKith(['move', '--from', data], envOf(`${own}x`));
     expect(elsewhere.stderr).toContain(`The data was moved to the prefix ${own}.`);
     await eraseEngines(engines, own);
@@ -202,7 +202,7 @@ describe.runIf(availableEngines().includes('containers'))('kith move', () => {
     await expect(startInFolder(data)).rejects.toThrow(refused);
     const letters = await runKith(['dead-letters', 'list', 'any'], { KITH_DATA: data });
     expect([letters.code, letters.stderr]).toEqual([1, expect.stringContaining(refused)]);
-    // Earlier versions do not know the mark, but they refuse a schema version above their own.
+    // Earlier versions do not know the mark of a moved file. But they refuse a schema version above their own.
     for (const name of ['events', 'identity', 'connections', 'collections', 'notifications']) {
       using db = new DatabaseSync(join(data, `${name}.sqlite`), { readOnly: true });
       expect(db.prepare('PRAGMA user_version').get()?.user_version, name).toBeGreaterThan(1_000_000);
@@ -216,7 +216,7 @@ describe.runIf(availableEngines().includes('containers'))('kith move', () => {
     await diesAfter(data, own, 'connections.pairs');
     const file = join(data, 'move.json');
     const state = JSON.parse(await readFile(file, 'utf8'));
-    // As an earlier version, with an older schema, left it.
+    // Makes the file look as an earlier version left it, with an older schema.
     {
       using db = new DatabaseSync(join(data, 'events.sqlite'));
       db.exec(

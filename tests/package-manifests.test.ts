@@ -7,7 +7,7 @@ import { published, withDependencies } from '../tools/packages/manifest.ts';
 const root = fileURLToPath(new URL('../', import.meta.url));
 const packages = withDependencies(root, ['client', 'testing']);
 
-/** The packages that a package's sources import, other than Node's own. */
+/** The packages that the sources of a package import, without Node's own modules. */
 function importedBy(folder: string): string[] {
   const files = globSync(`${folder}/src/**/*.{ts,js}`, { cwd: root, exclude: ['**/*.test.ts'] });
   const names = files.flatMap((file) =>
@@ -48,10 +48,10 @@ describe('the packages that are published', () => {
       for (const source of Object.values(manifest.exports))
         expect(existsSync(`${root}${folder}/${source}`), `${name}: ${source}`).toBe(true);
       const needed = importedBy(folder).filter((one) => one !== name);
-      // A package that only a setting needs is installed by the operator who uses that setting.
+      // Some packages are needed only for a setting. An operator who uses that setting installs them.
       const optional = (manifest as { peerDependencies?: object }).peerDependencies ?? {};
       expect(needed.filter((one) => !(one in dependencies) && !(one in optional))).toEqual([]);
-      // Our packages depend on exact versions of each other: all are released together.
+      // Our packages depend on exact versions of each other, because all are released together.
       for (const [one, range] of Object.entries(dependencies)) {
         if (one.startsWith('@kith/')) expect(range, one).toBe(manifest.version);
       }

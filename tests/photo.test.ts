@@ -33,7 +33,10 @@ const traces = [
   Buffer.from(Uint32Array.from(latitude.flatMap((part) => [part, 1])).buffer),
 ];
 const sizes = { small: 300, large: 1200 };
-/** As a phone that is held upright stores it: sideways, with a note to turn it, and with the place where it was taken. */
+/**
+ * The stored size of the photo. A phone that is held upright stores a photo sideways. It adds a note that the photo must be turned,
+ * and the place where it was taken.
+ */
 const lying = { width: 2560, height: 1920 };
 
 async function takePhoto(): Promise<Buffer> {
@@ -99,7 +102,7 @@ describe.each(availableEngines())('a photo of 12 MB (%s)', { timeout: 120_000 },
   });
   afterAll(() => platform?.stop());
 
-  /** Checks what is served of an image: it is upright, in the requested sizes, and without the camera's data. */
+  /** Checks the served files of an image. They are upright, have the requested sizes, and lack the camera's data. */
   async function expectUpright(image: StoredImage): Promise<void> {
     expect(image).toMatchObject({
       type: 'image',
@@ -122,7 +125,7 @@ describe.each(availableEngines())('a photo of 12 MB (%s)', { timeout: 120_000 },
       expect(metadata).toMatchObject({ width, height });
       expect([metadata.orientation, metadata.exif, metadata.xmp]).toEqual([undefined, undefined, undefined]);
       for (const trace of traces) expect(bytes.includes(trace)).toBe(false);
-      // Turning moves what was at the top left to the top right.
+      // Turning the photo moves its top left corner to the top right.
       const { data, info } = await sharp(bytes).raw().toBuffer({ resolveWithObject: true });
       const at = (x: number, y: number) => {
         const [r = 0, g = 0, b = 0] = data.subarray((y * info.width + x) * info.channels);
@@ -160,7 +163,7 @@ describe.each(availableEngines())('a photo of 12 MB (%s)', { timeout: 120_000 },
     const page = await (browser as NonNullable<typeof browser>).newPage();
     try {
       await openPage(page, site.origin);
-      // As over a mobile network: 3 MB/s.
+      // Limits uploads to 3 MB/s, as over a mobile network.
       const network = await page.context().newCDPSession(page);
       const conditions = { offline: false, latency: 0, downloadThroughput: -1, uploadThroughput: 3e6 };
       await network.send('Network.emulateNetworkConditions', conditions);

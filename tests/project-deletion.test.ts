@@ -46,13 +46,13 @@ import { startStorageHere } from './support/storage-service.ts';
 const words = ['zqproject', 'zqname', 'zqmessage', 'zqfolder', 'zqentity', 'zqreason'];
 const settleMs = 500;
 
-/** Every operation under a project that is refused for a deleted one. */
+/** Every operation under a project that the gateway refuses if the project is deleted. */
 const refused = operations.filter(
   ({ answersDeleted, scope, path }) =>
     !answersDeleted && (scope === 'project' || path.includes('/:projectId')),
 );
 
-/** A call of each of these operations, with a valid token and parameters that name nothing. */
+/** Makes a call of each of these operations. The token is valid, but the parameters name nothing that exists. */
 function callsOf(projectId: string, user: TestUser, operatorToken: string): [string, string, object][] {
   const calls = refused.flatMap((spec) => {
     const path = spec.path.replace(':projectId', projectId).replaceAll(/:\w+/g, () => randomUUID());
@@ -125,7 +125,7 @@ describe.each(availableEngines())('a project that is deleted (%s)', (engine) => 
     for (const [method, path, options] of callsOf(id, ada, token)) {
       expect([method, path, ...(await refusal(method, path, options))]).toEqual([method, path, ...gone]);
     }
-    // This address names no project; it belongs to that of the user, who may be erased by now.
+    // This address names no project. The platform looks for the project of the user, who may be erased by now.
     const [status] = await refusal('GET', `/v7/users/${ada.id}/connections`);
     expect(status).toBe(404);
     expect(await refusal('POST', `/v7/${id}/crypto/sign-testing-jwt`, { body: {} })).toEqual([
@@ -148,7 +148,7 @@ describe.each(availableEngines())('a project that is deleted (%s)', (engine) => 
     }
 
     let left: string[] = [];
-    // The project's own name stays until the end of the deletion, which waits for requests under way.
+    // The project's own name stays until the deletion ends. The deletion waits for requests that are under way.
     const erased = words.filter((word) => word !== 'zqproject');
     const isGone = async () => {
       const everything = await everythingOf(platform);
@@ -204,7 +204,7 @@ describe.each(handlerEngines())('the erasure of a project (%s)', (engine) => {
     const read = async () =>
       (await callOperation(bus, getProject, { params })).body as Project & { code?: string };
     expect((await remove()).status).toBe(202);
-    // As after a crash, identity goes on with whatever it was doing.
+    // Identity starts again, as after a crash, and goes on with its unfinished work.
     await running.stop();
     running = await identity();
     await waitFor(async () => (await read()).deletion?.usersLeft === 0, { what: 'the end of the users' });
@@ -213,7 +213,8 @@ describe.each(handlerEngines())('the erasure of a project (%s)', (engine) => {
       const isDone = async () => (await ask(bus, operation, params, context())).isDone;
       await waitFor(isDone, { what: operation.name });
     }
-    // Only connections is missing. It is asked once in each round, so after the second request a whole round has passed.
+    // Now only the connections service is missing. Identity asks it once in each round. So after the second request, a whole round has
+    // passed.
     requests.mockClear();
     const asking = internalSubject(bus.prefix, eraseProjectConnections);
     const timesAsked = () => requests.mock.calls.filter(([subject]) => subject === asking).length;

@@ -16,13 +16,16 @@ import { startSecondGateway } from './support/second-gateway.ts';
 
 const listed = 'https://app.example.org';
 const other = 'https://other.example.org';
-/** Ten times the second that the contract allows, for a busy machine. Gateways ask by themselves only after thirty seconds. */
+/**
+ * How long the tests wait: ten times the one second of the contract, because the machine may be busy. Without a notice, gateways would
+ * ask only after thirty seconds.
+ */
 const within = { timeoutMs: 10_000, what: 'the change' };
 
 // spec#projects, docs/adr/0013.
 describe.each(availableEngines())('settings of a project (%s)', (engine) => {
   let platform: TestPlatform;
-  /** The gateways: two if there can be two. */
+  /** The addresses of the gateways. On real engines there are two gateways. */
   let urls: string[];
   const env = { RATE_LIMIT_SCALE: '1' };
   const closing = new AsyncDisposableStack();
@@ -40,7 +43,7 @@ describe.each(availableEngines())('settings of a project (%s)', (engine) => {
       token: platform.operatorToken,
       body,
     });
-  /** Waits until every gateway's answer fulfils `holds`. */
+  /** Waits until `holds` returns true for the answer of every gateway. */
   const everywhere = async (path: string, holds: (answer: Answer) => boolean, headers = {}) => {
     for (const url of urls) await waitFor(async () => holds(await http(url, { path, headers })), within);
   };
@@ -56,7 +59,7 @@ describe.each(availableEngines())('settings of a project (%s)', (engine) => {
       patch(id, { limits: { 'identity.check-username': { max, windowSeconds: 300 } } });
     expect((await set(2)).status).toBe(200);
     await everywhere(path, tells(2));
-    // The requests above have counted already.
+    // The requests above count against the new limit already.
     await everywhere(path, ({ status }) => status === 429);
     for (const url of urls) {
       const { status, headers } = await http(url, { path: path.replace(id, bystander.id) });

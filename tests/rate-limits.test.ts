@@ -19,7 +19,7 @@ describe.each(availableEngines())('rate limits (%s)', (engine) => {
       const ask = (index: number) =>
         http(urls[index % 2] ?? platform.url, {
           path,
-          // A forged header changes nothing, as no proxy is configured.
+          // A forged header changes nothing, because no proxy is configured.
           headers: { 'x-forwarded-for': `203.0.113.${index}` },
         });
       const before = Date.now();
@@ -46,7 +46,7 @@ describe.each(availableEngines())('rate limits (%s)', (engine) => {
         .sort((a, b) => a - b);
       expect(remaining).toEqual(Array.from({ length: 100 }, (_, index) => index));
 
-      // All forms of an address share a counter; another IP, project or operation has another one.
+      // All forms of an address share a counter. Another IP, another project or another operation has another counter.
       expect((await http(platform.url, { path: `/api/v6/${id.toUpperCase()}/v7/connections/` })).status).toBe(
         429,
       );
@@ -71,7 +71,7 @@ describe.each(availableEngines())('rate limits (%s)', (engine) => {
         http(platform.url, { path: `/${id}/connections`, headers: { 'x-forwarded-for': forwarded } });
       expect((await ask('203.0.113.1')).status).toBe(401);
       expect((await ask('203.0.113.1')).status).toBe(429);
-      // Only the last entry comes from the proxy; the client may have sent the entries before it.
+      // Only the last entry of the header comes from the proxy. The client may have sent the earlier entries.
       expect((await ask('198.51.100.9, 203.0.113.1')).status).toBe(429);
       expect((await ask('203.0.113.2')).status).toBe(401);
       // An IPv6 client is counted by its /64 network.
@@ -82,8 +82,8 @@ describe.each(availableEngines())('rate limits (%s)', (engine) => {
 });
 
 /**
- * Checks what is counted. It repeats the check if a gateway has counted in its own memory meanwhile, as happens when Redis takes
- * longer than 100 ms on a busy machine. Each check uses a new project.
+ * Checks the counts. If a gateway has counted in its own memory meanwhile, it repeats the check. A gateway does so when Redis takes
+ * longer than 100 ms, which happens on a busy machine. Each check uses a new project.
  */
 async function expectCounted(internalUrls: readonly string[], check: () => Promise<void>): Promise<void> {
   const missed = async () =>

@@ -7,7 +7,10 @@ import { MongoClient } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { accessOf, runKith } from './support/command.ts';
 
-/** Empties a service's copy behind its back, as a lost or damaged database would. */
+/**
+ * Empties a service's copy directly in the database, so the service does not notice. A lost or damaged database would have the same
+ * effect.
+ */
 async function empty(platform: TestPlatform, service: string, copy: string): Promise<void> {
   if (!platform.engines) {
     const db = new DatabaseSync(join(platform.dataFolder, `${service}.sqlite`), { timeout: 5_000 });
@@ -19,9 +22,9 @@ async function empty(platform: TestPlatform, service: string, copy: string): Pro
   await client.db(`${platform.prefix}_${service}`).collection(copy).deleteMany({});
 }
 
-// The command calls connections.rebuild-profiles, notifications.rebuild-profiles and identity.rebuild-blocks page by page.
+// `kith rebuild` calls connections.rebuild-profiles, notifications.rebuild-profiles and identity.rebuild-blocks page by page.
 describe.each(availableEngines())('kith rebuild (%s)', (engine) => {
-  // A platform of its own, as the tests empty copies that hold data of every project.
+  // The tests have a platform of their own, because they empty copies that hold data of every project.
   let platform: TestPlatform;
   beforeAll(async () => {
     platform = await startPlatform({ engine });
@@ -61,10 +64,10 @@ describe.each(availableEngines())('kith rebuild (%s)', (engine) => {
     expect(await copied('notifications-profiles')).toBe('3 copied\n');
     expect(await copied('identity-blocks')).toBe('1 copied\n');
     expect(await suggested()).toEqual([]);
-    // Only the copy can give this: a search does not ask identity.
+    // This name can come only from the copy, because a search does not ask identity.
     const { connections } = await call<{ connections: Connection[] }>('GET', '/connections?query=grace', ada);
     expect(connections).toMatchObject([{ connectedUser: { id: grace.id, name: 'Grace' } }]);
-    // Repeating it changes nothing.
+    // Repeating the command changes nothing.
     expect(await copied('identity-blocks')).toBe('1 copied\n');
     expect(await suggested()).toEqual([]);
   });

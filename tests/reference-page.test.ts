@@ -8,7 +8,7 @@ import { sharedBrowser } from './support/shared-browser.ts';
 const browser = await sharedBrowser();
 afterAll(() => browser?.close());
 
-// Drawing all operations takes a busy machine seconds, so each test checks as much as it can on a page that it has opened.
+// A busy machine needs seconds to draw all operations. So each test checks as much as possible on a page that it has opened.
 describe.skipIf(!browser)('the reference page in Chromium', { timeout: 120_000 }, () => {
   let platform: TestPlatform;
   let context: BrowserContext;
@@ -39,7 +39,7 @@ describe.skipIf(!browser)('the reference page in Chromium', { timeout: 120_000 }
     page.on('pageerror', (error) => complaints.push(error.message));
     page.on('requestfailed', (request) => {
       const why = request.failure()?.errorText;
-      // Leaving a page aborts what it is still loading.
+      // If the test leaves a page, the browser aborts the page's unfinished requests.
       if (why !== 'net::ERR_ABORTED' && !tellsOfNetwork(why)) complaints.push(`failed: ${request.url()}`);
     });
     page.on('request', (request) => {
@@ -50,11 +50,11 @@ describe.skipIf(!browser)('the reference page in Chromium', { timeout: 120_000 }
     return page;
   }
 
-  /** An operation as the page shows it. */
+  /** The part of the page that shows an operation. */
   const block = (page: Page, method: string, path: string) =>
     page.locator(`.opblock-${method}`, { has: page.locator(`[data-path="${path}"]`) });
 
-  /** The field for the token of a user, in the dialog that asks for tokens. */
+  /** Opens the dialog that asks for tokens, and finds the field for a user's token. */
   async function tokenField(page: Page): Promise<Record<'input' | 'authorize' | 'close', Locator>> {
     await page.locator('.auth-wrapper .authorize').first().click();
     const user = page.locator('.auth-container').filter({ hasText: 'userToken' });
@@ -91,7 +91,7 @@ describe.skipIf(!browser)('the reference page in Chromium', { timeout: 120_000 }
 
     const operation = block(page, 'get', '/v7/{projectId}/connections');
     await operation.locator('.opblock-summary-control').click();
-    // The page has not been told a project.
+    // Nothing has named a project to the page yet.
     for (const shown of [rename, operation]) expect(await projectField(shown).inputValue()).toBe('');
     await operation.locator('tr[data-param-name="limit"] input').fill('7');
     const { input, authorize, close } = await tokenField(page);
@@ -99,7 +99,7 @@ describe.skipIf(!browser)('the reference page in Chromium', { timeout: 120_000 }
     await authorize.click();
     await close.click();
     await waitFor(async () => (await projectField(operation).inputValue()) === ada.projectId);
-    // Fields that are already filled in stay.
+    // The page does not change fields that are filled in already.
     expect(await operation.locator('tr[data-param-name="limit"] input').inputValue()).toBe('7');
     const sent = page.waitForRequest((request) => request.url().includes('/connections?'));
     await operation.locator('button.execute').click();
@@ -111,7 +111,7 @@ describe.skipIf(!browser)('the reference page in Chromium', { timeout: 120_000 }
     expect(shown).toContain(grace.id);
     expect(shown).toContain('"totalCount": 1');
 
-    // After a reload, with the project from the address filled in, the page has no token any more.
+    // The page stores no token, so it has none after a reload. The address names the project, and the page fills in that project.
     const stored =
       'JSON.stringify([Object.keys(localStorage), Object.keys(sessionStorage), document.cookie])';
     expect(await page.evaluate(stored)).toBe('[[],[],""]');

@@ -8,7 +8,7 @@ it('npm run release makes a version of every package, and its part of the change
   await using copy = await copyRepository();
   const at = (file: string) => join(copy.path, file);
   const read = (file: string) => readFile(at(file), 'utf8');
-  // Changesets that wait for a release in this repository are not part of this test.
+  // Removes the changesets of this repository that wait for a release. They are not part of this test.
   for (const file of await readdir(at('.changeset'))) {
     if (file.endsWith('.md') && file !== 'README.md') await rm(at(`.changeset/${file}`));
   }
@@ -35,6 +35,6 @@ it('npm run release makes a version of every package, and its part of the change
   const part = `## ${next}\n\n### What is new\n\n- A new endpoint.\n  And more.\n\n### What is mended\n\n- A mended method.\n`;
   expect(log).toContain(part);
   expect(log.indexOf(`## ${next}`)).toBeLessThan(log.indexOf(`## ${version}`));
-  // All changesets are used up.
+  // The first release has used up all changesets, so a second release fails.
   expect(release()).toMatchObject({ status: 1, stderr: expect.stringContaining('no changeset') });
 }, 60_000);

@@ -20,7 +20,7 @@ describe.each(availableEngines())('a database that was restored from a backup (%
   const rename = (user: TestUser, name: string) =>
     call('PATCH', `/v7/${user.projectId}/users/${user.id}`, user, { name });
   const leave = (user: TestUser) => call('DELETE', `/v7/${user.projectId}/users/${user.id}`, user);
-  /** The names of a user's connections, from the copies in connections. */
+  /** The names of a user's connections, as the connections service has copied them. */
   const namesSeenBy = async (user: TestUser) => {
     const path = `/v7/${user.projectId}/connections?limit=50`;
     const { connections } = await call<{ connections: Connection[] }>('GET', path, user);
@@ -57,7 +57,7 @@ describe.each(availableEngines())('a database that was restored from a backup (%
     const renew = { refreshToken: ada.refreshToken };
     const renewed = call('POST', `/v7/${project}/auth/request-new-access-token`, undefined, renew);
     await expect(renewed).rejects.toMatchObject({ status: 401 });
-    // The rename below gets a `seq` that was already used before the restore, by a rename that is lost.
+    // The rename below gets a `seq` that was used before the restore. The rename that used it then is lost.
     const credentials = { email: ada.email, password: ada.password };
     const session = await call<TestUser>('POST', `/v7/${project}/auth/sign-in`, undefined, credentials);
     await rename({ ...ada, accessToken: session.accessToken }, 'Ada Anew');
@@ -89,13 +89,14 @@ describe.each(availableEngines())('a database that was restored from a backup (%
     await sees(viewer, ['ada']);
 
     expect(await platform.restore('connections')).toBe('connections: epoch 1; you can start it now\n');
-    // No start since then has taken the events from before the restore for another loss, which would have raised the epoch again.
+    // The log still has events from before the restore. No start since then has taken them for another loss. Another loss would have
+    // raised the epoch again.
     if (engine === 'embedded') {
       await platform.backUp('connections');
       expect(await platform.restore('connections')).toBe('connections: epoch 2; you can start it now\n');
     }
     await sees(viewer, ['ada']);
-    // The block came after the backup, so it is gone. When it is made again, it counts.
+    // The block was made after the backup, so the restore has lost it. After the block is made again, it counts.
     await waitFor(async () => (await suggested()) === 1);
     await block('POST');
     expect(await suggested()).toBe(0);

@@ -8,7 +8,10 @@ import { http } from './support/http.ts';
 
 const unauthorized = { error: 'The access token was revoked. Sign in again.', code: 'auth/unauthorized' };
 const suspended = { error: 'This account is suspended.', code: 'auth/suspended' };
-/** Ten times the second that the contract allows, for a busy machine. Gateways ask by themselves only after thirty seconds. */
+/**
+ * How long the tests wait: ten times the one second of the contract, because the machine may be busy. Without a notice, gateways would
+ * ask only after thirty seconds.
+ */
 const within = { timeoutMs: 10_000, what: 'the refusal' };
 
 describe.each(availableEngines())('revocation (%s)', (engine) => {
@@ -113,7 +116,7 @@ describe.each(availableEngines())('revocation (%s)', (engine) => {
       }, within);
       expect(answer.json()).toEqual(unauthorized);
     }
-    // Both replicas have heard of the revocation: neither signs with the key nor publishes it.
+    // Both replicas of identity know of the revocation. Neither replica signs with the key or publishes it.
     let { refreshToken } = user;
     for (let turn = 0; turn < 6; turn++) {
       const next = (await post(`${scope()}/request-new-access-token`, { refreshToken })).json() as TestUser;

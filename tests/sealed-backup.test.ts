@@ -29,7 +29,7 @@ describe('a sealed backup', () => {
   const pathOf = (name: string) => join(root, name);
   const none = { KITH_SECRET: undefined };
   const withPassphrase = (env: NodeJS.ProcessEnv) => ({ ...env, KITH_BACKUP_PASSPHRASE: passphrase });
-  /** Asks a platform as the user from before the backup. */
+  /** Asks a platform as the user who signed up before the backup. */
   const isThere = async (url: string) => {
     const path = `/v7/${user.projectId}/auth/sessions`;
     return caller(url)('GET', path, { token: user.accessToken });
@@ -56,7 +56,7 @@ describe('a sealed backup', () => {
     for (const text of [user.email, 'Augusta', bytes, 'SQLite format']) {
       expect([text, content.includes(text)]).toEqual([text, false]);
     }
-    // The unsealed data was only in memory, and is gone.
+    // The unsealed data was only in memory. Nothing of it is left there.
     expect((await readdir('/dev/shm')).filter((name) => name.startsWith('kith-backup-'))).toEqual([]);
   });
 

@@ -19,7 +19,7 @@ describe.each(availableEngines())('keys in a copy of the database (%s)', (engine
     const user = await platform.createUser();
     const stored = await storedKeys(platform);
     expect(stored.length).toBeGreaterThan(0);
-    // The database holds no private member of a JWK, and no PEM.
+    // The database contains no private member of a JWK, and no PEM.
     expect(JSON.stringify(stored)).not.toMatch(/"(d|p|q|dp|dq|qi)":|PRIVATE KEY/);
     const other = new Secrets('the secret of another installation');
     for (const { sealed, kid } of stored)

@@ -124,7 +124,7 @@ describe('the guide of the secret', async () => {
           await platform.process(name)?.stop();
           await platform.start(name);
           expect(await isIn(call, user)).toBe(true);
-          // The gateway signs the upload, and storage has to accept that.
+          // The gateway signs the upload, and storage must accept this signature.
           await uploads.uploadFile(user, 'some bytes');
         }
       };
@@ -132,7 +132,7 @@ describe('the guide of the secret', async () => {
       await restart(['gateway', 'identity', 'storage'], during);
       const [text] = texts.filter((one) => one.includes('MONGODB_URL'));
       const again = await rotate(text ?? '', { ...urls, KITH_PREFIX: prefix, ...during });
-      // Identity may have resealed some in the background.
+      // Identity may already have resealed some keys in the background.
       expect(told(again)).toEqual([0, expect.stringMatching(/^identity +2 +[0-2]$/m)]);
       await restart(['storage', 'gateway', 'identity'], { KITH_SECRET: recent });
       await platform.process('identity')?.stop();

@@ -79,7 +79,7 @@ describe.each(availableEngines())('the client of an application’s back end (%s
     stopping.abort();
     const { items } = await platform.client(ada).notifications.list();
     expect(items).toMatchObject([announced]);
-    // Without a key, or without a user to tell, it prints its usage.
+    // If the key or the user is missing, the program prints its usage.
     const usage = { code: 2, stderr: expect.stringContaining('TEXT USER_ID…') };
     await expect(run(['We are open again', ada.id], '')).rejects.toMatchObject(usage);
     await expect(run(['We are open again'])).rejects.toMatchObject(usage);

@@ -62,7 +62,7 @@ describe.each(availableEngines().filter((engine) => engine === 'containers'))(
       for (const name of processes) {
         expect(own.filter((line) => line.includes(`services/${name}/src/main.ts`))).toHaveLength(1);
       }
-      // A process that ends by itself is started again.
+      // If a process ends by itself, the platform starts it again.
       const { stdout: pid } = await run('pgrep', [
         '-g',
         String(kith.pid),

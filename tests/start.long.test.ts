@@ -22,7 +22,7 @@ describe('npm start, in the longer cases', () => {
 
   const start = (env: NodeJS.ProcessEnv = {}, words: string[] = []) =>
     startByKith({ env: { KITH_DATA: data, PORT: '0', ...env }, until: ready, words });
-  /** The internal address, and the text after it. */
+  /** The internal address in the output, and the text after the address. */
   const internalIn = (output: string) => /internal +(\S+) (.*)/.exec(output)?.slice(1) ?? [];
   const listening = async (port: number) => {
     const server = createServer();
@@ -51,7 +51,7 @@ describe('npm start, in the longer cases', () => {
       const names = new Map(listed.map(({ id, name }) => [id, name]));
       for (const [id, name] of acknowledged) expect(names.get(id)).toBe(name);
 
-      // Writers go on until the process is gone; the kill comes in the middle of them.
+      // Writers send requests until the process is gone. So the kill comes in the middle of their requests.
       const writer = async (index: number) => {
         for (let turn = 0; ; turn++) {
           const name = `r${round}-${index}-${turn}`;
@@ -64,7 +64,7 @@ describe('npm start, in the longer cases', () => {
         }
       };
       const ends = await Promise.allSettled([0, 1, 2].map(writer));
-      // Each is cut off by the kill, not by an answer.
+      // The kill has ended every writer. No writer has ended because of an answer.
       for (const end of ends) {
         expect(end).toEqual({ status: 'rejected', reason: expect.any(Error) });
         expect((end as PromiseRejectedResult).reason).not.toBeInstanceOf(CallError);
@@ -74,7 +74,7 @@ describe('npm start, in the longer cases', () => {
     expect(acknowledged.size).toBeGreaterThanOrEqual(120);
   });
 
-  // Eight starts, one after the other.
+  // This test makes eight starts, one after the other.
   it('says in one sentence why it cannot start', async () => {
     await using kith = await start();
     const { url }: StartFile = JSON.parse(await readFile(join(data, 'start.json'), 'utf8'));
@@ -101,13 +101,13 @@ describe('npm start, in the longer cases', () => {
       [{ KITH_DATA: other, PORT: 'eighty' }, /PORT: /],
       [{ KITH_DATA: '/dev/null/kith' }, /The data folder \/dev\/null\/kith cannot be created/],
     ];
-    // Nothing can be created there: the system answers each try by saying that the parent is missing.
+    // Nothing can be created below /proc. For each try, the system reports that the parent folder is missing.
     if (process.platform === 'linux') {
       cases.push([{ KITH_DATA: '/proc/kith/data' }, /The data folder \/proc\/kith\/data cannot be created/]);
     }
     for (const [env, sentence] of cases) {
       const failed = await start(env);
-      // Ends it in case it has not failed.
+      // If the start has not failed, this signal ends it.
       failed.signal('SIGINT');
       expect(await failed.exited).toBe(1);
       expect(failed.output()).toMatch(sentence);
@@ -120,7 +120,7 @@ describe('npm start, in the longer cases', () => {
 
   it('takes another internal port where the usual one is taken, and says so', async () => {
     const usual = await listening(9090).catch((error: NodeJS.ErrnoException) => {
-      // If another program has the port, that is just as good.
+      // If another program has this port already, the test works just as well.
       expect(error.code).toBe('EADDRINUSE');
     });
     {

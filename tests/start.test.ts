@@ -21,7 +21,7 @@ describe('npm start', () => {
 
   const start = (env: NodeJS.ProcessEnv = {}, words: string[] = []) =>
     startByKith({ env: { KITH_DATA: data, PORT: '0', ...env }, until: ready, words });
-  /** The internal address, and the text after it. */
+  /** The internal address in the output, and the text after the address. */
   const internalIn = (output: string) => /internal +(\S+) (.*)/.exec(output)?.slice(1) ?? [];
 
   it('prints ten lines, one of them to paste, and writes start.json; a second start goes on with the same data', async () => {

@@ -39,7 +39,7 @@ interface Case {
   to: 'images' | 'files' | 'both';
   what: string;
   sent: () => Sent | Promise<Sent>;
-  /** Missing if the client has gone, so that nobody gets an answer. */
+  /** The expected error code. It is missing if the client leaves early, because then nobody gets an answer. */
   code?: ErrorCode;
 }
 
@@ -325,7 +325,7 @@ function bombOf(width: number, height: number): Buffer {
   const bytes = Buffer.from(smallPng);
   bytes.writeUInt32BE(width, 16);
   bytes.writeUInt32BE(height, 20);
-  // The checksum of the head.
+  // Writes the checksum of the head.
   bytes.writeUInt32BE(crc32(bytes.subarray(12, 29)), 29);
   return bytes;
 }
@@ -405,7 +405,9 @@ describe.each(availableBlobHomes())(
       await nothingIsLeft();
     });
 
-    /** Checks that nothing is left in the store, in the place for bytes, or on the way there. */
+    /**
+     * Checks that nothing is left: no stored bytes, no draft, no unfinished upload, no request in progress, and no file in the list.
+     */
     async function nothingIsLeft(): Promise<void> {
       const left = async () => {
         const found: string[] = [];
@@ -429,7 +431,7 @@ describe.each(availableBlobHomes())(
       expect(list.data).toEqual([]);
     }
 
-    /** Sends bytes as they are; the answer may come before all of them are sent. */
+    /** Sends bytes as they are. The answer may arrive before all bytes are sent. */
     function send(to: string, { headers = {}, body = '', leaves }: Sent) {
       const { hostname, port } = new URL(platform.url);
       const socket = connect(Number(port), hostname);
@@ -454,7 +456,7 @@ describe.each(availableBlobHomes())(
         // Does not wait until the rest is sent.
         socket.on('end', () => socket.destroy());
         socket.on('error', (error: NodeJS.ErrnoException) => {
-          // The other side has closed the connection; the answer that it sent before counts.
+          // The platform has closed the connection. The answer that it sent before counts.
           if (!['EPIPE', 'ECONNRESET'].includes(error.code ?? '')) reject(error);
         });
         const write = (bytes: Uint8Array | string) =>

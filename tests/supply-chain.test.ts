@@ -55,7 +55,7 @@ it('the bill of materials names every package that running needs, with version',
   expect(others.length).toBeGreaterThan(100);
   for (const path of others) {
     const name = path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length);
-    // Builds for other machines are missing if npm has left them out.
+    // npm may have left out packages that are built for other machines.
     if (lock.packages[path].optional) continue;
     expect(listed.get(`${name}@${lock.packages[path].version}`)?.purl, name).toContain('pkg:npm/');
   }

@@ -17,7 +17,7 @@ interface Ended {
   stderr: string;
 }
 
-/** Runs a Node program in an example's folder, as somebody would at a prompt: without the variables of this test runner. */
+/** Runs a Node program in an example's folder. The environment lacks the variables of this test runner, as at a prompt. */
 function runNode(example: string, words: readonly string[]): Promise<Ended> {
   const env = Object.fromEntries(
     Object.entries(process.env).filter(([name]) => !/^VITEST|^NODE_(?!COMPILE_CACHE)/.test(name)),

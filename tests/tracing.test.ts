@@ -48,7 +48,7 @@ describe.each(availableEngines())('tracing (%s)', (engine) => {
       path: `/v7/${projectId}/collections/${collection.id}`,
       headers,
       token,
-      // Another name each time: renaming to the same name publishes no event.
+      // Uses another name each time, because a rename to the same name publishes no event.
       body: { name: `Read ${randomBytes(4).toString('hex')}` },
     });
   const trace = (traceId: string) => collector.spans().filter((span) => span.traceId === traceId);
@@ -154,7 +154,7 @@ describe.each(availableEngines())('tracing (%s)', (engine) => {
     const kept = clientSpan();
     expect((await rename({ traceparent: dropped.traceparent })).status).toBe(200);
     expect((await rename({ traceparent: kept.traceparent })).status).toBe(200);
-    // Each process exports in the order of its spans' ends.
+    // Each process exports its spans in the order in which they end.
     await until(kept.traceId, 'PATCH /collections/:collectionId', 'server');
     await until(kept.traceId, 'collections.rename', 'server');
     await until(kept.traceId, 'publish collection.renamed', 'producer');
@@ -229,7 +229,7 @@ describe.each(availableEngines())('tracing (%s)', (engine) => {
       headers: { traceparent: client.traceparent },
       body: { email: ada.email, password: ada.password },
     });
-    // The database's own error message would name the address.
+    // The database's own error message would contain the e-mail address.
     expect(taken.status).toBe(409);
     const byName = `/v7/${projectId}/users/by-username?username=query-secret`;
     await http(platform.url, { path: byName, headers: { traceparent: client.traceparent } });

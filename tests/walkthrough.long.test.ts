@@ -38,14 +38,14 @@ describe.each(['quick-start.md', 'walkthrough.md'])('docs/%s', (guide) => {
       INTERNAL_PORT: undefined,
       NODE_ENV: undefined,
       TMPDIR: elsewhere,
-      // Packages are already installed, so npm asks no registry.
+      // The packages are installed already, so npm has to ask no registry.
       npm_config_offline: 'true',
     };
     const commands = await followGuide(guide, blocks, { folder: copy.path, env });
     expect(commands).toBe(blocks.filter(({ language }) => language === 'bash').length);
-    // The guide shows no block that is not compared.
+    // The guide has only two kinds of blocks: commands, and output that the test compares.
     expect(blocks.filter(({ language }) => !['bash', 'json', 'text'].includes(language))).toEqual([]);
-    // Git sees none of the files that the guide has written, among them tokens.
+    // Git ignores all files that the guide has written. Some of these files contain tokens.
     expect(await git('diff', '--name-only')).toBe('');
     expect(await git('ls-files', '--others', '--exclude-standard')).toBe('');
   }, 500_000);

@@ -1,6 +1,6 @@
 // @ts-check
-// Runs a script of the project with Node 24, after installing what it needs. Plain JavaScript, because any
-// Node ≥ 20 runs it: `node tools/bootstrap.mjs <script> [arguments]`.
+// Installs what a script of the project needs, and runs the script with Node 24. This file is plain JavaScript, because
+// any Node ≥ 20 runs it: `node tools/bootstrap.mjs <script> [arguments]`.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { helpOf } from './bootstrap/help.mjs';
@@ -11,7 +11,8 @@ import { partsFor } from './bootstrap/sizes.mjs';
 
 const [script = '', ...words] = process.argv.slice(2);
 const help = helpOf(script, words);
-// If packages are installed, the command line itself says which command was probably meant.
+// If the words name no command and packages are installed, the command line itself answers. It can name the command that was
+// probably meant.
 if (help && !(help.isOfAll && existsSync(join(root, 'node_modules')))) {
   if (help.isOfAll) process.stderr.write('kith: There is no such command.\n\n');
   process[help.isOfAll ? 'stderr' : 'stdout'].write(help.text);
@@ -21,22 +22,23 @@ if (help && !(help.isOfAll && existsSync(join(root, 'node_modules')))) {
 }
 
 async function start() {
-  // A terminal's Ctrl-C reaches the child by itself. A signal that only this process gets is passed on.
+  // If somebody presses Ctrl-C in a terminal, the child also gets the signal. If only this process gets a signal, it passes the
+  // signal on.
   process.on('SIGINT', () => {});
   process.on('SIGTERM', endAll);
-  // npm sends a signal to the shell that started this process; the shell ends without passing it on.
+  // npm sends a signal to the shell that started this process. The shell then ends without passing the signal on.
   const { ppid } = process;
   if (process.env.npm_lifecycle_event) setInterval(() => process.ppid !== ppid && endAll(), 250);
   const installing = [findNode(), installPackages(partsFor(script, words, process.env))];
   try {
     const [node = ''] = await Promise.all(installing);
-    // As in apps/kith/src/forms/node-flags.ts, for the services that the embedded form runs in this process.
+    // The same flags as in apps/kith/src/forms/node-flags.ts. In the embedded form, the services run in this process.
     const flags = ['--min-semi-space-size=16'];
     return await run(node, [...flags, join(root, script), ...words], {
       cwd: root,
-      // With this cache, types are stripped and modules compiled only once, not at every start.
+      // With this cache, Node strips types and compiles modules only once, and not at every start.
       env: { NODE_COMPILE_CACHE: join(root, 'node_modules', '.cache', 'kith-compiled'), ...process.env },
-      // The channel tells the child when this process is gone, however it ended.
+      // However this process ends, the channel closes, so that the child notices the end.
       stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
     });
   } catch (error) {

@@ -1,6 +1,7 @@
-// Builds packages that are published, and those of ours that they need: `tools/build-packages.ts testing` compiles apps/testing
-// into apps/testing/dist, which is then a complete package for `npm publish apps/testing/dist`, and does the same for all packages
-// of ours that it depends on. `--out <folder>` builds there instead, each in a folder of its name.
+// Builds packages to publish, and the packages of ours that they need. For example, `tools/build-packages.ts testing` compiles
+// apps/testing into apps/testing/dist. That folder is then a complete package for `npm publish apps/testing/dist`. The same happens
+// to all packages of ours that apps/testing depends on. `--out <folder>` builds into this folder instead, where each package gets a
+// folder of its name.
 import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, globSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -26,7 +27,7 @@ try {
   rmSync(scratch, { recursive: true, force: true });
 }
 
-/** Compiles all of them in one go into the scratch folder, at the same places as in the repository. */
+/** Compiles all packages together into the scratch folder, at the same places as in the repository. */
 function compile(of: readonly Package[]): void {
   const config = join(scratch, 'tsconfig.json');
   const compilerConfig = {
@@ -48,7 +49,10 @@ function compile(of: readonly Package[]): void {
   if (status !== 0) process.exit(status ?? 1);
 }
 
-/** Assembles a package: the compiled code in `lib`, and beside it the files that its sources find one folder above them. */
+/**
+ * Assembles a package. Its compiled code is in `lib`. Beside `lib` are the files that the package's sources find one folder above
+ * them.
+ */
 function assemble({ name, folder, manifest }: Package): void {
   const from = join(root, folder);
   const out = values.out ? join(resolve(values.out), name) : join(from, 'dist');

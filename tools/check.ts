@@ -1,4 +1,4 @@
-// `npm run check`: types, lint, format. Ends with the first tool that finds something.
+// `npm run check`: checks types, lint rules and format. Stops at the first tool that finds something.
 import { spawnSync } from 'node:child_process';
 
 const tools = [
@@ -26,7 +26,7 @@ for (const [what, script, ...words] of tools) {
   console.log(`check: ${what}`);
   const { status } = spawnSync(process.execPath, [script, ...words], { stdio: 'inherit' });
   if (status === 0) continue;
-  // Types and client are generated from the contracts, so a new operation causes its first errors here.
+  // Types and client are generated from the contracts. So a new operation causes its first errors here.
   if (what === 'types') console.error('If a contract has changed, run npm run generate first.');
   process.exit(status ?? 1);
 }

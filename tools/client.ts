@@ -1,5 +1,4 @@
-// Writes libs/client/src/generated: the methods of the client and their types, from the contracts. `--check` only
-// compares.
+// Writes libs/client/src/generated, which holds the client's methods and their types, from the contracts. `--check` only compares.
 import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -18,7 +17,7 @@ const layers = /^(request|route|rate-limit|gateway)\//;
 const ofEveryToken = ['auth/unauthorized', 'auth/forbidden', 'auth/suspended', 'project/invalid-id'];
 const common = [...Object.keys(errors).filter((code) => layers.test(code)), ...ofEveryToken];
 const quoted = (words: readonly string[]) => words.map((word) => `'${word}'`).join(' | ') || 'never';
-// Printed before the declarations, as printing a method adds the declarations of the types that it names.
+// The methods are printed before the declarations, because printing a method adds the declarations of the types that it names.
 const methodTypes = [...application, ...operators].map((method) => printTypes(method)).join('\n');
 const serverTypes = server.map((method) => printTypes(method)).join('\n');
 const own = Object.keys(errors).filter((code) => !common.includes(code));
@@ -77,7 +76,7 @@ function printTypes({ group, method, operation, input, output, list, errors: cod
   };`;
 }
 
-/** Prints an interface for each group, and a table of all methods, from which the running client makes them. */
+/** Prints an interface for each group, and a table of all methods. The running client makes its methods from this table. */
 function printMethods(methods: readonly ClientMethod[], types = 'Methods'): string {
   const groups = Map.groupBy(methods, ({ group }) => group);
   const interfaces = [...groups].map(
@@ -133,7 +132,7 @@ function printRow({ method, operation, input, list, startsSession }: ClientMetho
   if (operation.kind === 'download') row.givesBytes = true;
   if (takesKey(operation)) row.takesKey = true;
   if (input.length > 0) row.takesInput = true;
-  // A GET has no body: whatever is not in its path is in its query.
+  // A GET has no body. So all input that is not in its path is in its query.
   const keys = Object.keys(query.shape);
   if (verb !== 'GET' && keys.length > 0) row.query = keys;
   return `${method}: ${JSON.stringify(row)},`;

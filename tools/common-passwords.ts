@@ -1,12 +1,15 @@
-// Writes services/identity/src/common-passwords.ts: the 10,000 most used passwords, of which those under 8 characters are left out,
-// as they are refused anyway. `--check` only compares.
+// Writes services/identity/src/common-passwords.ts from the 10,000 most used passwords. Leaves out passwords of fewer than 8
+// characters, because they are refused anyway. `--check` only compares.
 import { hash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { dictionary } from '@zxcvbn-ts/language-common';
 
 const most = 10_000;
 const shortest = 8;
-/** 36 bits of a hash: one password in 19 million is taken for a common one. */
+/**
+ * How many characters of a hash are kept. They hold 36 bits. So one uncommon password in 19 million is mistaken for a common
+ * password.
+ */
 const hashCharacters = 6;
 const file = 'services/identity/src/common-passwords.ts';
 

@@ -1,5 +1,5 @@
-// Writes the parts of Dockerfile, docker-compose.yml and Prometheus' targets that name every service, from the manifests; `--check`
-// only compares. Each part is between two comments: `# <part> …` and `# </part>`.
+// Writes some parts of Dockerfile, docker-compose.yml and Prometheus' targets from the manifests: the parts that name every
+// service. `--check` only compares. Each part is between two comments, `# <part> …` and `# </part>`.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { secretNames, serviceNames, services } from '@kith/platform';
@@ -12,7 +12,10 @@ const lines = (of: (name: string) => string, names: readonly string[] = serviceN
 const root = fileURLToPath(new URL('../', import.meta.url));
 const lock = lockOf(root);
 
-/** The part of the Dockerfile that differs between images: what the image holds, what Node has compiled of it, and its labels. */
+/**
+ * The part of the Dockerfile that differs between images: the image's files, the code that Node has compiled from them, and the
+ * labels.
+ */
 function contentOf(name: string, loaded: readonly string[]): string {
   const { packages } = imageOf(root, name, lock).lock;
   const labels = {
@@ -44,13 +47,13 @@ const streamingPort = 9091;
 
 const withSecret = new Set<string>(secretNames);
 
-/** Settings that can hold an address outside of the installation: that of an S3 server or of a mail server. */
+/** Settings that can hold an address outside of the installation, such as an S3 server or a mail server. */
 const outward = ['STORAGE_URL', 'MAIL_URL', 'SMTP_URL'];
 const reachesOut = new Set(
   services.filter(({ config }) => outward.some((name) => name in config.shape)).map(({ name }) => name),
 );
 
-/** Settings of the caller's environment that only some services read; only those services get them. */
+/** Settings of the caller's environment that only some services read. Only these services get them. */
 const passed = ['PUBLIC_URL', 'SMTP_URL', 'MAIL_FROM'];
 
 function environmentOf(name: string, config: object): string {

@@ -1,5 +1,6 @@
-// Writes into .dockerignore which packages are sent to a builder: those that some image holds (tools/images). Builders copy and
-// hash every file that is sent, and most installed packages are for development. `--check` only compares.
+// Writes into .dockerignore which packages are sent to a builder. These are the packages that at least one image holds
+// (tools/images). Builders copy and hash every sent file, and most installed packages are only for development. `--check` only
+// compares.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { imageNames, imageOf, lockOf } from './images/image.ts';
@@ -8,7 +9,7 @@ const root = fileURLToPath(new URL('../', import.meta.url));
 const lock = lockOf(root);
 const needed = imageNames(root).flatMap((name) => Object.keys(imageOf(root, name, lock).lock.packages));
 
-// A package is sent together with the packages that npm has put inside of it.
+// A package is sent together with all packages that npm has put inside its folder.
 const tops = needed.flatMap((path) => /^node_modules\/(?:@[^/]+\/)?[^/]+/.exec(path)?.[0] ?? []);
 const lines = ['node_modules/*', ...[...new Set(tops)].sort().map((path) => `!${path}`)].join('\n');
 

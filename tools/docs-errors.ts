@@ -1,5 +1,5 @@
-// Writes docs/errors.md from the contracts: every code with its status and its message, when and by which operations it is answered,
-// and what a client does about it. `--check` only compares.
+// Writes docs/errors.md from the contracts. It lists every code with its status and message. For each code, it explains when and by
+// which operations the code is returned, and what a client should do. `--check` only compares.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { STATUS_CODES } from 'node:http';
 import { type ErrorCode, type ErrorMeaning, errorMeanings, errors, operations } from '@kith/contracts';
@@ -7,7 +7,7 @@ import { codesOf } from '@kith/openapi';
 
 const all = Object.keys(errors) as ErrorCode[];
 const sections = Map.groupBy(all, (code): ErrorMeaning => errorMeanings[code]);
-/** Meanings that several codes share are written once for all of them. */
+/** If several codes share a meaning, the meaning is written once for all of them. */
 const isShared = ([, codes]: [ErrorMeaning, ErrorCode[]]) => codes.length > 1;
 const features = Map.groupBy(
   [...sections].filter((section) => !isShared(section)),

@@ -1,4 +1,4 @@
-// Writes docs/metrics.md: every metric with its type, its labels and what it says; `--check` only compares.
+// Writes docs/metrics.md: every metric with its type, its labels and its meaning. `--check` only compares.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { Metrics } from '@kith/base';
 

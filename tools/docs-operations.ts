@@ -1,5 +1,6 @@
-// Writes docs/operations.md: every operation with who may call it, its limit, its codes, the suites that reach all of these codes
-// through the gateway, and the other suites that name it; and every code with the suites that reach it. `--check` only compares.
+// Writes docs/operations.md. For every operation, the file lists the allowed callers, the limit and the codes. It also lists the
+// suites that reach all of these codes through the gateway, and the other suites that name the operation. For every code, the file
+// lists the suites that reach the code. `--check` only compares.
 import { globSync, readFileSync, writeFileSync } from 'node:fs';
 import * as contracts from '@kith/contracts';
 import { fileOf, type PartName, parts } from '../tests/support/surface/parts.ts';
@@ -29,7 +30,7 @@ const rows = contracts.operations.map((operation) => {
   );
   const whole = surface.filter((part) => part.operations.includes(operation));
   const tests = others.filter(({ text }) => said.some((word) => word.test(text)));
-  // The cross-tenant suite takes its operations from the contracts, so it names none.
+  // The cross-tenant suite takes its operations from the contracts, so its source names no operation.
   if (auth === 'user' && scope === 'project')
     tests.push(...others.filter((one) => /cross-tenant/.test(one.path)));
   const codes = [
@@ -45,7 +46,7 @@ const rows = contracts.operations.map((operation) => {
   ];
 });
 
-/** For a code that no suite of the surface has to reach, the suites that name it are listed. */
+/** If no suite of the surface has to reach a code, this lists the suites that name the code. */
 const codeRows = Object.entries(contracts.errors).map(([code, { status }]) => {
   const reached = surface.filter(({ operations, outcomes }) =>
     operations.some((spec) => outcomes(spec).some((outcome) => outcome.split(' ', 1)[0] === code)),

@@ -1,5 +1,5 @@
-// `npm run example`: starts the example application (examples/people) on an embedded platform of its own with a few people, or on a
-// running platform (KITH_URL, KITH_PROJECT).
+// `npm run example`: starts the example application (examples/people). It runs on an embedded platform of its own with a few
+// people. If KITH_URL and KITH_PROJECT are set, it runs on that platform instead.
 
 import { createLogger, readConfig, wholeNumber } from '@kith/base';
 import { createOperatorClient } from '@kith/client/operator';
@@ -47,7 +47,7 @@ async function onItsOwn(env: NodeJS.ProcessEnv, port: number | undefined) {
     LOG_LEVEL: 'warn',
     INTERNAL_PORT: '0',
     KITH_DATA: '.kith/example',
-    // All people who try it out share one address.
+    // All people who try out the example share one address, so they share its limits.
     RATE_LIMIT_SCALE: '10',
     ...env,
     PORT: '0',

@@ -1,11 +1,11 @@
-// `npm run generate`: rewrites everything that is made from contracts, manifests, configuration and lock file, each part by its own
-// script.
+// `npm run generate`: rewrites all files that are made from contracts, manifests, configuration and lock file. A script of its own
+// makes each part.
 import { spawnSync } from 'node:child_process';
 
 const makers = [
   'tools/common-passwords.ts',
   'tools/client.ts',
-  // The document contains the recorded examples.
+  // The examples come first, because the OpenAPI document contains them.
   'tools/openapi-examples.ts',
   'tools/openapi.ts',
   'tools/docs-operations.ts',

@@ -1,5 +1,5 @@
-// Writes tools/bootstrap/help.txt: what `--help` prints for the command line and for the example, so that printing it needs no
-// package and no Node 24. `--check` only compares.
+// Writes tools/bootstrap/help.txt, the `--help` texts of the command line and of the example. With this file, printing help needs
+// neither packages nor Node 24. `--check` only compares.
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { commands, runCommandLine } from '@kith/platform/cli';

@@ -1,6 +1,6 @@
 // Measures `kith backup` and `kith restore` on both forms of the platform: how long they take, and how much memory they use at
-// most. To be run by hand: `node tools/measure-backup.ts [rows]`. It first imports this many rows each of users, connections,
-// collections and saved entities. The database then has some more documents than rows.
+// most. Run this by hand: `node tools/measure-backup.ts [rows]`. It first imports users, connections, collections and saved
+// entities, `rows` of each kind. The database then holds somewhat more documents than imported rows.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';

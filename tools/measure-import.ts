@@ -1,5 +1,5 @@
-// Measures `kith import` on both forms of the platform and prints the table of docs/import.md. To be run by hand:
-// `node tools/measure-import.ts [rows]`, with the engines' addresses in the environment.
+// Measures `kith import` on both forms of the platform, and prints the table of docs/import.md. Run this by hand: `node
+// tools/measure-import.ts [rows]`, with the engines' addresses in the environment.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';

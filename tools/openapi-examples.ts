@@ -1,5 +1,5 @@
-// Records libs/openapi/examples from a platform of its own: a request and its answer for every operation. To be run by hand when
-// operations are added or changed; tools/openapi.ts then puts the examples into the document.
+// Records libs/openapi/examples on a platform of its own: a request and its answer for every operation. Run this by hand when
+// operations are added or changed. tools/openapi.ts then puts the examples into the OpenAPI document.
 import { writeFileSync } from 'node:fs';
 import { operations, serviceOf } from '@kith/contracts';
 import { startPlatform } from '@kith/testing';
@@ -15,7 +15,7 @@ const missing = operations.filter(({ name, kind }) => kind !== 'stream' && !reco
 for (const { name } of missing) console.error(`The story does not call ${name}`);
 if (missing.length > 0) process.exitCode = 1;
 else {
-  // Made stable all at the same time, so that an id is the same wherever it occurs.
+  // All examples are made stable together, so that an id is the same in all of them.
   const { projectId, examples } = makeStable(recorder) as Pick<Recorder, 'projectId' | 'examples'>;
   console.log(`project ${projectId}`);
   const services = Object.groupBy(Object.entries(examples), ([name]) => serviceOf({ name }));

@@ -1,5 +1,5 @@
-// Lints libs/openapi/openapi.json with Spectral (its OpenAPI rules, and OWASP's) and Redocly. Whatever they find is a
-// failure, warnings too.
+// Checks libs/openapi/openapi.json with Spectral (its OpenAPI rules and OWASP's rules) and Redocly. Every finding is a failure,
+// even a warning.
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { documentFile } from '@kith/openapi';
@@ -14,20 +14,20 @@ const limited = '$.paths[?(@property != "/.well-known/jwks.json")]';
 const withoutMailLinks = '$.paths[?(!@property.match(/verify-email-link$/))]';
 const counted = '$.paths[?(!@property.match(/^.(.well-known|admin)./))]';
 
-/** Rules that do not fit here as they are. The part of each that does fit is still checked. */
+/** Rules that do not fit here unchanged. The part of a rule that fits is still checked. */
 const ours: Record<string, unknown> = {
-  // Redocly's no-invalid-media-type-examples checks the same, once for each component instead of once for each use.
+  // Redocly's no-invalid-media-type-examples checks the same. It checks each component once, and not each use of the component.
   'oas3-valid-media-example': 'off',
-  // Names and messages are free text in any script, so no pattern can tell good text from bad.
+  // Names and messages are free text in any writing system, so no pattern can tell good text from bad.
   'owasp:api4:2023-string-restricted': 'off',
-  // Operations without a token never refuse one.
+  // If an operation takes no token, it never refuses a token.
   'owasp:api8:2023-define-error-responses-401': {
     ...owasp['owasp:api8:2023-define-error-responses-401'],
     given:
       '$.paths[*][?(@ && @.security && @.security.length === 1 && (@.security[0].userToken || @.security[0].operatorToken))].responses',
   },
-  // The key set has no limit: verifiers of every project fetch it. For operators only failures are limited. All other operations
-  // send both kinds of headers, while the original rule wants only one kind.
+  // The key set has no limit, because verifiers of every project fetch it. For operators, only failed requests are limited. All
+  // other operations send both kinds of headers, but the original rule wants only one kind.
   'owasp:api4:2023-rate-limit': {
     ...owasp['owasp:api4:2023-rate-limit'],
     given: `${counted}..responses[?(@property.match(/^(2|4)/))].headers`,
@@ -41,15 +41,16 @@ const ours: Record<string, unknown> = {
     ...owasp['owasp:api4:2023-rate-limit-responses-429'],
     given: `${limited}..responses`,
   },
-  // Integers with a default, which are page numbers and page sizes, need no maximum here: a higher value counts as the maximum.
+  // Integers with a default are page numbers and page sizes. They need no maximum here, because a value above the maximum counts as
+  // the maximum.
   ...Object.fromEntries(
     ['owasp:api4:2023-integer-limit', 'owasp:api4:2023-integer-limit-legacy'].map((rule) => [
       rule,
       { ...owasp[rule], given: '$..[?(@ && @.type=="integer" && @.default === undefined)]' },
     ]),
   ),
-  // The link in a mail holds a token, which works once and for a limited time. It also holds the address to which the link's page
-  // leads on. That address has to be at one of the project's own origins, and the server itself never requests it.
+  // The link in a mail holds a token, which works once and for a limited time. The link also holds the address of the next page.
+  // This address has to be at one of the project's own origins, and the server itself never requests it.
   'owasp:api2:2023-no-credentials-in-url': {
     ...owasp['owasp:api2:2023-no-credentials-in-url'],
     given: `${withoutMailLinks}..parameters[?(@ && @.in && @.in.match(/query|path/))].name`,
@@ -58,7 +59,7 @@ const ours: Record<string, unknown> = {
     ...owasp['owasp:api7:2023-concerning-url-parameter'],
     given: `${withoutMailLinks}[*].parameters[*].name`,
   },
-  // An export contains everything, and each part is sent as soon as it is read; any other array has a bound.
+  // An export contains all of a user's data, and sends each part as soon as it is read. Every other array has a bound.
   'owasp:api4:2023-array-limit': {
     ...owasp['owasp:api4:2023-array-limit'],
     given: [
@@ -90,7 +91,7 @@ async function redocly(): Promise<string[]> {
   return problems.map(({ ruleId, message, location }) => `${ruleId}: ${message} (${location[0]?.pointer})`);
 }
 
-/** Spectral's own function of this rule set. */
+/** Spectral's own function that this rule set uses. */
 function isThere(): unknown {
   const rule = owasp['owasp:api4:2023-rate-limit-responses-429'] as { then: { function: unknown }[] };
   return rule.then[0]?.function;

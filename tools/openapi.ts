@@ -1,4 +1,4 @@
-// Writes libs/openapi/openapi.json from the contracts and the recorded examples; `--check` only compares.
+// Writes libs/openapi/openapi.json from the contracts and the recorded examples. `--check` only compares.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { documentFile, writeDocument } from '@kith/openapi';
 

@@ -1,4 +1,4 @@
-// Writes the table of environment names into README.md from the zod schemas that read them; `--check` only compares.
+// Writes the table of environment variables into README.md, from the zod schemas that read the variables. `--check` only compares.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { tracingConfig } from '@kith/base';
 import { sharedGatewayConfig } from '@kith/gateway';
@@ -35,7 +35,7 @@ const table = [
   }),
 ].join('\n');
 
-/** The value that counts if a variable is absent, in the form in which it would be set in the environment. */
+/** The default value of a variable, as somebody would write it in the environment. */
 function presetOf(schema: z.ZodObject, name: string): string {
   const field = (schema.shape as Record<string, z.ZodType>)[name] as z.ZodType;
   const parsed = field.safeParse(undefined);

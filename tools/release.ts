@@ -1,5 +1,6 @@
-// `npm run release`: turns the changesets into a new version of every package, of the lock file, of the root and of the OpenAPI
-// document, and their texts into a section of CHANGELOG.md. You still have to review, commit, tag and publish.
+// `npm run release`: turns the changesets into a release. Writes the new version into every package, the lock file, the root and
+// the OpenAPI document. Writes the changesets' texts into a new section of CHANGELOG.md. You still have to review, commit, tag and
+// publish.
 import { spawnSync } from 'node:child_process';
 import { globSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -34,11 +35,11 @@ for (const [path, entry] of Object.entries<{ version?: string }>(lock.packages))
 }
 write('package-lock.json', json(lock));
 
-// The document contains the version, too.
+// The OpenAPI document also contains the version.
 const document = spawnSync(process.execPath, ['tools/openapi.ts'], { cwd: root, stdio: 'inherit' });
 if (document.status !== 0) process.exit(document.status ?? 1);
 
-// Images have the version in their bills of materials and labels.
+// Images contain the version in their bills of materials and labels.
 for (const script of ['tools/sbom.ts', 'tools/deployment.ts']) {
   const made = spawnSync(process.execPath, [script], { cwd: root, stdio: 'inherit' });
   if (made.status !== 0) process.exit(made.status ?? 1);
@@ -52,7 +53,7 @@ const [head = '', ...earlier] = read('CHANGELOG.md').split(/^(?=## )/m);
 write('CHANGELOG.md', [head, `## ${version}\n\n${parts.join('\n')}\n`, ...earlier].join(''));
 console.log(`${version}: ${changes.length} changes`);
 
-/** The largest bump that a changeset asks for, of any package, and its text as an item of a list. */
+/** The largest version step that a changeset asks for in any package, and the changeset's text as an item of a list. */
 function parse(file: string, content: string): { bump: Bump; text: string } {
   const [, front = '', text = ''] = /^---\n([\s\S]*?)\n---\n([\s\S]*)$/.exec(content) ?? [];
   const bump = (Object.keys(titles) as Bump[]).find((one) => new RegExp(`: ['"]?${one}\\b`).test(front));

@@ -1,5 +1,5 @@
-// `npm run sbom`: writes sbom.cdx.json, the bill of materials (CycloneDX 1.6) of everything that running Kith may need, from the
-// lock file; `--check` only compares. `npm run sbom -- storage` prints that of an image, which is a part of it
+// `npm run sbom`: writes sbom.cdx.json from the lock file. This is the bill of materials (CycloneDX 1.6) of everything that running
+// Kith may need. `--check` only compares. `npm run sbom -- storage` prints the bill of an image, which is a part of the whole bill
 // (tools/images/bill.ts).
 import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -9,7 +9,7 @@ import { imageOf } from './images/image.ts';
 
 const root = fileURLToPath(new URL('../', import.meta.url));
 const maker = 'node_modules/@cyclonedx/cyclonedx-npm/bin/cyclonedx-npm-cli.js';
-// The same lock file always gives the same bill, whatever is installed, and whenever it is made.
+// The same lock file always gives the same bill, at any time and with any installed packages.
 const words = [
   '--package-lock-only',
   '--omit',

@@ -1,6 +1,6 @@
-// `npm test` and, with --long, `npm run test:long`: starts the engines once, runs the suites on them, and stops them again; with
-// KITH_TEST_ENGINES=embedded it needs none. --related runs what the uncommitted changes touch. Ends with a line `N passed, N
-// failed`, and before it one `✗` for each test that failed. Other arguments go to vitest.
+// `npm test` and, with --long, `npm run test:long`: starts the engines once, runs the suites on them, and stops them again. With
+// KITH_TEST_ENGINES=embedded, it needs no engines. --related runs only the suites that the uncommitted changes affect. The output
+// ends with one `✗` for each failed test, and a line `N passed, N failed`. Other arguments go to vitest.
 import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -17,7 +17,7 @@ const has = (word: string) => process.argv.includes(word);
 
 const folder = mkdtempSync(join(tmpdir(), 'kith-test-'));
 const report = join(folder, 'report.json');
-// Hundreds of processes share what one of them has compiled.
+// Hundreds of processes share the code that one of them has compiled.
 process.env.NODE_COMPILE_CACHE ??= join(folder, 'compiled');
 process.env.NODE_ENV = 'test';
 if (has('--long')) process.env.KITH_TEST_LENGTH = 'long';
@@ -37,7 +37,7 @@ process.exit(code);
 
 async function run(): Promise<number> {
   const progress = (line: string) => console.error(`  ${line}`);
-  // Without it, only the suites that need it fail.
+  // Without an S3 server, only the suites that need it fail.
   await prepareS3(progress).catch((error: Error) => progress(error.message));
   if (process.env.KITH_TEST_ENGINES === 'embedded') return vitest();
   const provided = await provideEngines({ env: process.env, progress });
@@ -62,7 +62,8 @@ async function vitest(): Promise<number> {
     ['node_modules/vitest/vitest.mjs', 'run', ...reporters, `--outputFile.json=${report}`, ...words],
     { stdio: 'inherit', env: { ...process.env, KITH_TEST_DESK: desk.url } },
   );
-  // A terminal's Ctrl-C reaches the child by itself. A signal that only this process gets is passed on.
+  // If somebody presses Ctrl-C in a terminal, the child also gets the signal. If only this process gets a signal, it passes the
+  // signal on.
   process.on('SIGINT', () => {});
   process.on('SIGTERM', () => child.kill('SIGTERM'));
   return await new Promise((resolve) => child.on('exit', (status) => resolve(status ?? 1)));
@@ -85,7 +86,7 @@ function printSummary(): void {
     const found: Report = JSON.parse(readFileSync(report, 'utf8'));
     const { numPassedTests, numFailedTests, numFailedTestSuites } = found;
     for (const line of failures(found)) console.log(line);
-    // A suite that could not be loaded has no failed test of its own.
+    // If a suite could not be loaded, it counts as failed, although it has no failed test.
     const failed = numFailedTests || (code === 0 ? 0 : Math.max(1, numFailedTestSuites));
     console.log(`${numPassedTests} passed, ${failed} failed`);
   } catch {
@@ -93,7 +94,7 @@ function printSummary(): void {
   }
 }
 
-/** A line for each test that failed, and for each file that could not be loaded, so that they are seen at the end of the log. */
+/** A line for each failed test, and for each file that could not be loaded. So people see the failures at the end of the log. */
 function failures({ testResults }: Report): string[] {
   return testResults
     .filter(({ status }) => status === 'failed')

@@ -5,15 +5,15 @@ import { atLeast, type Compared, figure, type Row, type RowResult, table } from 
 
 const run = promisify(execFile);
 const own = fileURLToPath(new URL('../..', import.meta.url));
-/** Quick runs have more rounds, as other work on the machine can spoil whole short rounds. */
+/** How many rounds a run has. Quick runs have more, because other work on the machine can spoil whole short rounds. */
 const roundsOf = (isQuick: boolean) => (isQuick ? 7 : 3);
-/** This checkout has to reach at least this ratio to the other one. */
+/** The lowest accepted ratio of this checkout's figures to the other checkout's figures. */
 const least = 0.95;
 
 /**
- * Measures a row of another checkout and of this one in turn, each in a process of its own, and compares the best round of
- * each, as other work on the machine only makes rounds worse. A ratio above 1 means that this checkout is better. The ratios of
- * the single rounds show the noise.
+ * Measures a row of another checkout and of this checkout in turn, each in a process of its own. Compares the best round of each
+ * checkout, because other work on the machine only makes rounds worse. A ratio above 1 means that this checkout is better. The
+ * ratios of the single rounds show the noise.
  */
 export async function measureBeside(
   row: Row & Required<Pick<Row, 'compared'>>,
@@ -23,7 +23,7 @@ export async function measureBeside(
   const measured: Record<'before' | 'now', Map<string, Compared>>[] = [];
   for (let round = 1; round <= rounds; round++) {
     const figures = { before: new Map<string, Compared>(), now: new Map<string, Compared>() };
-    // The order changes every round, so that a machine that gets slower or faster does so for both.
+    // The order changes every round. So if the machine gets slower or faster, this affects both checkouts.
     const turns = [['before', before] as const, ['now', own] as const];
     for (const [name, checkout] of round % 2 === 1 ? turns : turns.toReversed()) {
       progress(`${row.name}, round ${round} of ${rounds}: ${name} …`);

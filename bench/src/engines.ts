@@ -8,16 +8,16 @@ import { type Engine, freePort, mongoSpec, natsSpec, provideEngines, redisSpec }
 
 const run = promisify(execFile);
 
-/** The engines of a run, which can be pinned to some cores. */
+/** The engines of a run. They can be pinned to some cores. */
 export interface BenchEngines extends AsyncDisposable {
   mongodbUrl: string;
   natsUrl: string;
   redisUrl: string;
-  /** Their images, for the report. */
+  /** The images of the engines, for the report. */
   images: Record<string, string>;
-  /** Pins the containers of engines to cores, in the notation of `taskset`; undefined removes the pinning. */
+  /** Pins the containers of engines to cores, in the notation of `taskset`. `undefined` removes the pinning. */
   pin(engines: readonly Engine[], cores: string | undefined): Promise<void>;
-  /** Whether `pin` does anything: engines given by URL are somebody else's. */
+  /** Whether `pin` has an effect. It has none for engines that are given by URL, because they belong to somebody else. */
   canPin: boolean;
 }
 
@@ -43,7 +43,7 @@ export async function benchEngines(progress: (line: string) => void): Promise<Be
   };
   const ports = { nats: await freePort(), monitor: await freePort(), redis: await freePort() };
   try {
-    // A port that Docker publishes goes through a proxy process or address translation, which no deployment has between its
+    // If Docker publishes a port, data goes through a proxy process or address translation. No deployment has these between its
     // parts. So NATS and Redis run on the machine's own network, and the database is reached at its container's address.
     const [toNats = '', script = ''] = natsSpec(nats).command.slice(1);
     await start(containers.nats, nats, [

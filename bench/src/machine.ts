@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { availableParallelism, cpus, release, totalmem } from 'node:os';
 import { coreTimes } from './processes.ts';
 
-/** The machine and the versions that were measured, for the report. */
+/** Describes the measured machine and versions, for the report. */
 export function describeMachine(images: Record<string, string>): [what: string, is: string][] {
   return [
     ['commit', commit()],
@@ -17,7 +17,7 @@ export function describeMachine(images: Record<string, string>): [what: string, 
   ];
 }
 
-/** Begins to watch the machine. The returned function gives the share of its cores' time that a hypervisor has taken since. */
+/** Begins to watch the machine. The returned function returns the share of the cores' time that a hypervisor has taken since. */
 export function watchStolen(): () => number {
   const before = coreTimes();
   return () => {

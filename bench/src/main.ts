@@ -55,7 +55,7 @@ try {
     ).catch(unmeasured);
     results.push({ row, result, stolen: stolen() });
     text = report(command.join(' '), machine, results, chosen.slice(at + 1));
-    // After each row, so that an interrupted run keeps what it has measured.
+    // The file is written after each row, so that an interrupted run keeps its finished rows.
     if (isWhole) writeFileSync(fileURLToPath(new URL('../RESULTS.md', import.meta.url)), text);
   }
   if (!isWhole) process.stdout.write(text);
@@ -67,14 +67,14 @@ try {
   rmSync(folder, { recursive: true, force: true });
 }
 
-/** When a row fails, the others still run, and the run exits with 1. */
+/** The result of a row that has failed. The other rows still run, and the run ends with exit code 1. */
 function unmeasured(error: Error): RowResult {
   process.exitCode = 1;
   progress(`not measured: ${error.stack}`);
   return { json: null, markdown: `Was not measured: ${error.message}`, verdicts: [] };
 }
 
-/** Ends an interrupted run without leaving containers or the folder behind. Its processes end with this one. */
+/** Ends an interrupted run, and removes its containers and its folder. The run's other processes end with this process. */
 async function breakOff(engines: BenchEngines): Promise<never> {
   await engines[Symbol.asyncDispose]();
   rmSync(folder, { recursive: true, force: true });

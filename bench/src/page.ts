@@ -1,6 +1,6 @@
 import { seeded, seededUuid } from './random.ts';
 
-/** A page of twenty connections, about 5 kB, in the form of the list of connections. */
+/** A page of twenty connections, about 5 kB, in the form of the real list of connections. */
 export function samplePage(): object {
   const random = seeded(11);
   const connections = Array.from({ length: 20 }, (_, at) => ({
@@ -29,7 +29,10 @@ export function samplePage(): object {
   return { connections, pagination: { ...pagination, limit: 20 } };
 }
 
-/** The page's bytes for each user who asks. `viewer` at the end names that user, so that one can check whose answer it is. */
+/**
+ * Makes a function that returns the page's bytes for a user. `viewer` at the end of the page names the user, so that a check can
+ * see whose answer it is.
+ */
 export function pageFor(page: object): (userId: string) => Buffer {
   const whole = JSON.stringify({ ...page, viewer: '' });
   const front = Buffer.from(whole.slice(0, -2));

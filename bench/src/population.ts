@@ -9,19 +9,19 @@ export interface Person {
   token: string;
 }
 
-/** One request of the load: who asks, and from which address. */
+/** One request of the load: the user who asks, and the client's address. */
 export interface Asked {
   person: Person;
-  /** The client's address, as the proxy in front reports it. */
+  /** The client's address, as a proxy in front of the gateway would report it. */
   address: string;
 }
 
 export interface Population {
   people: readonly Person[];
   addresses: readonly string[];
-  /** The requests, which repeat in this order. */
+  /** The requests. They repeat in this order. */
   requests: readonly Asked[];
-  /** The key with which the tokens are verified. */
+  /** The key that verifies the tokens. */
   publicKey: string;
   jwk: JWK;
 }
@@ -31,8 +31,8 @@ export const audience = 'kith.dev';
 const kid = 'bench';
 
 /**
- * Makes 1,000 users in 100 projects who ask from 500 addresses. Users and addresses are picked by Zipf's law, so that caches
- * fill as they would in real use. Ids and order are the same in every run, keys and tokens are not.
+ * Makes 1,000 users in 100 projects. They ask from 500 addresses. Users and addresses are picked by Zipf's law, so that caches fill
+ * as in real use. Ids and order are the same in every run, but keys and tokens differ.
  */
 export async function makePopulation(
   options: { users?: number; projects?: number; addresses?: number; requests?: number } = {},

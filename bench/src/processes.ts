@@ -6,7 +6,7 @@ import { nodeFlags } from '@kith/platform';
 /** A process of the benchmark. */
 export interface Running {
   readonly pid: number;
-  /** The message that it sent when it was ready. */
+  /** The message that the process sent when it was ready. */
   readonly ready: { url?: string };
   stop(): Promise<void>;
 }
@@ -14,13 +14,16 @@ export interface Running {
 const startMs = 60_000;
 const isService = /\/services\/[^/]+\/src\/main\.ts$/;
 
-/** Starts a script with this Node, on the given cores if there are any, and waits for its `{type: 'ready'}`. */
+/**
+ * Starts a script with this Node, and waits for the script's message `{type: 'ready'}`. If cores are given, the script runs on
+ * these cores.
+ */
 export async function startScript(
   script: string,
   options: { env: NodeJS.ProcessEnv; log: string; cores?: string | undefined; flags?: readonly string[] },
 ): Promise<Running> {
   const log = openSync(options.log, 'a', 0o600);
-  // A service gets the flags that it has everywhere, and a peer runs as its users would run it.
+  // A service gets the flags that it always gets. A peer runs without flags, as its users would run it.
   const usual = isService.test(script) ? nodeFlags : [];
   const command = [process.execPath, ...usual, ...(options.flags ?? []), script];
   const [program = '', ...words] = options.cores ? ['taskset', '-c', options.cores, ...command] : command;
@@ -64,22 +67,25 @@ function readyOf(child: ChildProcess): Promise<Running['ready']> {
 /** Linux counts a process's time in ticks of 10 ms (`getconf CLK_TCK`). */
 const tickMicros = 10_000;
 
-/** CPU time that a process has used so far, in user and system mode, in µs (proc(5)). Only Linux reports it this way. */
+/** The CPU time of a process so far, in user and system mode, in µs (proc(5)). Only Linux reports it this way. */
 export function cpuMicros(pid: number): number {
-  // The name in the second field may hold spaces; it ends at the last bracket.
+  // The second field is a name that may hold spaces. It ends at the last bracket.
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
     .replace(/^.*\) /s, '')
     .split(' ');
   return (Number(fields[11]) + Number(fields[12])) * tickMicros;
 }
 
-/** Resident memory of a process, in bytes. */
+/** The resident memory of a process, in bytes. */
 export function residentBytes(pid: number): number {
   const kilobytes = /^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
   return Number(kilobytes) * 1024;
 }
 
-/** CPU time of the whole machine so far, in µs: of each process by its script or name, in total, and unused. */
+/**
+ * The CPU time of the whole machine so far, in µs. It has the time of each process, by its script or name, the used time in total,
+ * and the unused time.
+ */
 export interface MachineTime {
   processes: Record<string, number>;
   used: number;
@@ -94,17 +100,17 @@ export function cpuByName(): MachineTime {
       const name = nameOf(pid);
       processes[name] = (processes[name] ?? 0) + cpuMicros(Number(pid));
     } catch {
-      // The process has ended meanwhile.
+      // The process has ended in the meantime.
     }
   }
   const { used, idle } = coreTimes();
   return { processes, used, idle };
 }
 
-/** Time of all cores so far, in µs: used, unused, and taken from this machine by a hypervisor (proc(5)). */
+/** The time of all cores so far, in µs (proc(5)). It is used, unused, or taken from this machine by a hypervisor. */
 export function coreTimes(): { used: number; idle: number; stolen: number } {
   const [line = ''] = readFileSync('/proc/stat', 'utf8').split('\n');
-  // The next columns, for guests, are left out, as their time is included in these already.
+  // The next columns are for guests. They are left out, because these columns already include the guests' time.
   const [user = 0, nice = 0, system = 0, idle = 0, wait = 0, irq = 0, softirq = 0, stolen = 0] = line
     .trim()
     .split(/\s+/)

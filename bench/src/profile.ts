@@ -7,14 +7,14 @@ interface CpuProfile {
   timeDeltas: number[];
 }
 
-/** How the busy time of a process divides into parts, as shares; largest first. */
+/** The parts of a process's busy time, as shares, largest first. */
 export type Shares = [where: string, share: number][];
 
-/** The time at the beginning that is left out, in µs, as the process is still starting. */
+/** How much time at the beginning is left out, in µs, because the process is still starting. */
 const skipped = 2_000_000;
 
 /**
- * Sums up the newest CPU profile of a folder by package or part. V8 samples by the clock: when a system call wakes another
+ * Adds up the newest CPU profile of a folder by package or part. V8 takes samples by the clock. So if a system call wakes another
  * process on this core, the call seems to last until this process runs again.
  */
 export function readProfile(folder: string): Shares {
@@ -41,7 +41,9 @@ export function readProfile(folder: string): Shares {
     .toSorted((a, b) => b[1] - a[1]);
 }
 
-/** The part that each node of a profile belongs to: its own, or its caller's if it is native or Node's. */
+/**
+ * The part that each node of a profile belongs to. If a node is native code or Node's own code, it belongs to its caller's part.
+ */
 function placesOf({ nodes }: CpuProfile): Map<number, string> {
   const parents = new Map(
     nodes.flatMap(({ id, children = [] }) => children.map((child) => [child, id] as const)),

@@ -1,8 +1,8 @@
-/** A generator of numbers in [0, 1) that gives the same numbers for the same seed, so that every run makes the same requests. */
+/** A generator of random numbers in [0, 1). The same seed gives the same numbers, so that every run makes the same requests. */
 export function seeded(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
-    // mulberry32
+    // This is the algorithm mulberry32.
     state = (state + 0x6d2b79f5) >>> 0;
     let mixed = Math.imul(state ^ (state >>> 15), state | 1);
     mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
@@ -11,8 +11,8 @@ export function seeded(seed: number): () => number {
 }
 
 /**
- * Picks from `count` things by Zipf's law with exponent 1: the first twice as often as the second, three times as often
- * as the third.
+ * Picks from `count` things by Zipf's law with exponent 1. The first thing is picked twice as often as the second, and three times
+ * as often as the third.
  */
 export function zipf(count: number, random: () => number): () => number {
   const upTo: number[] = [];

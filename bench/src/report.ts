@@ -1,13 +1,13 @@
 import { type Row, type RowResult, table } from './row.ts';
 
-/** A measured row, and the share of the machine's time that a hypervisor took meanwhile. */
+/** A measured row, and the share of the machine's time that a hypervisor took during the measurement. */
 export interface Measured {
   row: Row;
   result: RowResult;
   stolen: number;
 }
 
-/** The text of RESULTS.md for a run of `command`; `missing` are the rows that the run has not reached. */
+/** The text of RESULTS.md for a run of `command`. `missing` are the rows that the run has not reached. */
 export function report(
   command: string,
   machine: readonly (readonly [string, string])[],

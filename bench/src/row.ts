@@ -1,28 +1,28 @@
 import type { BenchEngines } from './engines.ts';
 
-/** A figure of a row by which two versions are compared. */
+/** A figure of a row that is compared between two versions. */
 export interface Compared {
   name: string;
   value: number;
-  /** Whether a larger value is better, as for a rate, or a smaller one, as for a time. */
+  /** Whether a larger value is better, as for a rate, or a smaller value, as for a time. */
   better: 'more' | 'less';
 }
 
-/** What every row gets for its measurement. */
+/** The things that every row gets for its measurement. */
 export interface BenchContext {
   engines: BenchEngines;
-  /** The program that makes the load. */
+  /** The path of wrk, the program that makes the load. */
   wrk: string;
-  /** A folder for the logs, requests and profiles of this run, which is removed afterwards. */
+  /** A folder for the logs, requests and profiles of this run. It is removed afterwards. */
   folder: string;
   /** Whether the whole run has to end within five minutes. */
   isQuick: boolean;
-  /** Another checkout to measure beside this one, for rows that can. */
+  /** Another checkout. Some rows measure it beside this checkout. */
   before?: string | undefined;
   progress: (line: string) => void;
 }
 
-/** A target of the project, and whether this run has reached it. */
+/** A target of the project, and whether this run has reached the target. */
 export interface Verdict {
   target: string;
   found: string;
@@ -39,15 +39,15 @@ export interface RowResult {
 
 /** One row of the benchmark. */
 export interface Row {
-  /** Its name in the JSON object and for `--only`. */
+  /** The row's name in the JSON object and for `--only`. */
   name: string;
   title: string;
-  /** Whether `--quick` measures it, too. */
+  /** Whether `--quick` also measures this row. */
   isQuick: boolean;
   measure(context: BenchContext): Promise<RowResult>;
   /**
-   * The figures of its JSON that are compared with another checkout's; absent if the row measures the other checkout itself, or
-   * is not compared.
+   * Picks the figures of the row's JSON that are compared with another checkout's figures. Absent if the row measures the other
+   * checkout itself, or if the row is not compared.
    */
   // biome-ignore lint/suspicious/noExplicitAny: each row knows its own, and a version before may have had another.
   compared?(json: any): Compared[];
@@ -73,12 +73,12 @@ export function table(head: readonly string[], rows: readonly (readonly (string 
   return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n');
 }
 
-/** A number for a table: a whole number from 100 on, else with two decimals. */
+/** A number for a table. From 100 on it is a whole number, else it has two decimals. */
 export function figure(value: number): string {
   return value >= 100 ? String(Math.round(value)) : value.toFixed(2);
 }
 
-/** A median with the range of the rounds. */
+/** A median, with the range of all rounds. */
 export function spread(median: number, least: number, most: number): string {
   return `${figure(median)} (${figure(least)}–${figure(most)})`;
 }

@@ -1,4 +1,4 @@
-/** Medians over the rounds, their range, and the sum of wrong answers. */
+/** The medians over the rounds, the range of the rounds, and the sum of wrong answers. */
 export interface Figures<Sample> {
   median: Sample;
   least: Sample;
@@ -24,8 +24,8 @@ export function summary<Sample extends object>(rounds: Sample[], wrong = 0): Fig
 }
 
 /**
- * The ratio of `one` to `other` in a field: the median of the rounds' quotients. When the machine is slow for a while, this
- * affects both sides of a round, but not both medians.
+ * The ratio of `one` to `other` in a field, as the median of the rounds' quotients. If the machine is slow for a while, this
+ * affects both sides of a round. A quotient of two medians could be affected on only one side.
  */
 export function ratio<Sample extends object>(
   one: Figures<Sample>,
@@ -36,7 +36,7 @@ export function ratio<Sample extends object>(
   return median(quotients.toSorted((a, b) => a - b));
 }
 
-/** The value that the given share of the sorted values does not exceed; 0 if there are none. */
+/** The value that the given share of the sorted values does not exceed. 0 if there are no values. */
 export function percentile(sorted: ArrayLike<number>, share: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
 }

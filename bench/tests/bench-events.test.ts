@@ -26,7 +26,7 @@ describe('the events of the benchmark', () => {
     const lags = new Lags(200);
     for (let at = 0; at < 200; at++) lags.applied(1_000, 1_000 + at * 10);
     expect(lags.take()).toEqual({ count: 200, seconds: 1.99, p50: 1_000, p99: 1_980, max: 1_990 });
-    // With a clock that runs behind, an event has a lag of 0 and is not from the future.
+    // If the consumer's clock is behind, an event seems to come from the future. Its lag then counts as 0.
     lags.applied(5_000, 4_000);
     expect(lags.take()).toEqual({ count: 1, seconds: 0, p50: 0, p99: 0, max: 0 });
     expect(lags.count).toBe(0);
@@ -35,7 +35,7 @@ describe('the events of the benchmark', () => {
   it('compares memory by medians of halves, without what came first', () => {
     const growing = [50, 50, ...Array.from({ length: 18 }, (_, at) => at + 1)];
     expect(halves(growing)).toEqual({ first: 5, second: 14 });
-    // One outlier changes neither median.
+    // A single outlier does not change either median.
     growing[19] = 9_000;
     expect(halves(growing)).toEqual({ first: 5, second: 14 });
   });

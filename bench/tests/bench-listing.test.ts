@@ -68,7 +68,7 @@ it('the chart has a line a list, and its times where they belong', () => {
   const drawn = chart([{ title: 'SQLite', lines: [{ ...line, points }] }], 'Pages');
   const [, x1, y1, x2, y2] = /class="c0" d="M([\d.]+) ([\d.]+)L([\d.]+) ([\d.]+)"/.exec(drawn)!.map(Number);
   expect(x2! - x1!).toBe(380);
-  // Twice the time is twice as high above the bottom.
+  // If a time is twice as long, its point is twice as high above the bottom.
   const bottom = 56 + 220;
   expect((bottom - y2!) / (bottom - y1!)).toBeCloseTo(2, 1);
 });

@@ -1,14 +1,14 @@
 import type { Connect, Plugin } from 'vite';
 
-/** The address of the platform, and the project of this application. The page reads them from `kith.json`. */
+/** The platform's address, and this application's project. The page reads them from `kith.json`. */
 export interface KithSettings {
   url: string;
   projectId: string;
 }
 
 /**
- * Serves `kith.json` from Vite's servers. In production it is a file beside `index.html`, so that one build can be used
- * with any platform.
+ * Serves `kith.json` from Vite's servers. In production, `kith.json` is a file beside `index.html`. So the same build works with
+ * any platform.
  */
 export function kithSettings(settings: KithSettings): Plugin {
   const answer: Connect.NextHandleFunction = (_request, response) => {

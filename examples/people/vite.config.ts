@@ -5,7 +5,7 @@ import { kithSettings } from './kith-settings.ts';
 const { KITH_URL: url, KITH_PROJECT: projectId } = process.env;
 
 export default defineConfig({
-  // A relative base, so that the build can be served from any folder of a site.
+  // The base is relative, so that any folder of a site can serve the build.
   base: './',
   plugins: [react(), ...(url && projectId ? [kithSettings({ url, projectId })] : [])],
 });

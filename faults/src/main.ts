@@ -26,7 +26,7 @@ const { values } = parseArgs({
   },
 });
 const warmMs = 10_000;
-/** A rate that no machine reaches, so that only the number of requests under way limits the load. */
+/** A rate that no machine reaches. So only the number of requests under way limits the load. */
 const asManyAsPossible = 5_000;
 const rows = grounds.flatMap((ground) => ground.rows);
 const wanted = values.only?.split(',');
@@ -60,7 +60,7 @@ try {
         const outcome = await runRow(row, { world, crowd, before, random, rate: load, times, progress });
         outcomes.push(outcome);
         console.log(line(outcome, judgesTimes));
-        // After each row, so that an interrupted run keeps what it has found.
+        // The report is written after each row, so that an interrupted run keeps its finished rows.
         if (values.write) writeReport({ outcomes, of: rows.length, seed, rate });
       }
     });
@@ -75,8 +75,8 @@ console.log(`${passed} passed, ${failed} failed`);
 process.exit(failed ? 1 : 0);
 
 /**
- * The most requests a second that the platform serves. Under more load than that, nobody could tell the effects of a fault from
- * those of too much load. Processes that have just started are slow, so a first load warms them up.
+ * Measures the highest number of requests a second that the platform serves. Under a higher load, nobody could distinguish the
+ * effects of a fault from the effects of the load. Newly started processes are slow, so a first load warms them up.
  */
 async function mostServed(crowd: Crowd): Promise<number> {
   const warm = crowd.load(rate / 2);

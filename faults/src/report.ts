@@ -4,7 +4,7 @@ import { describeMachine } from '@kith/bench/machine';
 import { table } from '@kith/bench/row';
 import { hasPassed, type Outcome } from './row.ts';
 
-/** A row as a line of text, with its problems below it. */
+/** A row's outcome as a line of text, with the row's problems below. */
 export function line(outcome: Outcome, judgesTimes: boolean): string {
   const { row, times, requests, acknowledged, unanswered, silence, readyMs, quietMs } = outcome;
   const problems = [
@@ -94,7 +94,7 @@ ${table(['measured on', ''], machine)}
   writeFileSync(fileURLToPath(new URL('../../docs/reliability.md', import.meta.url)), text);
 }
 
-/** Why a row has not passed, in a sentence. */
+/** The reason why a row has not passed, in a sentence. */
 function why({ row, lost, doubled, wrong, silence, unanswered, error }: Outcome): string {
   const reasons = [
     ...(error ? [error.split('\n')[0]] : []),

@@ -2,24 +2,27 @@ import type { Crowd } from './load/load.ts';
 import type { Record } from './load/record.ts';
 import type { Place } from './world/place.ts';
 
-/** What a fault has to work with: the platform, and the people who use it. */
+/** The things that a fault works with: the platform, and the people who use it. */
 export interface Stage<P extends Place> {
   world: P;
   crowd: Crowd;
   record: Record;
-  /** Gives the folder of a checkout of the version before. */
+  /** Returns the folder of a checkout of the earlier version. */
   before(): Promise<string>;
   random(): number;
-  /** Waits; the load goes on. */
+  /** Waits while the load goes on. */
   rest(ms: number): Promise<void>;
-  /** Waits until all processes are ready again, at most a minute by default, and then for as long as they need to get some load. */
+  /**
+   * Waits until all processes are ready again, by default at most a minute. Then waits a little longer, until they have received
+   * some load.
+   */
   back(withinMs?: number): Promise<void>;
   progress(line: string): void;
 }
 
-/** A fault that is caused while the load goes on. */
+/** A row of the run: a fault that is caused while the load goes on. */
 export interface Row<P extends Place> extends RowFacts {
-  /** Causes the fault once and ends it again. Processes that have died come back by themselves. */
+  /** Causes the fault once, and ends it again. Dead processes start again by themselves. */
   fault(stage: Stage<P>, time: number): Promise<void>;
 }
 
@@ -28,17 +31,20 @@ export interface RowFacts {
   /** The row's name for `--only`. */
   name: string;
   title: string;
-  /** How often the fault is caused in the whole run. `quick` is the number for the quick run, which leaves the row out if it is 0. */
+  /**
+   * How often the fault is caused in the whole run. `quick` is the number for the quick run. If `quick` is 0, the quick run leaves
+   * out the row.
+   */
   times: number;
   quick: number;
   /**
-   * Whether every request has to be served. Such a row gets half of the load: with only two cores, a process that starts takes
-   * CPU time that the others need. Only the whole run judges this and silence, as a shared machine may be slow by itself.
+   * Whether every request has to be served. Such a row gets half of the load. On only two cores, a starting process takes CPU time
+   * that the other processes need. Only the whole run judges this and the silence, because a shared machine may be slow by itself.
    */
   servesAll?: true;
-  /** The longest silence that is allowed, in ms. Without a limit, silence is only recorded. */
+  /** The longest allowed silence, in ms. If it is missing, silence is only recorded. */
   silenceMs?: number;
-  /** Statuses with which a request may be refused during the fault, beside 5xx. */
+  /** The statuses with which a request may be refused during the fault, besides 5xx. */
   bears?: readonly number[];
 }
 
@@ -46,25 +52,25 @@ export interface RowFacts {
 export interface Outcome {
   row: RowFacts;
   times: number;
-  /** Requests a second. */
+  /** The rate of the load, in requests a second. */
   rate: number;
   requests: number;
   acknowledged: number;
   unanswered: number;
   lost: string[];
   doubled: string[];
-  /** Answers that contradict what was acknowledged. */
+  /** Answers that contradict acknowledged changes. */
   wrong: string[];
   silence: { ms: number; of: string };
-  /** How long it took until every process was ready again after the last fault, without help, in ms. */
+  /** How long it took after the last fault until every process was ready again without help, in ms. */
   readyMs: number;
-  /** How long it took until everything agreed with what was acknowledged, in ms. */
+  /** How long it took until all data agreed with the acknowledged changes, in ms. */
   quietMs: number;
   /** The error, if the row itself has failed. */
   error?: string;
 }
 
-/** Whether nothing went wrong and, if times are judged, nobody waited for too long. */
+/** Whether nothing went wrong. If times are judged, also whether nobody waited too long. */
 export function hasPassed(outcome: Outcome, judgesTimes: boolean): boolean {
   const { row, lost, doubled, wrong, silence, unanswered, error } = outcome;
   if (error || lost.length + doubled.length + wrong.length > 0) return false;

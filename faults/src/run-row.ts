@@ -4,10 +4,10 @@ import type { Crowd } from './load/load.ts';
 import type { Outcome, Row } from './row.ts';
 import type { Place } from './world/place.ts';
 
-/** How long the load goes on once all processes are ready again. */
+/** How long the load goes on after all processes are ready again, in ms. */
 const metMs = 2_000;
 
-/** Causes a row's fault under load, then checks everything that was acknowledged. */
+/** Causes a row's fault under load. Then checks all acknowledged changes. */
 export async function runRow<P extends Place>(
   row: Row<P>,
   stage: {

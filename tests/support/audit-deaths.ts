@@ -52,8 +52,8 @@ export function describeAuditDeaths(engine: EngineKind, which: { serverKeyChange
     };
 
     /**
-     * Makes requests in processes that die before each of their writes, and checks each time that the change and its row are both
-     * there or both missing.
+     * Makes the same kind of request in many processes. Each process dies before another of its writes. Checks each time that the
+     * change and its row are both there or both missing.
      */
     const expectBoth = async (
       spec: OperationSpec,
@@ -66,7 +66,7 @@ export function describeAuditDeaths(engine: EngineKind, which: { serverKeyChange
         const changed = await isChanged();
         if (death.acknowledged) expect(changed).toBe(true);
         const count = async () => (await rowsOf(projectId, spec.name)).length;
-        // If the process died before it stored the row, the row comes later, with its event.
+        // If the process died before it stored the row, the row arrives later with its event.
         if (changed) await waitFor(async () => (await count()) === 1, { what: 'the row', timeoutMs: 20_000 });
         else expect(await count()).toBe(0);
         return death;

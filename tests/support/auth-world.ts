@@ -17,14 +17,14 @@ import {
 
 export const operatorToken = 'the-operator';
 
-/** Gateway, identity and crypto in this process, on one bus: all that signing in needs. */
+/** Gateway, identity and crypto in this process, on one bus. Signing in needs no other service. */
 export interface AuthWorld extends People, AsyncDisposable {
   url: string;
   runtime: ServiceRuntime;
   store: StoreConfig;
-  /** Starts one more gateway, on a bus of its own if given. */
+  /** Starts one more gateway. If a bus is given, the gateway uses this bus. */
   anotherGateway(bus?: Bus): Promise<RunningGateway>;
-  /** Starts one more identity on the same store. */
+  /** Starts one more identity service on the same store. */
   anotherIdentity(): Promise<void>;
 }
 

@@ -3,8 +3,8 @@ import { Secret, TOTP } from 'otpauth';
 const stepMs = 30_000;
 
 /**
- * An authenticator app with one secret. Each code works only once: `next` gives the code of this half minute, then that of the
- * next.
+ * An authenticator app with one secret. Each code works only once. So `next` first returns the code of this half minute, and then the
+ * code of the next half minute.
  */
 export class Authenticator {
   readonly #totp: TOTP;
@@ -14,7 +14,7 @@ export class Authenticator {
     this.#totp = new TOTP({ secret: Secret.fromBase32(secret) });
   }
 
-  /** A code that was not given yet. Throws if the next code is not valid yet. */
+  /** Returns a code that it has not returned before. Throws if that code is not valid yet. */
   next(): string {
     const now = Math.floor(Date.now() / stepMs);
     const step = Math.max(now, this.#last + 1);

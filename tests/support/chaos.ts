@@ -19,9 +19,9 @@ import { expect } from 'vitest';
 const victims: ProcessName[] = ['identity', 'connections', 'collections', 'notifications'];
 
 /**
- * Makes 12 users change names, collections and connections, at least `changes` times, while services and the broker are killed:
- * each service and the broker at least once, and again until the changes are made. Expects that for each change exactly one event
- * is published, in order, and applied once.
+ * Makes 12 users change names, collections and connections, at least `changes` times. Meanwhile it kills services and the broker. It
+ * goes on until the changes are made, and until each service and the broker was killed at least once. Expects that for each change
+ * exactly one event is published, in order, and applied once.
  */
 export async function expectEventsThroughChaos({ changes }: { changes: number }): Promise<void> {
   await using ends = new AsyncDisposableStack();
@@ -59,7 +59,8 @@ export async function expectEventsThroughChaos({ changes }: { changes: number })
   const folders = new Map<string, Collection>();
   for (const user of users) folders.set(user.id, await people.createCollection(user, 'Folder'));
 
-  // A consumer of our own records what consumers get: per aggregate, the events by `seq`, in the order of the stream.
+  // The test's own consumer records the events that consumers get. For each aggregate it stores the events by `seq`, in the order of
+  // the stream.
   const log = createLogger({ name: 'chaos', level: 'silent' });
   const bus = await NatsBus.connect({ url: engines.natsUrl, name: 'chaos', prefix, log });
   ends.defer(() => bus.close());
@@ -70,7 +71,7 @@ export async function expectEventsThroughChaos({ changes }: { changes: number })
     const { type, id, seq } = event.aggregate;
     const key = `${type} ${id}`;
     const events = seen.get(key) ?? new Map<number, EventEnvelope>();
-    // The same event may be delivered again, but another event with the same `seq` would be a contradiction.
+    // The same event may be delivered again. But another event with the same `seq` would be a contradiction.
     const known = events.get(seq)?.id ?? event.id;
     if (known !== event.id) contradictions.push(`${key} ${seq}: ${known} and ${event.id}`);
     seen.set(key, events.set(seq, event));
@@ -81,19 +82,19 @@ export async function expectEventsThroughChaos({ changes }: { changes: number })
   const renamed = { users: new Map<string, string>(), collections: new Map<string, string>() };
   const connected = new Set<string>();
   const dead = new Set<string>();
-  // At least one change of each kind has to succeed and each victim has to die, or nothing would be checked below.
+  // At least one change of each kind must succeed, and each victim must die. Otherwise the checks below would check nothing.
   const isOver = () =>
     left <= 0 &&
     [...victims, 'nats'].every((name) => dead.has(name)) &&
     [renamed.users, renamed.collections, connected].every(({ size }) => size > 0);
-  /** Whether a change was acknowledged. A change that got no answer from a killed service may be done or not. */
+  /** Whether a change was acknowledged. If a killed service gives no answer, the change may be done or not. */
   const attempt = async (work: () => Promise<unknown>): Promise<boolean> => {
     try {
       await work();
       return true;
     } catch (error) {
       if (!(error instanceof CallError && (isOutage(error) || isRepeated(error)))) throw error;
-      // A refused client tries again after a moment; without a pause it would only slow down the starts.
+      // Waits a moment after a refusal. Without this pause, the clients would only slow down the starts.
       await setTimeout(20);
       return false;
     }
@@ -138,7 +139,7 @@ export async function expectEventsThroughChaos({ changes }: { changes: number })
   };
   await Promise.all([killer(), ...users.map((_, index) => worker(index))]);
 
-  // Waits until all is quiet: no aggregate's events have a gap, and the copies equal what they copy.
+  // Waits until all is quiet: no aggregate's events have a gap, and each user's last event has the user's current name.
   await waitFor(
     async () => {
       for (const [key, events] of seen) {
@@ -159,7 +160,7 @@ export async function expectEventsThroughChaos({ changes }: { changes: number })
     { timeoutMs: 90_000, what: 'quiet' },
   );
 
-  // Acknowledged changes are published; the last events may still be on their way here.
+  // All acknowledged changes are published. The last events may still be on their way to this test.
   const connectionEvents = () =>
     [...seen].flatMap(([key, events]) => (key.startsWith('connection ') ? [...events.values()] : []));
   const accepted = () => connectionEvents().filter(({ type }) => type === 'connection.accepted');
@@ -181,7 +182,7 @@ export async function expectEventsThroughChaos({ changes }: { changes: number })
     { timeoutMs: 60_000, what: 'what was acknowledged' },
   );
 
-  // Each user's connections and notifications match the events, once each.
+  // Each user's connections and notifications match the events. Each event counts exactly once.
   for (const user of users) {
     const scope = `/v7/${projectId}`;
     const token = user.accessToken;
@@ -223,12 +224,15 @@ export async function expectEventsThroughChaos({ changes }: { changes: number })
   }
 }
 
-/** Whether it is a refusal in the envelope because a service or the broker is away; an outage may cause no other answer. */
+/**
+ * Whether an error means that a service or the broker is away. During an outage, all errors must have the envelope and the status of
+ * their code.
+ */
 function isOutage({ status, code }: CallError): boolean {
   return status >= 500 && statusOf(code as ErrorCode) === status;
 }
 
-/** Whether the change was already made, by an earlier attempt without an answer or by the other user. */
+/** Whether the change was made already: by the other user, or by an earlier attempt that got no answer. */
 function isRepeated({ status }: CallError): boolean {
   return status === 409;
 }

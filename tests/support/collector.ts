@@ -7,9 +7,9 @@ import { type CollectedSpan, spansOf } from './otlp.ts';
 export interface Collector extends AsyncDisposable {
   url: string;
   spans(): CollectedSpan[];
-  /** Every byte that has come, as text. */
+  /** All bytes that have arrived, as text. */
   received(): string;
-  /** The headers of the exports. */
+  /** The headers of each export. */
   headers(): IncomingHttpHeaders[];
 }
 

@@ -6,7 +6,7 @@ import { compileCache, type TestPlatform } from '@kith/testing';
 /** The file that runs `kith` with the current Node. */
 export const main = fileURLToPath(new URL('../../apps/kith/src/cli/main.ts', import.meta.url));
 
-/** What a command has printed, and its exit code, which is null if it was killed. */
+/** What a command has printed, and its exit code. The code is null if the command was killed. */
 export interface Said {
   code: number | null;
   stdout: string;
@@ -16,11 +16,11 @@ export interface Said {
 /** A running `kith`. */
 export interface Running {
   ended: Promise<Said>;
-  /** SIGKILL. */
+  /** Sends SIGKILL. */
   kill(): void;
 }
 
-/** Starts `kith` as a process of its own. `hear` is called with the whole stderr so far each time more of it comes. */
+/** Starts `kith` as a process of its own. Each time stderr grows, it calls `hear` with the whole stderr so far. */
 export function startKith(
   words: readonly string[],
   env: NodeJS.ProcessEnv,
@@ -44,7 +44,7 @@ export function startKith(
   };
 }
 
-/** Runs a `kith` command in this process, which starts sooner than one of its own. */
+/** Runs a `kith` command in this process, because a new process would start more slowly. */
 export async function runKith(words: readonly string[], env: NodeJS.ProcessEnv): Promise<Said> {
   const said: Said = { code: null, stdout: '', stderr: '' };
   said.code = await runCommandLine(words, {
@@ -55,7 +55,7 @@ export async function runKith(words: readonly string[], env: NodeJS.ProcessEnv):
   return said;
 }
 
-/** The result of a long command with `--json`, and its progress in the lines that it prints without `--json`. */
+/** The result of a long command that ran with `--json`. `progress` is the text that the command prints without `--json`. */
 export function longResult<Result = object>({ stdout }: Said): Result & { progress: string } {
   const events = stdout
     .trimEnd()

@@ -17,21 +17,21 @@ import { uniquePrefix, waitFor } from '@kith/testing';
 const run = promisify(execFile);
 const here = fileURLToPath(new URL('../../', import.meta.url));
 
-/** A Compose project of docker-compose.yml with a name of its own. Disposing it removes it and its images. */
+/** A Compose project of docker-compose.yml with a name of its own. Disposing the project removes it and its images. */
 export interface ComposeProject extends AsyncDisposable {
   name: string;
-  /** Where its gateway is. */
+  /** The address of the project's gateway. */
   url: string;
-  /** A folder that is removed with it. */
+  /** A folder that is removed together with the project. */
   folder: string;
   images: EngineImages;
-  /** Runs a command of Compose on it; gives what it printed. */
+  /** Runs a Compose command on the project, and returns its output. */
   call(...words: string[]): Promise<string>;
 }
 
 /**
- * Builds and starts docker-compose.yml, on the engine images of this machine: the official ones if a registry is reachable, else
- * those built offline.
+ * Builds and starts docker-compose.yml, on the engine images of this machine. If a registry is reachable, these are the official
+ * images. Otherwise they are the images that were built offline.
  *
  * @param more Further settings, in the form of a Compose file.
  * @param root The repository with the docker-compose.yml, if it is not this one.
@@ -65,14 +65,15 @@ export async function startComposeProject(
   const call = async (...words: string[]) =>
     (await run(program, [...first, ...flags, ...words], options)).stdout;
   starting.defer(async () => {
-    // For a moment the daemon may count a container that it has just removed as part of a network, and then keep the network.
+    // Right after a removal, the daemon may still count the removed container as part of a network. Then the daemon keeps the network,
+    // so the test tries again.
     const isDown = () => call('down', '-v', '--timeout', '0').then(() => true);
     await waitFor(isDown, { timeoutMs: 60_000, what: 'the end of the project' });
-    // Removed by name, not by id: the same image may belong to another project, whose containers may be running.
+    // Removes images by name, not by id. Another project may have the same image, and its containers may be running.
     const named = ['--format', '{{.Repository}}:{{.Tag}}', '--filter', `reference=${name}-*`];
     const images = (await dockerOrThrow(['images', ...named])).split('\n').filter(Boolean);
     if (images.length > 0) await dockerOrThrow(['image', 'rm', '-f', ...images]);
-    // The classic builder keeps stages that no image uses any more. Those of the last hour may be in use by another build.
+    // The classic builder keeps stages that no image uses any more. Another build may still use stages of the last hour.
     await dockerOrThrow(['image', 'prune', '-f', '--filter', 'label=dev.kith.stage', '--filter', 'until=1h']);
   });
   await call('config', '-q');

@@ -7,8 +7,8 @@ import { accessOf, longResult, runKith } from './command.ts';
 const at = (row: number) => new Date(1_600_000_000_000 + row * 1000).toISOString();
 
 /**
- * Imports collections, each one level below the collection that is `chains` lines earlier, so that each request builds on the one
- * before, and entities, a third of which come twice. Expects every row to arrive.
+ * Imports collections and entities. Each collection is one level below the collection that is `chains` lines earlier. So each request
+ * builds on the request before. A third of the entities come twice. Expects every row to arrive.
  */
 export async function expectDeepImport(
   platform: Pick<TestPlatform, 'url' | 'operatorToken' | 'createProject'>,
@@ -42,7 +42,7 @@ export async function expectDeepImport(
   expect([said.code, said.stderr]).toEqual([0, '']);
   type Counts = { imported: number; unchanged: number; rejected: number };
   const done = longResult<{ files: Counts[] }>(said).files.slice(1);
-  // A request that was answered too late is sent again, and then finds its rows.
+  // If an answer arrives too late, the command sends the request again. The second request then finds its rows.
   expect(done.map(({ imported, unchanged, rejected }) => [imported + unchanged, rejected])).toEqual([
     [rows.length, 0],
     [entities, 0],

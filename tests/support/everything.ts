@@ -10,7 +10,7 @@ import { connect } from '@nats-io/transport-node';
 import { Redis } from 'ioredis';
 import { MongoClient } from 'mongodb';
 
-/** Opens a platform's bus a second time, beside its services. */
+/** Opens a platform's bus a second time, while its services use the bus. */
 export async function openBusOf({
   engines,
   prefix,
@@ -23,7 +23,7 @@ export async function openBusOf({
   return Object.assign(bus, { [Symbol.asyncDispose]: () => bus.close() });
 }
 
-/** Everything that a platform holds, as one text: its files byte by byte, or its databases and streams. */
+/** Everything that a platform stores, as one text: its files byte by byte, or its databases and streams. */
 export async function everythingOf({ engines, prefix, dataFolder }: TestPlatform): Promise<string> {
   if (!engines) return filesIn(dataFolder);
   return (await Promise.all([databasesOf(engines, prefix), streamsOf(engines, prefix)])).join('\n');

@@ -18,7 +18,7 @@ import {
 import { operatorToken } from './auth-world.ts';
 import { startStorageHere } from './storage-service.ts';
 
-/** Gateway and services in this process on one bus, so that a test can end a service between two requests. */
+/** Gateway and services in this process, on one bus. So a test can end a service between two requests. */
 export interface ExportWorld extends People, AsyncDisposable {
   url: string;
   services: Record<'identity' | 'connections' | 'collections' | 'notifications' | 'storage', RunningService>;
@@ -57,7 +57,7 @@ export async function startExportWorld(
   };
 }
 
-/** The same bus, but `before` is awaited before each request. */
+/** Returns the same bus, but each request first waits for `before`. */
 function watched(bus: Bus, before: (subject: string, body: Uint8Array) => Promise<void>): Bus {
   return new Proxy(bus, {
     get(target, name) {

@@ -2,11 +2,14 @@ import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** A program named npm that installs nothing. It records the packages of the lock file as npm does. */
+/** A program named npm that installs nothing. Like npm, it writes down which packages of the lock file are installed. */
 export interface FakeNpm extends AsyncDisposable {
-  /** An environment in which it is found first. `how`: it fails, hangs halfway, or ends when a second call has begun. */
+  /**
+   * An environment in which this program is the first npm. `how` says whether the program fails, hangs halfway, or ends when a second
+   * call has begun.
+   */
   env(how?: 'fails' | 'hangs' | 'waits'): NodeJS.ProcessEnv;
-  /** The packages that it was called for, by the name in their `package.json`. */
+  /** The packages for which the program was called, by the name in their `package.json`. */
   calls(): Promise<string[]>;
 }
 

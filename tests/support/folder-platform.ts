@@ -32,7 +32,7 @@ export async function startOn(folder: string): Promise<{ call: Call; stop(): Pro
   return { call: caller(platform.url), stop: () => platform.stop() };
 }
 
-/** Makes folders below one that is erased when disposed. */
+/** Makes folders inside a parent folder. Disposing the result erases the parent folder. */
 export async function makeFolders() {
   const above = await mkdtemp(join(tmpdir(), 'kith-folders-'));
   let count = 0;
@@ -41,7 +41,7 @@ export async function makeFolders() {
     await mkdir(path, { mode: 0o700 });
     return path;
   };
-  /** Makes a folder with the files `ofOther` of one folder, and all other files of another. */
+  /** Makes a folder with the files `ofOther` from the folder `other`, and all other files from the folder `one`. */
   const mix = async (one: string, other: string, ofOther: readonly string[]) => {
     const path = await make();
     for (const file of files) await cp(join(ofOther.includes(file) ? other : one, file), join(path, file));

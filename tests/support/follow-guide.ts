@@ -6,8 +6,8 @@ import { type Block, shownAs } from './guide.ts';
 import { startShell } from './shell.ts';
 
 /**
- * Follows a guide in a folder, block by block: files are written and changed, commands run one after the other in one shell, and
- * what they print is compared with the `json` or `text` block that follows. Gives how many commands there were.
+ * Follows a guide in a folder, block by block. Writes and changes files. Runs all blocks of commands in one shell, one after the
+ * other. Compares their output with the `json` or `text` block that follows. Returns how many blocks of commands there were.
  */
 export async function followGuide(
   guide: string,
@@ -32,7 +32,7 @@ export async function followGuide(
   return commands;
 }
 
-/** What commands have written into log files, for the message of a failure. */
+/** The content of the log files that commands have written, for the message of a failure. */
 async function logsIn(folder: string): Promise<string> {
   const files = globSync('{.,.kith/*}/*.log', { cwd: folder });
   return (await Promise.all(files.map((name) => readFile(join(folder, name), 'utf8')))).join('\n');
@@ -44,7 +44,7 @@ async function change(path: string, block: Block, at: string): Promise<void> {
   await writeFile(path, changed(before, block, at));
 }
 
-/** The content of a file after a block has changed it; `content` is `undefined` if there is no such file yet. */
+/** The content of a file after a block has changed it. `content` is `undefined` if the file does not exist yet. */
 export function changed(content: string | undefined, block: Block, at: string): string {
   const { language, text, isAtEnd, file } = block;
   if (language === 'diff') {
@@ -55,7 +55,7 @@ export function changed(content: string | undefined, block: Block, at: string): 
     expect((content ?? '').split(before).length - 1, `${at}: how often its lines are in ${file}`).toBe(1);
     return (content ?? '').replace(before, () => after);
   }
-  // An existing file must be changed, not replaced; a new file has no end to add to.
+  // A block must change an existing file, not replace it. A new file has no end to which a block could add.
   expect(content !== undefined, `${at}: whether there is ${file} already`).toBe(isAtEnd);
   return (content ?? '') + text;
 }

@@ -7,7 +7,10 @@ export interface Gate extends AsyncDisposable {
   url: string;
 }
 
-/** The stage of a request: on its way to the gateway, answered with success, or the answer has been passed on. */
+/**
+ * The stage of a request. `asked`: it is on its way to the gateway. `answered`: the gateway has answered with success. `told`: the
+ * answer has been passed on.
+ */
 export type GateStage = 'asked' | 'answered' | 'told';
 
 /** A request at the gate. */
@@ -18,8 +21,8 @@ export interface Passing {
 }
 
 /**
- * Starts a proxy in front of a gateway. `isShut` is called at each stage of each request; if it returns true, the connection is cut.
- * The gateway completes what was passed on to it all the same; disposing waits for that.
+ * Starts a proxy in front of a gateway. The proxy calls `isShut` at each stage of each request. If `isShut` returns true, the proxy
+ * cuts the connection. The gateway still completes every request that the proxy has passed on. Disposing waits for these requests.
  */
 export async function layGate(url: string, isShut: (passing: Passing) => boolean): Promise<Gate> {
   const underWay = new Set<Promise<void>>();
@@ -44,7 +47,7 @@ export async function layGate(url: string, isShut: (passing: Passing) => boolean
     underWay.add(passed);
     passed.then(
       () => underWay.delete(passed),
-      // The caller was killed while it sent the request. Any other error stays, and makes the disposal fail.
+      // This error means that the caller was killed while it sent the request. Any other error makes the disposal fail.
       (error: NodeJS.ErrnoException) => error.code === 'ECONNRESET' && underWay.delete(passed),
     );
   });

@@ -4,12 +4,12 @@ import { readFile } from 'node:fs/promises';
 export interface Block {
   /** The first word after the fence: `bash`, `ts`, `diff`, `json`, `text`. */
   language: string;
-  /** The file whose content or change it is. */
+  /** The file whose content or change the block shows. */
   file: string | undefined;
-  /** Whether it is put at the end of that file. */
+  /** Whether the block is added at the end of this file. */
   isAtEnd: boolean;
   text: string;
-  /** The line of its fence in the guide. */
+  /** The line of the block's fence in the guide. */
   line: number;
 }
 
@@ -23,7 +23,7 @@ export async function readBlocks(guide: string): Promise<Block[]> {
   });
 }
 
-/** Output that a guide shows, as a pattern: `…` matches anything. */
+/** Makes a pattern from output that a guide shows. In this output, `…` matches anything. */
 export function shownAs(text: string): RegExp {
   const parts = text
     .trim()

@@ -1,6 +1,6 @@
 import { type Agent, request } from 'node:http';
 
-/** An HTTP answer as it came: nothing parsed, followed or decoded on the way. */
+/** An HTTP answer as it came: nothing is parsed or decoded, and no redirect is followed. */
 export interface Answer {
   status: number;
   headers: Record<string, string>;
@@ -14,15 +14,15 @@ export interface Ask {
   path: string;
   token?: string;
   headers?: Record<string, string>;
-  /** A string and bytes are sent as they are, anything else as JSON. */
+  /** The body. A string or bytes are sent as they are, and any other value as JSON. */
   body?: unknown;
-  /** Local address to connect from: another client IP on the loopback range. */
+  /** The local address to connect from. Each address of the loopback range is another client IP. */
   from?: string;
-  /** The connections to use; without it the request gets a new one. */
+  /** The agent whose connections the request uses. Without an agent, the request gets a new connection. */
   agent?: Agent;
 }
 
-/** Sends one request, and leaves its path as it is. */
+/** Sends one request without changing its path. */
 export function http(url: string, ask: Ask): Promise<Answer> {
   const { hostname, port } = new URL(url);
   const raw = ask.body === undefined ? undefined : rawOf(ask.body);

@@ -13,7 +13,7 @@ import { expect } from 'vitest';
 import { accessOf, longResult, runKith, type Said, startKith } from './command.ts';
 import { type GateStage, layGate } from './gate.ts';
 
-/** When an import is killed: when the request number `request` of the kind `of` reaches the stage `stage`. */
+/** The moment when an import is killed: request number `request` of the kind `of` reaches the stage `stage`. */
 export interface Kill {
   of: 'users' | 'copies' | 'connections';
   request: number;
@@ -23,11 +23,11 @@ export interface Kill {
 type Platform = Pick<TestPlatform, 'url' | 'operatorToken' | 'createProject' | 'call'>;
 
 interface Size {
-  /** Lines of each file. */
+  /** How many lines each file has. */
   lines: number;
   /** How many users ask others to be connected. */
   askers: number;
-  /** The length to which lines are padded with blanks: fewer long lines fit into a request. */
+  /** The length of a line after padding with blanks. If lines are long, fewer of them fit into a request. */
   width?: number;
 }
 
@@ -38,9 +38,9 @@ const at = (row: number) => new Date(1_600_000_000_000 + row * 1000).toISOString
 const copies: readonly string[] = [rebuildConnectionsProfiles.path, rebuildNotificationsProfiles.path];
 
 /**
- * Imports the same files into two projects: into one in a single run, into the other in one run for each of `kills`, which is killed
- * there with SIGKILL, and in a last run that gets to the end. Expects both projects to hold the same, and both imports to report
- * the same.
+ * Imports the same files into two projects. The first project gets them in a single run. The second project gets one run for each of
+ * `kills`, and a last run that reaches the end. SIGKILL ends each run of `kills` at its moment. Expects both projects to contain the
+ * same data, and both imports to report the same.
  */
 export async function expectKilledImportToEndAlike(
   platform: Platform,
@@ -64,7 +64,8 @@ export async function expectKilledImportToEndAlike(
       continue;
     }
     const { line = 0 } = (kill.of === 'users' ? users : connections) ?? {};
-    // It was killed in the middle of the file, and further than the try before, so it went on where that one stopped.
+    // This run was killed in the middle of the file, and further on than the previous run. So it went on where the previous run
+    // stopped.
     expect(line).toBeGreaterThan(reached[kill.of] - Number(kill.stage === 'told'));
     expect(line).toBeLessThan(lines);
     reached[kill.of] = line;
@@ -130,7 +131,7 @@ function userOf(row: number): object {
   };
 }
 
-/** The first users ask the others; every pair comes four times, each time with another message. */
+/** The first users ask the others. Every pair comes four times, each time with another combination of `connectedAt` and `state`. */
 function connectionOf(row: number, { lines, askers }: Size): object {
   const pair = row % (lines / 4);
   const round = Math.floor(row / (lines / 4));
@@ -148,7 +149,7 @@ function connectionOf(row: number, { lines, askers }: Size): object {
 async function runUntil(platform: Platform, { words, env }: Prepared, kill: Kill): Promise<void> {
   const isOfKind = (path: string) =>
     kill.of === 'copies' ? copies.includes(path) : path.endsWith(`/import/${kill.of}`);
-  // A request that is sent again because the platform was too slow does not count twice.
+  // If the platform is too slow, the command sends a request again. Both together count as one request.
   const seen = new Set<string>();
   let isDead = false;
   await using gate = await layGate(platform.url, ({ path, body, stage }) => {
@@ -177,7 +178,8 @@ async function stateOf(
 const rejectedFile = (folder: string, name: string) => join(folder, `${name}.jsonl.rejected.jsonl`);
 
 /**
- * What became of all lines. If a try was killed before it heard that a row was imported, the next try reports the row as unchanged.
+ * What became of all lines. A try may be killed before it learns that a row was imported. The next try then reports the row as
+ * unchanged, so `taken` adds up both counts.
  */
 function inAll(said: Said): object[] {
   const { files } = longResult<{ files: { inAll: Record<string, number> }[] }>(said);
@@ -192,7 +194,7 @@ interface ConnectionPage {
   pagination: { hasNextPage: boolean };
 }
 
-/** What a project holds, without the ids, which differ between projects. */
+/** What a project contains, without ids. Ids differ between projects. */
 async function readProject(platform: Platform, projectId: string, { askers }: Size) {
   const users: OwnUser[] = [];
   for (let page = 1, hasMore = true; hasMore; page++) {

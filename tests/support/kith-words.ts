@@ -1,6 +1,6 @@
 import type { Block } from './guide.ts';
 
-/** The words of each `npx kith …` in a block of commands, without the variables in front of it. */
+/** The words of each `npx kith …` in a block of commands. Variables in front of a command are left out. */
 export function kithWordsIn({ text }: Pick<Block, 'text'>): string[][] {
   const lines = text.replaceAll(/\\\n\s*/g, '').split('\n');
   const called = lines.flatMap((line) => line.split('npx kith ')[1] ?? []);

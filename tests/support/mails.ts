@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { MailKind } from '@kith/contracts';
 import { type TestPlatform, waitFor } from '@kith/testing';
 
-/** A mail from the data folder, where mails are put in development. */
+/** A mail from the data folder. In development, the platform writes mails to this folder. */
 export interface ReadMail {
   kind: string;
   subject: string;
@@ -28,7 +28,7 @@ export async function mailsTo(
   return (await Promise.all(names.sort().map(read))).flat();
 }
 
-/** Waits for the first mail of a kind to an address, or for the one after `nth` others. */
+/** Waits for a mail of a kind to an address: the first mail, or the mail that comes after `nth` others. */
 export function mailTo(
   platform: Pick<TestPlatform, 'dataFolder'>,
   address: string,

@@ -15,7 +15,7 @@ export const operatorToken = 'the-operator';
 /** The `KITH_SECRET` of the moved installation. */
 export const movedSecret = 'the secret of an installation that is moved';
 
-/** All that `kith move` prints until a move is done, whether it began or resumed the move. */
+/** Everything that `kith move` prints until the move is done. It matches both a new move and a resumed move. */
 export const moveProgress = new RegExp(
   [
     '^(waiting for pending work|resuming the move) …\n',
@@ -188,7 +188,7 @@ export async function readAll(
   return seen;
 }
 
-/** Checks that everything goes on after the move: tokens, changes of moved data, events and feeds. */
+/** Checks that everything still works after the move: tokens, changes of moved data, events and feeds. */
 export async function goesOn(call: Call, { projectId, users, collectionId }: World): Promise<void> {
   const [ada, grace, alan, , barbara] = users as [TestUser, TestUser, TestUser, TestUser, TestUser];
   const as = <T>(user: TestUser, method: string, path: string, body?: unknown) =>

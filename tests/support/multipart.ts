@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 
 export { smallPng } from '@kith/testing';
 
-/** A part of a form; with a file name it is a file. */
+/** A part of a form. If it has a file name, it is a file. */
 export interface Part {
   name: string;
   value: string | Uint8Array;
@@ -10,7 +10,7 @@ export interface Part {
   type?: string;
 }
 
-/** A form as bytes, with the content type that names its boundary (RFC 7578). */
+/** The bytes of a form, and its content type. The content type names the form's boundary (RFC 7578). */
 export function multipart(
   parts: readonly Part[],
   boundary: string = randomUUID(),

@@ -43,7 +43,7 @@ function spanOf(bytes: Uint8Array, service: string): CollectedSpan {
   };
 }
 
-/** Reads KeyValue messages. A value that is no text is given as text. */
+/** Reads KeyValue messages. Turns each value that is not text into text. */
 function attributesOf(pairs: readonly Uint8Array[]): Record<string, string> {
   return Object.fromEntries(
     pairs.map((pair) => {

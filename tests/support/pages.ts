@@ -1,8 +1,8 @@
 import type { Page, Request } from 'playwright-core';
 
 /**
- * Opens an address in a page. It does so again if Chromium gave up a request because of a change of the network: whatever then
- * stays empty is not the page's fault.
+ * Opens an address in a page. If Chromium has given up a request because of a change of the network, it opens the address again. Such
+ * a page may stay partly empty, which is not the page's own fault.
  */
 export async function openPage(page: Page, address: string): Promise<void> {
   let gaveUp: boolean;
@@ -29,8 +29,8 @@ export function noteComplaints(page: Page, complaints: string[]): void {
 }
 
 /**
- * Whether Chromium has given up a request because a network interface of the machine came or went, as happens with each container
- * of another suite. That is not the page's fault.
+ * Whether Chromium has given up a request because a network interface of the machine came or went. This happens with each container of
+ * another suite, and is not the page's fault.
  */
 export function tellsOfNetwork(text: string | undefined): boolean {
   return text?.includes('ERR_NETWORK_CHANGED') ?? false;

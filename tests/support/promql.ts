@@ -32,7 +32,7 @@ export function namesIn(expression: string): Named {
   return named;
 }
 
-/** The expressions in a file of alert rules. Their indentation shows where each ends. */
+/** The expressions in a file of alert rules. The indentation of an expression shows where it ends. */
 export function alertExpressions(rules: string): string[] {
   return [...rules.matchAll(/^( +)expr: (?:\|\n((?:\1 +.*\n)+)|(.*)\n)/gm)].map(
     ([, , block, line]) => block ?? line ?? '',
@@ -47,7 +47,7 @@ export function dashboardExpressions(dashboard: {
   const variables = dashboard.templating.list.flatMap(({ definition }) => definition ?? []);
   return [
     ...dashboard.panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr)),
-    // label_values(metric, label)
+    // A variable is defined as label_values(metric, label).
     ...variables.map((text) => text.replace(/^label_values\((\w+), (\w+)\)$/, '$1 by ($2)')),
   ];
 }

@@ -1,4 +1,4 @@
-/** A field of a protobuf message: its number, and its bytes, or its value if that is a number. */
+/** A field of a protobuf message. `number` is the field's number. `value` is its value if this is a number. `bytes` are its bytes. */
 export interface Field {
   number: number;
   bytes: Uint8Array;
@@ -38,7 +38,7 @@ export function* fieldsOf(message: Uint8Array): Generator<Field> {
   }
 }
 
-/** The bytes of all fields with a number. */
+/** The bytes of all fields that have this number. */
 export function fields(message: Uint8Array, number: number): Uint8Array[] {
   return [...fieldsOf(message)].filter((field) => field.number === number).map(({ bytes }) => bytes);
 }

@@ -8,12 +8,12 @@ const root = fileURLToPath(new URL('../../', import.meta.url));
 const left = new Set(['node_modules', '.git', '.kith', 'dist']);
 const isLeft = (name: string) => left.has(name) || name.startsWith('.kith-install-');
 
-/** A copy of the repository, which is removed when disposed. */
+/** A copy of the repository. Disposing the copy removes it. */
 export interface RepositoryCopy extends AsyncDisposable {
   path: string;
 }
 
-/** Copies the repository as it is, with uncommitted changes, as if cloned: nothing is installed. */
+/** Copies the repository with its uncommitted changes, like a fresh clone: no packages are installed. */
 export async function cloneRepository(): Promise<RepositoryCopy> {
   const path = await mkdtemp(join(tmpdir(), 'kith-copy-'));
   await cp(root, path, { recursive: true, filter: (from) => !isLeft(basename(from)) });
@@ -24,8 +24,8 @@ export async function cloneRepository(): Promise<RepositoryCopy> {
 }
 
 /**
- * Copies the repository as if cloned and installed. Third-party packages are those of this repository, or copies of them that npm
- * may change; our own packages are those of the copy.
+ * Copies the repository like a clone with installed packages. The third-party packages are those of this repository, or copies of them
+ * that npm may change. Our own packages are those of the copy.
  */
 export async function copyRepository({
   packages = 'linked',
@@ -41,7 +41,7 @@ export async function copyRepository({
     if (packages === 'linked') await symlink(from, to);
     else await cp(from, to, { recursive: true, verbatimSymlinks: true, mode: constants.COPYFILE_FICLONE });
   }
-  // Each link in this folder leads to a package beside it.
+  // Each link in `.bin` leads to a package beside this folder.
   await cp(join(root, 'node_modules/.bin'), join(path, 'node_modules/.bin'), {
     recursive: true,
     verbatimSymlinks: true,

@@ -14,8 +14,8 @@ export interface Restorable extends AsyncDisposable {
   operatorToken: string;
   backUp(service: ServiceName): Promise<void>;
   /**
-   * Stops the service, puts its database back, runs `kith restored` like an operator, and starts the service. Gives the command's
-   * answer.
+   * Stops the service and puts its database back. Runs `kith restored` as an operator does, and starts the service again. Returns the
+   * command's output.
    */
   restore(service: ServiceName): Promise<string>;
 }

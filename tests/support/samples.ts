@@ -1,7 +1,7 @@
 import type { OperationSpec } from '@kith/contracts';
 import type { z } from 'zod';
 
-/** A valid value for every body field in the contracts; a new field needs a line here. */
+/** A valid value for every body field in the contracts. A new field needs a line here. */
 const values: Record<string, unknown> = {
   collectionName: 'Sample',
   entityId: 'entity-1',

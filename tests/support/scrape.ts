@@ -5,7 +5,7 @@ export interface Sample {
   value: number;
 }
 
-/** What processes say on `/metrics`: the names that they declare, and their samples. */
+/** What processes report on `/metrics`: the metric names that they declare, and their samples. */
 export interface Scrape {
   text: string;
   /** Declared names with their types. */
@@ -30,7 +30,7 @@ export async function scrape(urls: readonly string[]): Promise<Scrape> {
   return { text, types, samples };
 }
 
-/** The samples of a name that have these labels. */
+/** The samples that have this name and these labels. */
 export function samplesOf(from: Scrape, name: string, labels: Record<string, string> = {}): Sample[] {
   return from.samples.filter(
     (sample) =>

@@ -2,8 +2,8 @@ import { availableChromium } from '@kith/testing';
 import { type Browser, chromium } from 'playwright-core';
 
 /**
- * Connects to the headless Chromium that all files of a run share; make a context in it for each visitor. `undefined` if there is
- * none. Closing it only disconnects.
+ * Connects to the headless Chromium that all files of a run share. Returns `undefined` if there is no Chromium. Make a context in the
+ * browser for each visitor. Closing the browser only disconnects.
  */
 export async function sharedBrowser(): Promise<Browser | undefined> {
   const desk = process.env.KITH_TEST_DESK;

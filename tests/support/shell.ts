@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 
-/** What commands have printed, on both streams, and the code of the first that failed. */
+/** What commands have printed on both streams, and the exit code of the first command that failed. */
 export interface Printed {
   output: string;
   code: number;
@@ -10,24 +10,24 @@ export interface Printed {
 
 /** A shell that keeps its variables and background processes from one run of commands to the next. */
 export interface Shell extends AsyncDisposable {
-  /** Rejects with what was printed when the commands take longer than four minutes. */
+  /** If the commands take longer than four minutes, it rejects with the text that they have printed. */
   run(commands: string): Promise<Printed>;
 }
 
 const patienceMs = 240_000;
 
-/** The environment without the variables of the runner of these tests: a guide may run `npm test`. */
+/** The environment without the variables of this test runner, because a guide may itself run `npm test`. */
 const outside = Object.fromEntries(
   Object.entries(process.env).filter(([name]) => !/^(VITEST|KITH_TEST_)/.test(name)),
 );
 
-/** Starts bash in a folder. Disposing it ends it and everything that it has started. */
+/** Starts bash in a folder. Disposing the shell ends bash and everything that it has started. */
 export function startShell({ folder, env = {} }: { folder: string; env?: NodeJS.ProcessEnv }): Shell {
   const shell = spawn('bash', ['--noprofile', '--norc'], {
     cwd: folder,
     env: { ...outside, ...env },
     stdio: ['pipe', 'pipe', 'inherit'],
-    // A group of its own, so that what it has started can be ended with it.
+    // The shell gets a process group of its own. So everything that it has started can be ended together with it.
     detached: true,
   });
   const exited = once(shell, 'exit');
@@ -42,8 +42,8 @@ export function startShell({ folder, env = {} }: { folder: string; env?: NodeJS.
       const mark = randomUUID();
       const done = new RegExp(`([^]*)${mark} (\\d+)\n`);
       printed = '';
-      // The commands run in the shell itself, not in a child. It does without `set -e`, which would end the shell at the first
-      // failure.
+      // The commands run in the shell itself, not in a child. So they run without `set -e`, because `set -e` would end the shell at
+      // the first failure.
       const lines = `{ trap 'failed=$?; trap - ERR' ERR; failed=0\n${commands}\n} 2>&1 </dev/null\ntrap - ERR; echo ${mark} $failed\n`;
       return new Promise((resolve, reject) => {
         look = () => {

@@ -6,9 +6,9 @@ const root = fileURLToPath(new URL('../../', import.meta.url));
 
 /** A running start script, started like `npm start`. */
 export interface Started extends AsyncDisposable {
-  /** Everything that it has printed so far. */
+  /** Everything that the script has printed so far. */
   output(): string;
-  /** Process id of the platform itself, below the bootstrap. */
+  /** The id of the bootstrap's process, and of its process group. The platform runs in this group, below the bootstrap. */
   pid: number;
   /** Resolves with the exit code. */
   exited: Promise<number>;
@@ -17,12 +17,12 @@ export interface Started extends AsyncDisposable {
 
 interface StartOptions {
   env: NodeJS.ProcessEnv;
-  /** Resolves when its output contains this, or when it has ended. */
+  /** The start resolves when the output contains this text, or when the process has ended. */
   until: string;
   words?: readonly string[];
-  /** The folder in which it is started; by default the project. */
+  /** The folder in which the script is started. By default, this is the project's folder. */
   cwd?: string;
-  /** The project: this one, or a copy of it. */
+  /** The folder of the project: of this project, or of a copy. */
   folder?: string;
 }
 
@@ -44,7 +44,7 @@ async function start(
     cwd,
     env: { PATH: process.env.PATH, HOME: process.env.HOME, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
-    // Gets a process group of its own, as from a shell: Ctrl-C reaches the whole group.
+    // The process gets a group of its own, as from a shell: Ctrl-C reaches the whole group.
     detached: true,
   });
   let output = '';

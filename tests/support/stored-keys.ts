@@ -11,7 +11,7 @@ export interface StoredKey {
   sealed: string;
 }
 
-/** Reads the signing keys from the database, like somebody who has a copy of it. */
+/** Reads the signing keys from the database, as somebody with a copy of the database could do. */
 export async function storedKeys(
   platform: Pick<TestPlatform, 'engines' | 'dataFolder' | 'prefix'>,
 ): Promise<StoredKey[]> {
@@ -25,7 +25,10 @@ export async function storedKeys(
   return (await keys.find().toArray()).flatMap(({ d }) => (d ? [JSON.parse(d)] : []));
 }
 
-/** Makes a copy of an access token with the given claims, signed with the key in the database. Throws `CannotOpen`. */
+/**
+ * Makes a copy of an access token with the given claims. Signs the copy with the key from the database. Throws `CannotOpen` if the
+ * secrets cannot open this key.
+ */
 export async function forgedToken(
   platform: TestPlatform,
   accessToken: string,

@@ -6,13 +6,13 @@ import { caller } from '@kith/platform';
 import { compileCache, createPeople, type EngineKind, type People, startPlatform } from '@kith/testing';
 import { main } from './command.ts';
 
-/** A platform in processes of its own, as tracing is set up once for a whole process. */
+/** A platform in processes of its own, because a process sets up tracing only once for all its code. */
 export interface TracedPlatform extends People, AsyncDisposable {
   url: string;
   operatorToken: string;
   /** The lines its processes have logged so far. */
   logs(): Promise<Record<string, unknown>[]>;
-  /** Ends it in an orderly way; resolves with the exit code of the embedded form. */
+  /** Ends the platform in an orderly way. Resolves with the exit code of the embedded form. */
   stop(): Promise<number>;
 }
 
@@ -36,7 +36,7 @@ export async function startTracedPlatform(
   };
 }
 
-/** The embedded form, started by `kith start`, so that what is asserted holds for `npm start`, too. */
+/** Starts the embedded form by `kith start`. So everything that the tests check is true for `npm start`, too. */
 async function embedded(env: NodeJS.ProcessEnv): Promise<TracedPlatform> {
   const data = await mkdtemp(join(tmpdir(), 'kith-traced-'));
   const operatorToken = 'the-operator-of-the-traced-platform';

@@ -8,9 +8,12 @@ export interface Newcomer extends TestUser {
   entityId: string;
 }
 
-/** Several writers, each of which makes one person after the other sign up, ask the same popular user, and save something. */
+/**
+ * Several writers at the same time. Each writer makes new people, one after the other. Each person signs up, asks to connect with the
+ * same popular user, and saves something.
+ */
 export class Writers implements AsyncDisposable {
-  /** The people whose changes were answered. */
+  /** The people for whom all changes were answered. */
   readonly acknowledged: Newcomer[] = [];
   readonly #popular: TestUser;
   readonly #call: Call;
@@ -64,7 +67,7 @@ export class Writers implements AsyncDisposable {
     }
     expect(listed.size).toBe(count);
     expect(some.filter((user) => !listed.has(user.id))).toEqual([]);
-    // Every request is announced exactly once; some of these notifications may still be on their way.
+    // Each request to connect causes exactly one notification. Some of these notifications may still be on their way.
     const told = () => this.#askedBy(call);
     await waitFor(async () => (await told()).length >= listed.size, {
       what: 'a notification of each request',
@@ -73,7 +76,7 @@ export class Writers implements AsyncDisposable {
     expect(some.map(({ id: asker }) => counts.get(asker)?.length)).toEqual(some.map(() => 1));
   }
 
-  /** The ids of those who have asked the popular user, from the notifications. */
+  /** The ids of the users who have asked the popular user, as the notifications name them. */
   async #askedBy(call: Call): Promise<string[]> {
     const { projectId, accessToken: token } = this.#popular;
     const ids: string[] = [];

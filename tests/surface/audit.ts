@@ -60,7 +60,7 @@ export const audit = surfaceSuite('audit', (world) => {
       'identity.sign-up success',
     ]);
     const failures = found.filter(({ outcome }) => outcome !== 'success');
-    // If the minute ends in between, there are two rows.
+    // Failures of the same minute share a row. If the minute ends in between, there are two rows.
     expect(new Set(said(failures))).toEqual(new Set(['identity.sign-in auth/invalid-credentials']));
     expect(failures.reduce((sum, { count }) => sum + count, 0)).toBe(3);
     expect(failures.length).toBeLessThan(3);
@@ -130,7 +130,7 @@ export const audit = surfaceSuite('audit', (world) => {
       actor: expect.stringMatching(/^operator-key:[0-9a-f-]{36}$/),
       target: own,
     });
-    // Other services publish the rows of these operations.
+    // Services other than identity publish the rows of these operations, so the rows arrive later.
     for (const spec of [blockUser, updateConnectionSettings, createImage]) {
       const told = async () => {
         const found = await rows({ action: spec.name });
@@ -202,7 +202,7 @@ export const audit = surfaceSuite('audit', (world) => {
     await world.refused(listAudit, { token: key, query: elsewhere }, 'auth/forbidden', { message });
     const { data } = (await world.ok(listAudit, { token: key, query: `projectId=${world.projectId}` })).body;
     expect(new Set(data.map(({ projectId }) => projectId))).toEqual(new Set([world.projectId]));
-    // Rows that concern no project are only for keys that see all projects.
+    // Some rows concern no project. Only keys that see all projects may read these rows.
     const { data: made } = (await world.ok(listAudit, { token, query: `action=${createOperator.name}` }))
       .body;
     expect(made[0]).toMatchObject({ projectId: null, target: expect.stringMatching(/^operator-key:/) });

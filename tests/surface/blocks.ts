@@ -51,10 +51,10 @@ export const blocks = surfaceSuite('blocks', (world) => {
     expect(await list(ada)).toEqual(blocks);
     expect(await list(grace)).toEqual([]);
     expect((await world.ok(countConnections, { token: grace.accessToken })).body).toEqual({ count: 0 });
-    // The other side cannot see a block.
+    // A blocked user cannot see the block.
     expect((await world.ok(getConnectionStatus, about(grace, ada))).body).toEqual({ status: 'none' });
 
-    // Each side has its own block.
+    // Each of two users has a block of their own, so Grace cannot end Ada's block.
     await world.ok(unblockUser, about(grace, ada));
     await world.refused(requestConnection, about(grace, ada), 'connection/not-allowed');
     await world.ok(unblockUser, about(ada, grace));
@@ -105,7 +105,7 @@ export const blocks = surfaceSuite('blocks', (world) => {
     });
     const suggested = async (by: TestUser, query: string) =>
       (await world.ok(suggestUsers, { token: by.accessToken, query })).body.map(({ id }) => id);
-    // Identity hears of the block from an event.
+    // Identity learns of the block from an event, so this takes a moment.
     await waitFor(async () => (await suggested(ada, 'query=quentin')).length === 0, { what: 'the block' });
     expect(await suggested(hidden, 'query=ada')).not.toContain(ada.id);
     expect(await suggested(third, 'query=quentin')).toEqual([hidden.id]);

@@ -20,7 +20,7 @@ const badNames = [undefined, null, 7, {}, '', ' \t ', 'x'.repeat(201), 'lone \ud
 export const collections = surfaceSuite('collections', (world) => {
   let ada: TestUser;
   let root: Collection;
-  /** Ids that are not those of Ada's collections: malformed, unknown, another user's, another project's. */
+  /** Ids that belong to none of Ada's collections: malformed, unknown, another user's, another project's. */
   let notMine: string[];
   beforeAll(async () => {
     ada = await world.user();

@@ -24,7 +24,7 @@ export const connectionLists = surfaceSuite('connection-lists', (world) => {
   let ada: TestUser;
   let grace: TestUser;
   let alan: TestUser;
-  /** Ada's connections, the older first. */
+  /** The ids of Ada's connections, the older connection first. */
   const ids: string[] = [];
   beforeAll(async () => {
     ada = await world.user({ name: 'Ada' });
@@ -123,7 +123,7 @@ export const connectionLists = surfaceSuite('connection-lists', (world) => {
     for (const [spec, call] of wrong) {
       await world.refused(spec, call, 'connection/invalid-query', { field: 'cursor' });
     }
-    // With a cursor, the page number is ignored.
+    // If a request has a cursor, the page number is ignored.
     const { body } = await world.ok(listConnections, { ...given, query: `${query}&page=7` });
     expect(body).toMatchObject({ connections: [{ id: ids[0] }], pagination: { currentPage: 2 } });
   });
@@ -132,7 +132,7 @@ export const connectionLists = surfaceSuite('connection-lists', (world) => {
     const params = { userId: ada.id };
     const own = await world.ok(listConnections, { token: ada.accessToken });
     const [alans, graces] = own.body.connections;
-    // Only the two users see the message of one to the other.
+    // Only the two connected users see the message that one of them sent to the other.
     const toOthers = { ...own.body, connections: [alans, { ...graces, message: null }] };
     for (const token of [
       undefined,
@@ -169,7 +169,7 @@ export const connectionLists = surfaceSuite('connection-lists', (world) => {
     await world.ok(updateProject, { ...operator, body: { publicConnections: false } });
     for (const spec of [listUserConnections, countUserConnections]) {
       const given = { projectId, params: { userId: user.id } };
-      // Gateways hear of the change.
+      // Waits until the gateways know of the change.
       await waitFor(() => world.refused(spec, given, 'auth/unauthorized'), { what: 'the setting' });
       await world.refused(spec, { ...given, token: 'null' }, 'auth/unauthorized');
       await world.refused(spec, { ...given, token: ada.accessToken }, 'auth/forbidden');

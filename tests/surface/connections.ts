@@ -26,7 +26,7 @@ export const connections = surfaceSuite('connections', (world) => {
     third = await world.user();
   });
 
-  /** The input of a call by one user about another. */
+  /** The input of a call by one user about another user. */
   const about = (by: TestUser, other: { id: string }) => ({
     token: by.accessToken,
     params: { userId: other.id },

@@ -8,7 +8,7 @@ import { surfaceSuite } from '../support/surface/suite.ts';
 export const crypto = surfaceSuite('crypto', (world) => {
   const pair = keyPair();
   const key = pair.privateKey;
-  /** The two forms of the same operation: the field with the user has another name in each. */
+  /** The two forms of the same operation. The field that contains the user has another name in each form. */
   const forms: [string, OperationSpec, 'payload' | 'userData'][] = [
     ['sign-testing-jwt', signTestingJwt, 'payload'],
     ['sign-testing-jwt/v2', signTestingJwtV2, 'userData'],

@@ -278,7 +278,7 @@ export const factors = surfaceSuite('factors', (world) => {
     await world.ok(signIn, signInWith(passkey.get(request)));
     const copied = signInWith(passkey.get(await challenge(), { isCopied: true }));
     await world.refused(signIn, copied, 'auth/invalid-second-factor', { field: 'passkey' });
-    // Repeated, as some signatures begin with a zero byte.
+    // Signs in several times, because some signatures begin with a zero byte.
     for (let count = 0; count < 8; count++)
       await world.ok(signIn, signInWith(passkey.get(await challenge())));
 
@@ -319,7 +319,7 @@ export const factors = surfaceSuite('factors', (world) => {
       await world.refused(challengePasskey, given, 'auth/invalid-body', { field: 'rpId' });
     }
     const { body: request } = await world.ok(challengePasskey, { ...as(ada), body: { rpId } });
-    // A challenge made for a session does not count for a sign-in.
+    // A challenge that was made for a session does not count for a sign-in.
     const elsewhere = { body: { ...credentials(ada), passkey: passkey.get(request) } };
     await world.refused(signIn, elsewhere, 'auth/invalid-second-factor', { field: 'passkey' });
     const before = Date.now();
@@ -355,7 +355,7 @@ export const factors = surfaceSuite('factors', (world) => {
     await world.ok(removeFactor, { ...as(ada), ...of(other) });
     expect((await world.ok(listFactors, as(ada))).body).toEqual({ factors: [], recoveryCodesLeft: 0 });
     await world.ok(signIn, { body: credentials(ada) });
-    // No proof is asked for any more.
+    // Without a factor, the platform asks for no proof any more.
     await world.refused(removeFactor, { ...as(ada), ...of(other) }, 'auth/factor-not-found');
   });
 

@@ -34,7 +34,7 @@ import { userWithPasskey } from '../support/surface/user-with-passkey.ts';
 const keyed = operations.filter(takesKey);
 const replayed = 'idempotency-replayed';
 
-/** A valid call of each operation that takes a key; if an operation has none here, the first test fails. */
+/** A valid call of each operation that takes a key. If an operation has no call here, the first test fails. */
 const calls: Readonly<Record<string, (world: SurfaceWorld) => Promise<Given>>> = {
   'identity.sign-up': async () => ({
     body: { email: `${randomUUID()}@example.com`, password: randomUUID(), name: 'Ada' },
@@ -203,7 +203,7 @@ const withKey = (given: Given, key: string): Given => ({
   headers: { ...given.headers, 'idempotency-key': key },
 });
 
-/** The same request with another query, which the operation does not read. */
+/** The same request with another query. The operation does not read this query. */
 const otherwise = (given: Given): Given => ({ ...given, query: 'other=1' });
 
 export const idempotency = surfaceSuite('idempotency', (world) => {
@@ -213,7 +213,7 @@ export const idempotency = surfaceSuite('idempotency', (world) => {
     return call(world);
   };
 
-  // For the client, it is as if the answer had been lost after the commit.
+  // To the client, this looks as if the first answer was lost after the commit.
   it.each(keyed.map((spec) => [spec.name, spec] as const))(
     '%s: the same request is answered by the same bytes',
     async (_, spec) => {
@@ -223,7 +223,7 @@ export const idempotency = surfaceSuite('idempotency', (world) => {
       const first = await world.ok(spec, withKey(given, key));
       expect(first.headers).not.toHaveProperty(replayed);
       if (spec === deleteUser) {
-        // A token is checked before a replay (spec#idempotency-check-order).
+        // The platform checks a token before it replays an answer (spec#idempotency-check-order).
         await world.refused(spec, withKey(given, key), 'auth/unauthorized');
         return;
       }
@@ -267,7 +267,7 @@ export const idempotency = surfaceSuite('idempotency', (world) => {
 
   it('a request whose first attempt is still running is told so', async () => {
     const given = withKey(await callOf(signUp), 'running');
-    // The others arrive while the first is hashing the password.
+    // The other requests arrive while the first request is hashing the password.
     expect(await world.eightAtOnce(signUp, given, 'request/in-progress')).toBeGreaterThan(0);
     const { headers } = await world.ok(signUp, given);
     expect(headers).toHaveProperty(replayed, 'true');

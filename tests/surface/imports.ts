@@ -141,7 +141,7 @@ export const imports = surfaceSuite('imports', (world) => {
       ...nothing,
       unchanged: 3,
     });
-    // Only the fields that a row has are compared with the stored ones.
+    // The import compares only the fields that a row has with the stored fields.
     const { connectedAt: _, ...brief } = rows[0] as { connectedAt: string };
     const changed = [
       brief,

@@ -24,15 +24,15 @@ const each = Object.entries(classes) as [Class, OperationSpec][];
 const scoped = each.filter(([, { scope }]) => scope === 'project');
 const withBody = each.filter(([, { method }]) => method !== 'GET');
 const most = 10;
-// A server key is counted by itself.
+// A server key has a counter of its own.
 const limited = each.filter(([name]) => name !== 'operator' && name !== 'server-key');
 const limits = Object.fromEntries(limited.map(([, { name }]) => [name, { max: most, windowSeconds: 300 }]));
 
 /** Adds a segment to a path, before its query. */
 const below = (path: string) => path.replace(/(\?|$)/, '/nothing$1');
 
-// The layers before every operation, tested once for each auth class, in the order of spec#errors-check-order: route, limit, token,
-// body.
+// Tests the layers before every operation, once for each auth class. Their order is that of spec#errors-check-order: route, limit,
+// token, body.
 const layers = surfaceSuite('layers', (world) => {
   let ada: TestUser;
   let collectionId: string;
@@ -42,7 +42,7 @@ const layers = surfaceSuite('layers', (world) => {
     collectionId = (await world.platform.createCollection(ada, 'Folder')).id;
   });
 
-  /** A valid call of a class, from an address that has not used its limit. */
+  /** A valid call of an auth class, from an address that has not used its limit. */
   const good = (name: Class): Given => {
     const from = `127.0.1.${++hosts}`;
     const calls: Record<Class, Given> = {

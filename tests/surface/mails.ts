@@ -57,7 +57,7 @@ export const mails = surfaceSuite('mails', (world) => {
     await world.refused(resetPassword, weak, 'auth/weak-password', { field: 'newPassword' });
     const bad = { body: { token: 'x'.repeat(43), newPassword: password } };
     await world.refused(resetPassword, bad, 'auth/invalid-reset-token');
-    // The token is for a password, not for the address.
+    // This token can set a new password, but it cannot verify the address.
     await world.refused(verifyEmail, { body: { token } }, 'auth/invalid-or-expired-token');
 
     const given = { body: { token, newPassword: password } };
@@ -70,7 +70,7 @@ export const mails = surfaceSuite('mails', (world) => {
       'auth/invalid-credentials',
     );
     const { body } = await world.ok(signIn, { body: { email: ada.email, password } });
-    // The address is verified, as the mail has reached it.
+    // The address is now verified, because the mail has reached it.
     expect(body.user.isVerified).toBe(true);
   });
 
@@ -97,7 +97,7 @@ export const mails = surfaceSuite('mails', (world) => {
       world.refused(verifyEmail, { ...by, body }, 'auth/invalid-or-expired-token');
     await refuse({ token: first }, {});
     await refuse({ token: first }, { token: stranger.accessToken });
-    // Also with an idempotency key: refusals are not kept under it.
+    // Each wrong code counts as a try, even if the request has an idempotency key. The platform stores no refusal under such a key.
     for (let tries = 0; tries < 5; tries++) {
       const headers = { 'idempotency-key': randomUUID() };
       const given = { token, body: { token: wrong }, headers };
@@ -170,7 +170,7 @@ export const mails = surfaceSuite('mails', (world) => {
     const guess = { token: guessed.accessToken, body: { password, newEmail } };
     for (let nth = 0; nth < 10; nth++) await world.refused(changeEmail, guess, 'auth/invalid-credentials');
     await world.refused(changeEmail, guess, 'auth/too-many-attempts');
-    // A reset ends the wait.
+    // A reset of the password ends the wait after too many attempts.
     await world.ok(requestPasswordReset, { body: { email: guessed.email } });
     const resetBy = tokenIn(await mailTo(world.platform, guessed.email, 'passwordReset'));
     await world.ok(resetPassword, { body: { token: resetBy, newPassword: 'yet another pass phrase' } });
@@ -185,7 +185,7 @@ export const mails = surfaceSuite('mails', (world) => {
     await world.ok(signIn, { body: { email, password: right } });
     await world.ok(verifyEmail, { body: { token: secret } });
     await world.ok(signIn, { body: { email: newEmail, password: right } });
-    // Nobody else can take the old address while the change may be undone.
+    // As long as the change can still be undone, nobody else can take the old address.
     const squatter = { body: { email, password } };
     await world.refused(signUp, squatter, 'DUPLICATE_EMAIL', { field: 'email' });
 

@@ -25,7 +25,7 @@ const by = ({ accessToken: token }: TestUser) => ({ token });
 
 export const notifications = surfaceSuite('notifications', (world) => {
   const count = async (user: TestUser) => (await world.ok(countNotifications, by(user))).body;
-  /** The rows in the general envelope; only the address selects the other form. */
+  /** The rows of a list in the general envelope. Only the address of a request can select the other form. */
   const rows = (body: unknown) => (body as { data: AppNotification[] }).data;
   const list = async (user: TestUser) => rows((await world.ok(listNotifications, by(user))).body);
   const told = (user: TestUser, unread: number) =>
@@ -51,7 +51,7 @@ export const notifications = surfaceSuite('notifications', (world) => {
       createdAt: expect.any(String),
       updatedAt: expect.any(String),
     };
-    // Once the write is answered, its notification is there.
+    // As soon as the platform has answered the write, the notification is in the list.
     expect(await list(ada)).toEqual([item]);
     expect([await count(ada), await count(grace)]).toEqual([1, 1]);
     const [event] = await waitFor(() => stream.events.length > 0 && stream.events, { what: 'the event' });

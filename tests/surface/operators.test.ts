@@ -7,5 +7,5 @@ import { projects } from './projects.ts';
 import { serverKeys } from './server-keys.ts';
 import { sessions } from './sessions.ts';
 
-// On a platform of its own: it lists all projects, copies the profiles of all users, and rotates the keys.
+// These suites have a platform of their own. They list all projects, copy the profiles of all users, and rotate the keys.
 describeSurface([projects, sessions, operators, operatorKeys, serverKeys, audit], { isOwn: true });

@@ -40,7 +40,7 @@ const bad: [field: string, value: unknown][] = [
   ['mailLinkBase', 'javascript:alert(1)'],
   ['mailTexts', 'Hello'],
 ];
-/** Bad values inside of settings: the field is the path to the bad value. */
+/** Bad values inside settings. The field is the path to the bad value. */
 const badInside: [field: string, body: unknown][] = [
   ['limits.identity.sign-in.max', { limits: { 'identity.sign-in': { max: 0, windowSeconds: 1 } } }],
   ['webOrigins.0', { webOrigins: ['https://app.example.org/path'] }],

@@ -22,7 +22,7 @@ import type { Given } from '../support/surface/surface.ts';
 
 const serviceNames = [...new Set(operations.map(serviceOf))];
 const needsProcesses = 'In one process no service can be stopped alone.';
-/** On real engines: the line over which every service reaches its database. */
+/** On real engines, the line through which every service reaches its database. */
 let line: Line | undefined;
 
 // Calls each operation while the databases of all services are gone, and then while the services are gone.
@@ -87,7 +87,7 @@ const serverErrors = surfaceSuite('server-errors', (world) => {
 
   function callOf(spec: OperationSpec, { ada, grace }: Record<'ada' | 'grace', TestUser>): Given {
     const ids: Record<string, string> = {
-      // Operations about one's own account name the caller; all others name somebody else.
+      // Operations about one's own account name the caller. All other operations name another user.
       userId: spec.feature === 'user' && spec.auth === 'user' ? ada.id : grace.id,
       projectId: world.projectId,
       variant: 'small',
@@ -120,7 +120,7 @@ const serverErrors = surfaceSuite('server-errors', (world) => {
     const token = spec.auth in tokens ? tokens[spec.auth as keyof typeof tokens] : ada.accessToken;
     return {
       token,
-      // Ids need not name existing rows, as no lookup can succeed.
+      // The ids do not have to exist, because no lookup can succeed.
       params: Object.fromEntries(names.map((name) => [name, ids[name] ?? world.projectId])),
       ...(spec.upload ? { parts: [...fieldsOf(spec), filePart(smallPng)] } : {}),
       query: 'username=ada&foreignId=x&query=ada&entityId=x&token=x'
@@ -143,7 +143,7 @@ describeSurface([serverErrors], {
     line = laid;
     url.host = laid.address;
     url.searchParams.set('directConnection', 'true');
-    // All operations wait for the database at the same time, by default for 3 of a request's 5 s.
+    // All operations wait for the database at the same time. By default, they would wait for 3 s of a request's 5 s.
     url.searchParams.set('serverSelectionTimeoutMS', '1000');
     return {
       env: { MONGODB_URL: url.href },
@@ -170,12 +170,12 @@ function isKnown(spec: OperationSpec, parameter: string): boolean {
 }
 
 function bodyOf(spec: OperationSpec, body: Record<string, unknown>): Record<string, unknown> {
-  // It takes exactly one proof.
+  // Step-up takes exactly one proof.
   if (spec === stepUp) return { password: body.password };
   return spec.auth === 'operator' ? knownOf(spec, body) : body;
 }
 
-/** The fields of a body that an operation reads: operators' operations refuse any other. */
+/** The fields of a body that an operation reads. Operators' operations refuse any other field. */
 function knownOf(spec: OperationSpec, body: Record<string, unknown>): Record<string, unknown> {
   const shape = spec.body instanceof z.ZodObject ? spec.body.shape : body;
   return Object.fromEntries(Object.entries(body).filter(([name]) => name in shape));

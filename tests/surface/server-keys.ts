@@ -177,7 +177,7 @@ export const serverKeys = surfaceSuite('server-keys', (world) => {
     await world.refused(createNotifications, asked, 'auth/forbidden', { message });
     const short = { token: key, headers, projectId: null };
     await world.refused(listConnections, short, 'auth/forbidden', { message });
-    // Treated like any other invalid token.
+    // These operations treat the key like any other invalid token.
     expect((await world.ok(getUser, asked)).body).not.toHaveProperty('email');
     const { body } = await world.ok(suggestUsers, { token: key, query: 'query=ada.keys' });
     expect(body.map(({ id }) => id)).toEqual([ada.id]);

@@ -43,7 +43,7 @@ export const sessions = surfaceSuite('sessions', (world) => {
     for (const refreshToken of [undefined, null, '', 'never given out'])
       await world.ok(signOut, { body: { refreshToken } });
     await world.ok(signOut, {});
-    // A token of another project: its session does not end.
+    // This token belongs to another project, so its session does not end.
     await world.ok(signOut, { body: { refreshToken: world.stranger.refreshToken } });
     await world.ok(signOut, { body: { refreshToken: ada.refreshToken } });
     await world.ok(signOut, { body: { refreshToken: ada.refreshToken } });

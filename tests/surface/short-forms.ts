@@ -65,7 +65,7 @@ export const shortForms = surfaceSuite('short-forms', (world) => {
     await world.ok(updateConnectionSettings, { ...settings, body: { showsConnections: false } });
     const { body: kept } = await world.ok(getConnectionSettings, settings);
     expect(kept.showsConnections).toBe(false);
-    // In the user's project there is nobody of another project.
+    // A short form works in the user's project. Users of other projects do not exist there.
     await world.refused(requestConnection, about(ada, world.stranger), 'connection/user-not-found');
   });
 
@@ -123,7 +123,7 @@ export const shortForms = surfaceSuite('short-forms', (world) => {
   it('an expired token is 403 under a v7 short form, and 401 everywhere else', async () => {
     const token = await expiredToken(world.platform, ada.accessToken);
     for (const spec of sides['short-forms'].operations.filter(({ auth }) => auth === 'user')) {
-      // Other mistakes of the request are not checked.
+      // The platform checks the token first, so other mistakes in the request do not matter.
       const params = Object.fromEntries(fieldsOf(spec.params).map((name) => [name, 'nonsense']));
       for (const form of forms) {
         const code = form.endsWith('v7') ? 'auth/token-expired' : 'auth/unauthorized';

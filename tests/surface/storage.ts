@@ -17,7 +17,7 @@ import { walksList } from '../support/surface/lists.ts';
 import { features } from '../support/surface/parts.ts';
 import { surfaceSuite } from '../support/surface/suite.ts';
 
-/** What a user may store on the suite's platform. */
+/** How many MiB a user may store on the suite's platform. */
 export const userMebibytes = 51;
 const field = (name: string, value: string) => ({ name, value });
 
@@ -45,7 +45,7 @@ export const storage = surfaceSuite('storage', (world) => {
     expect(refused.headers['content-range']).toBe('bytes */27');
     const other = { ...of(file.fileId), headers: { 'if-match': '"another"' } };
     await world.refused(getFile, other, 'request/precondition-failed');
-    // A client may send a head of 16 KiB, and the head that the gateway passes on to the service is longer than that.
+    // A client may send a head of 16 KiB. The gateway then passes a longer head on to the service.
     await world.ok(getFile, {
       ...of(file.fileId),
       type: file.contentType,

@@ -59,7 +59,7 @@ export const userSettings = surfaceSuite('user-settings', (world) => {
     await world.refused(requestConnection, about(alan, ada), 'connection/request-pending');
     const { body } = await world.ok(getConnectionStatus, about(lin, ada));
     expect(body).toEqual({ status: 'none' });
-    // Ada may ask anybody, and answer those who had asked before.
+    // Ada may still ask anybody. She may also answer users who asked her before the change.
     await world.ok(requestConnection, about(ada, lin));
     const status = (await world.ok(getConnectionStatus, about(ada, alan))).body as { connectionId: string };
     const { connectionId } = status;
@@ -74,13 +74,13 @@ export const userSettings = surfaceSuite('user-settings', (world) => {
     await set(ada, { requestsFrom: 'common' });
     await world.platform.connect(ada, common);
     await world.refused(requestConnection, about(grace, ada), 'connection/not-allowed');
-    // A request is no connection.
+    // A request alone does not count as a connection.
     await world.ok(requestConnection, about(grace, common));
     await world.refused(requestConnection, about(grace, ada), 'connection/not-allowed');
     const status = (await world.ok(getConnectionStatus, about(common, grace))).body;
     const { connectionId } = status as { connectionId: string };
     await world.ok(acceptConnection, { ...by(common), params: { connectionId } });
-    // Nor does a connection with somebody else count.
+    // A connection with somebody else does not count either.
     await world.platform.connect(alan, grace);
     await world.refused(requestConnection, about(alan, ada), 'connection/not-allowed');
     await world.ok(deleteConnection, { ...by(common), params: { connectionId } });
@@ -106,7 +106,7 @@ export const userSettings = surfaceSuite('user-settings', (world) => {
     expect((await world.ok(listUserConnections, own)).body.connections).toHaveLength(1);
     expect((await world.ok(countUserConnections, own)).body).toEqual({ count: 1 });
     expect((await world.ok(listConnections, by(ada))).body.connections).toHaveLength(1);
-    // The others decide about their own lists.
+    // Other users still decide about their own lists.
     const { body } = await world.ok(listUserConnections, { params: { userId: grace.id } });
     expect(body.connections.map(({ connectedUser }) => connectedUser.id)).toEqual([ada.id]);
     await set(ada, { showsConnections: true });
@@ -127,7 +127,7 @@ export const userSettings = surfaceSuite('user-settings', (world) => {
       const { body } = await world.ok(listNotifications, by(ada));
       return (body as { data: AppNotification[] }).data.map(({ type }) => type);
     };
-    // Events arrive in order: once the notification of the acceptance is there, none of an earlier request can come.
+    // Events arrive in order. After the notification of the acceptance, no notification of an earlier request can come.
     await world.platform.connect(grace, ada);
     await world.platform.connect(ada, alan);
     await waitFor(async () => (await types()).length > 0, { what: 'the notification of the acceptance' });

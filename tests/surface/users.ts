@@ -28,7 +28,7 @@ import { badProfile, hiddenFromStrangers, profile } from '../support/surface/pro
 import { surfaceSuite } from '../support/surface/suite.ts';
 import { userWithPasskey } from '../support/surface/user-with-passkey.ts';
 
-/** What other users of the project see of a user, and what callers without a token of the project see. */
+/** `shown` is what other users of the project see of a user. `cardOf` is what callers without a token of the project see. */
 const shown = (user: OwnUser) => publicUser.parse(user);
 const cardOf = (user: OwnUser) => ({ ...shown(user), ...hiddenFromStrangers });
 const self = ({ id: userId, accessToken: token }: TestUser) => ({ params: { userId }, token });
@@ -78,10 +78,10 @@ export const users = surfaceSuite('users', (world) => {
     const { user, accessToken: token } = await externalUser(world, keyPair(), {
       ...{ id: 'their-1', name: 'Ada', location: 'Here', avatar: 'nowhere', bio: 'Counts' },
     });
-    // Invalid fields are left out.
+    // The platform leaves out invalid fields.
     expect(user).toMatchObject({ location: 'Here', avatar: null, bio: 'Counts' });
     const found = await world.ok(getUserByForeignId, { query: 'foreignId=their-1' });
-    // Callers who asked by the foreign id get it in the answer.
+    // If a caller asks by the foreign id, the answer contains this id.
     expect(found.body).toEqual({ ...cardOf(user), foreignId: 'their-1' });
     expect(found.body).toMatchObject({ name: 'Ada', location: null });
     const { body: byId } = await world.ok(getUser, { params: { userId: user.id } });
@@ -222,7 +222,7 @@ export const users = surfaceSuite('users', (world) => {
       [getUserByForeignId, { projectId, query: 'foreignId=nobody' }],
       [suggestUsers, { projectId, query: 'query=ada' }],
     ] as const;
-    // Gateways hear of the change.
+    // Waits until the gateways know of the change.
     await waitFor(() => world.refused(getUser, given, 'auth/unauthorized'), { what: 'the setting' });
     for (const [spec, asked] of reads) {
       for (const token of [undefined, 'null']) {
@@ -251,7 +251,7 @@ export const users = surfaceSuite('users', (world) => {
     };
     const all = [ada.user, grace.user, grace.user];
     expect(await seen()).toEqual(all.map(cardOf));
-    // `true` is the older way to say it.
+    // `true` is the older way to say `all`.
     const { body } = await world.ok(updateProject, { ...operator, body: { publicProfiles: true } });
     expect(body.publicProfiles).toBe('all');
     const isWhole = async () => (await seen())[0]?.location === 'London';

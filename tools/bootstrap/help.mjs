@@ -5,8 +5,9 @@ import { root } from './run.mjs';
 import { commandLine } from './sizes.mjs';
 
 /**
- * Gives the help that the words after a script ask for, on any Node and with nothing installed; `undefined` if they ask for none,
- * or if `help.txt` has none for them. For words that name no command, it is the help of all commands.
+ * Returns the help that the words after a script ask for. This works on any Node, with nothing installed. If the words name no
+ * command, returns the help of all commands. Returns `undefined` if the words ask for no help, or if `help.txt` has no help for
+ * them.
  *
  * @param {string} script
  * @param {readonly string[]} words
@@ -28,7 +29,7 @@ export function helpOf(script, words) {
 }
 
 /**
- * The texts of `help.txt`, by script, and for the command line by script and command.
+ * The texts of `help.txt`, by script. The texts of the command line are by script and command.
  *
  * @param {string} content
  * @returns {Map<string, string>}

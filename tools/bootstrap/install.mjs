@@ -19,11 +19,11 @@ import { cutTo, holds, partsIn } from './sizes.mjs';
 /** The file that npm writes into `node_modules` at the end of each installation. */
 const note = '.package-lock.json';
 const staging = '.kith-install-';
-/** A staging folder this old, in ms, was left by a process that was killed. */
+/** The age in ms from which a staging folder counts as left by a killed process. */
 const oldMs = 3_600_000;
 
 /**
- * Installs parts of the root lock file, unless they are already installed. Other installed parts stay.
+ * Installs parts of the root lock file if they are not installed yet. Other installed parts stay.
  *
  * @param {readonly string[]} wanted
  */
@@ -37,7 +37,8 @@ export async function installPackages(wanted) {
     const cut = cutTo(parts, lock);
     isDone = await install(root, filesOf(cut), (installed) => {
       if (holds(installed, wanted, lock)) return false;
-      // If another process has meanwhile installed something that would be lost, the next round installs both.
+      // Another process may have installed other parts in the meantime, which this would remove. If so, the next round installs
+      // both.
       return parts.includes('all') || partsIn(installed, lock).every((part) => parts.includes(part));
     });
     if (process.platform === 'win32') linkOurs(cut.lock.packages);
@@ -45,7 +46,7 @@ export async function installPackages(wanted) {
 }
 
 /**
- * What is installed in a folder, as recorded by npm; nothing if npm was interrupted.
+ * The installed packages in a folder, as npm has recorded them. Empty if npm was interrupted.
  *
  * @param {string} folder
  * @returns {import('./sizes.mjs').Lock}
@@ -63,7 +64,7 @@ function noteOf(modules) {
 }
 
 /**
- * The files that npm reads to install a reduced lock file: contents by path.
+ * The files that npm reads to install a reduced lock file. Their contents are by path.
  *
  * @param {ReturnType<typeof cutTo>} cut
  */
@@ -81,14 +82,14 @@ function filesOf({ lock, trim }) {
 }
 
 /**
- * Runs `npm ci` in a folder beside `node_modules`, and replaces `node_modules` by the result once it is complete. So an interrupted
- * installation leaves what was there, and a running platform keeps its files. Returns whether it has replaced `node_modules`.
- * Throws if npm fails.
+ * Runs `npm ci` in a folder beside `node_modules`. Once the result is complete, replaces `node_modules` by it. So an interrupted
+ * installation changes nothing, and a running platform keeps its files. Returns whether it has replaced `node_modules`. Throws if
+ * npm fails.
  *
  * @param {string} folder
- * @param {Record<string, string>} files What npm reads: contents by path.
- * @param {(installed: import('./sizes.mjs').Lock) => boolean} isNeeded Whether to replace what is installed there. It is called
- * at the end, as another process may have been faster.
+ * @param {Record<string, string>} files The contents of the files that npm reads, by path.
+ * @param {(installed: import('./sizes.mjs').Lock) => boolean} isNeeded Whether to replace the installed packages. This is called at
+ * the end, because another process may have been faster.
  */
 export async function install(folder, files, isNeeded) {
   removeOld(folder);
@@ -98,7 +99,7 @@ export async function install(folder, files, isNeeded) {
       mkdirSync(dirname(join(stage, path)), { recursive: true });
       writeFileSync(join(stage, path), content);
     }
-    // Packages' own scripts do not run: nothing here needs them, and they would have the caller's rights.
+    // Packages' own scripts do not run. Nothing here needs these scripts, and they would have the caller's rights.
     const words = ['ci', '--ignore-scripts', '--include=dev', '--include=optional', '--loglevel=error'];
     if ((await npm([...words, '--no-audit', '--no-fund'], stage)) !== 0)
       throw new Error('Installing the packages failed; see the output of npm above.');
@@ -121,7 +122,7 @@ function npm(words, cwd) {
 }
 
 /**
- * Replaces a `node_modules` by that of a staging folder, and returns whether it has done so.
+ * Replaces a `node_modules` folder by the one in a staging folder. Returns whether it has replaced the folder.
  *
  * @param {string} old
  * @param {string} stage
@@ -134,7 +135,7 @@ function replace(old, stage, isNeeded) {
     try {
       if (existsSync(old)) {
         renameSync(old, before);
-        // Another process may have put it there since the check.
+        // Another process may have put this folder there since the check.
         if (!isNeeded(noteOf(before))) {
           renameSync(before, old);
           return false;
@@ -144,12 +145,12 @@ function replace(old, stage, isNeeded) {
       return true;
     } catch (error) {
       const { code = '' } = /** @type {NodeJS.ErrnoException} */ (error);
-      // A mounted volume, as in development containers, cannot be renamed.
+      // A mounted volume cannot be renamed. Development containers have such volumes.
       if (['EBUSY', 'EXDEV'].includes(code)) {
         copyInto(old, fresh);
         return true;
       }
-      // Another process has renamed something meanwhile, so this tries again.
+      // Another process has renamed a folder in the meantime, so this tries again.
       if (turn === 10 || !['ENOENT', 'EEXIST', 'ENOTEMPTY'].includes(code)) throw error;
     }
   }
@@ -161,7 +162,7 @@ function replace(old, stage, isNeeded) {
  * @param {string} fresh
  */
 function copyInto(old, fresh) {
-  // The note is removed first and copied last: without it nothing counts as installed.
+  // npm's note is removed first and copied last. Without the note, nothing counts as installed.
   for (const name of [note, ...readdirSync(old)]) rmSync(join(old, name), { recursive: true, force: true });
   const copy = (/** @type {string} */ name) =>
     cpSync(join(fresh, name), join(old, name), { recursive: true, verbatimSymlinks: true });
@@ -170,7 +171,7 @@ function copyInto(old, fresh) {
 }
 
 /**
- * Links our packages again: on Windows, links to folders are absolute, so they point into the folder in which they were made.
+ * Links our packages again. On Windows, links to folders are absolute, so they point into the folder where they were made.
  *
  * @param {import('./sizes.mjs').Lock['packages']} packages
  */

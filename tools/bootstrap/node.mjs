@@ -5,16 +5,16 @@ import { root } from './run.mjs';
 
 const folder = join(root, 'tools/node');
 
-/** Gives the Node that runs Kith: this one if it is new enough, otherwise one from npm, which it installs. */
+/** Returns the Node that runs Kith. If the running Node is new enough, it is used. Otherwise installs a Node from npm. */
 export function findNode() {
-  // Versions before docs/adr/0043 had Node in `node_modules`; the next installation removes it from there.
+  // Before docs/adr/0043, Kith had its Node in `node_modules`. The next installation removes that Node.
   if (process.execPath.startsWith(join(root, 'node_modules', sep))) return pinnedNode();
   // `crypto.argon2` exists from 24.7 on.
   const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
   return major > 24 || (major === 24 && minor >= 7) ? process.execPath : pinnedNode();
 }
 
-/** Gives the Node that the lock file in `tools/node` names, after installing it there. Throws if npm has none for this machine. */
+/** Installs the Node that the lock file in `tools/node` names, and returns it. Throws if npm has no Node for this machine. */
 export async function pinnedNode() {
   const files = Object.fromEntries(
     ['package.json', 'package-lock.json'].map((file) => [file, read(join(folder, file))]),

@@ -1,4 +1,4 @@
-// Prints the path of the Node that tools/node/package-lock.json names, after installing it.
+// Installs the Node that tools/node/package-lock.json names, and prints its path.
 import { pinnedNode } from './node.mjs';
 
 process.stdout.write(await pinnedNode());

@@ -9,7 +9,7 @@ export const root = fileURLToPath(new URL('../../', import.meta.url));
 const running = new Set();
 
 /**
- * Runs a program until it ends and gives its exit code.
+ * Runs a program until it ends, and returns its exit code.
  *
  * @param {string} command
  * @param {readonly string[]} words
@@ -32,7 +32,7 @@ export function run(command, words, options) {
   });
 }
 
-/** Tells all running programs to end. */
+/** Sends all running programs a signal to end. */
 export function endAll() {
   for (const child of running) child.kill('SIGTERM');
 }

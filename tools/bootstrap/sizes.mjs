@@ -1,5 +1,6 @@
 // @ts-check
-// Which packages an installation holds (docs/adr/0043). Plain JavaScript, because the bootstrap runs on any Node ≥ 20.
+// Determines the packages of an installation (docs/adr/0043). This is plain JavaScript, because the bootstrap runs on any
+// Node ≥ 20.
 
 /**
  * A lock file as npm writes it. `packages` is by path; the path '' is the repository itself.
@@ -22,15 +23,16 @@
  * }} Locked
  */
 
-/** The script that runs Kith. All others work on Kith and need everything. */
+/** The script that runs Kith. All other scripts work on Kith, and need all packages. */
 export const commandLine = 'apps/kith/src/cli/main.ts';
 
 /** The package of ours that running Kith needs, with everything that it depends on. */
 const platform = '@kith/platform';
 
 /**
- * Packages that only some installations need. `names` are the beginnings of names of packages that ours depend on; they are needed
- * if one of the variables is set, or if an option is on the command line. Working on Kith needs all of them.
+ * Packages that only some installations need. `names` are the beginnings of the packages' names. Our packages depend on these
+ * packages. An extra is needed if one of its variables is set, or if one of its options is on the command line. Working on Kith
+ * needs all extras.
  *
  * @type {Record<string, { names: string[]; variables: string[]; options?: string[] }>}
  */
@@ -49,7 +51,7 @@ export const extras = {
 };
 
 /**
- * The parts that a script needs: `['all']`, or `run` and extras.
+ * The parts that a script needs: either `['all']`, or `run` and some extras.
  *
  * @param {string} script
  * @param {readonly string[]} words
@@ -66,9 +68,9 @@ export function partsFor(script, words, env) {
 }
 
 /**
- * The parts that an installation was made for, in any versions.
+ * The parts that an installation was made for. Versions do not matter.
  *
- * @param {Lock} installed As npm notes it in `node_modules`.
+ * @param {Lock} installed The installed packages, as npm notes them in `node_modules`.
  * @param {Lock} lock
  * @returns {string[]}
  */
@@ -85,8 +87,8 @@ export function partsIn(installed, lock) {
 }
 
 /**
- * Whether an installation holds some parts of a lock file, in the versions of that lock file. npm leaves out optional packages that
- * are for other machines.
+ * Whether an installation holds some parts of a lock file, in the lock file's versions. Optional packages for other machines may be
+ * missing, because npm leaves them out.
  *
  * @param {Lock} installed
  * @param {readonly string[]} parts
@@ -103,7 +105,7 @@ export function holds(installed, parts, lock) {
 }
 
 /**
- * Cuts a lock file down to some parts. `trim` does the same to the `package.json` of the repository and of a package of
+ * Reduces a lock file to some parts. `trim` reduces a `package.json` in the same way, that of the repository or of a package of
  * ours.
  *
  * @param {readonly string[]} parts
@@ -139,11 +141,11 @@ export function pathsOf(parts, { packages }) {
 }
 
 /**
- * The paths of packages in a lock file, and of those that they depend on, as npm installs them.
+ * The paths in a lock file of some packages and of all packages that they depend on, as npm installs them.
  *
  * @param {Lock['packages']} packages
  * @param {readonly string[]} names Packages of ours.
- * @param {readonly string[]} left Beginnings of names of dependencies of ours that are left out.
+ * @param {readonly string[]} left Beginnings of package names. If a package of ours depends on such a package, it is left out.
  * @returns {Set<string>}
  */
 export function neededBy(packages, names, left = []) {
@@ -196,7 +198,8 @@ function without(left, dependencies) {
 }
 
 /**
- * Where Node finds a package that the one at `from` imports; `undefined` if it is optional and npm has left it out.
+ * The path where Node finds an imported package. The package at `from` imports it. `undefined` if the imported package is optional
+ * and npm has left it out.
  *
  * @param {Lock['packages']} packages
  * @param {string} from

@@ -9,18 +9,20 @@ export interface ClientMethod {
   method: string;
   operation: contracts.OperationSpec;
   doc: string;
-  /** Members of the only argument, as printed: `["name?", "string | undefined"]`. */
+  /** The members of the only argument, as they are printed: `["name?", "string | undefined"]`. */
   input: [string, string][];
-  /** Undefined if there is no output. */
+  /** The printed type of the output; `undefined` if there is no output. */
   output: string | undefined;
-  /** For a list: the key of its items, which is empty for a bare array, and their type. */
+  /** For a list: the key and the type of its items. The key is empty for a bare array. */
   list: { key: string; item: string } | undefined;
-  /** Whether its answer starts a session; `perhaps` if an answer may have no tokens yet. */
+  /** Whether the method's answer starts a session. `perhaps` means that some answers have no tokens yet. */
   startsSession: boolean | 'perhaps';
   errors: string[];
 }
 
-/** Operations for which `libs/client` has handwritten methods: they need the session, or are not a request with one answer. */
+/**
+ * Operations for which `libs/client` has handwritten methods. They need the session, or are not a single request with one answer.
+ */
 const managed = new Set(['identity.sign-out', 'identity.request-new-access-token', 'notifications.stream']);
 
 const groups: Record<contracts.Feature, string> = {
@@ -38,7 +40,10 @@ const sources = globSync('libs/contracts/src/operations/*.ts', { cwd: new URL('.
   .map((path) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8'))
   .join('\n');
 
-/** Who calls the methods: an application that users run, its own back end, which has further methods, or operators. */
+/**
+ * Who calls the methods: an application that users run, the application's own back end, or operators. The back end has further
+ * methods.
+ */
 export type Side = 'application' | 'server' | 'operators';
 
 function sideOf({ auth }: contracts.OperationSpec): Side {
@@ -49,7 +54,7 @@ function sideOf({ auth }: contracts.OperationSpec): Side {
 /** Every operation of a side as a method. */
 export function methodsOf(printer: TypePrinter, side: Side): ClientMethod[] {
   const methods = contracts.operations
-    // Operations that answer text exist for older client libraries.
+    // Operations that answer with plain text exist only for older client libraries.
     .filter(({ name, contentType }) => !contentType && !managed.has(name))
     .filter((one) => sideOf(one) === side || (side === 'server' && one.serverKeyBody))
     .map((operation) => methodOf(printer, operation, side));
@@ -95,7 +100,7 @@ function methodOf(printer: TypePrinter, declared: contracts.OperationSpec, side:
   };
 }
 
-/** `identity.get-user-by-username` to `getByUsername`: the group already names users and projects. */
+/** Turns `identity.get-user-by-username` into `getByUsername`. The method's group already names users and projects. */
 function methodName(name: string, feature: string): string {
   const said = feature === 'user' || feature === 'project' ? [feature, `${feature}s`] : [];
   const words = name.slice(name.indexOf('.') + 1).split('-');
@@ -123,7 +128,7 @@ function inputOf(printer: TypePrinter, operation: contracts.OperationSpec, at: s
 
 function listOf(printer: TypePrinter, operation: contracts.OperationSpec, at: string): ClientMethod['list'] {
   if (!('cursor' in operation.query.shape)) return undefined;
-  // Some operations answer with a bare list, too, but only at addresses that the client does not use.
+  // Some operations can also answer with a bare list, but only at addresses that the client does not use.
   const { output } = operation;
   const options = output instanceof z.ZodUnion ? (output.options as z.ZodType[]) : [output];
   const envelope = options.find((one) => one instanceof z.ZodObject) ?? output;

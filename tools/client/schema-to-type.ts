@@ -11,20 +11,20 @@ const named = new Map<unknown, string>(
     .map(([name, value]) => [value, value === contracts.session ? 'SessionAnswer' : pascal(name)]),
 );
 
-/** Prints zod schemas as TypeScript types, as a caller writes and reads them. It collects the declarations of named types. */
+/** Prints zod schemas as TypeScript types, as a caller writes and reads them. Collects the declarations of named types. */
 export class TypePrinter {
   /** Declarations by name. */
   readonly declarations = new Map<string, string>();
 
-  /** The type of a schema; if it has no type, the error names `at`. */
+  /** The type of a schema. If the schema has no type, throws an error that names `at`. */
   type(schema: z.ZodType, at: string): string {
     const name = named.get(schema);
     return name ? this.#named(schema, name) : this.#print(this.#jsonSchemaOf(schema), at);
   }
 
   /**
-   * The members of an object schema, each with its optionality: `["name?", "string | undefined"]`. With `io: 'output'`, a
-   * member that is sent as a text and then parsed has the type that parsing gives.
+   * The members of an object schema, each with its optionality: `["name?", "string | undefined"]`. If a member is sent as a text
+   * and then parsed, `io: 'output'` gives it the type of the parsed value.
    */
   members(schema: z.ZodType, at: string, io: 'input' | 'output' = 'input'): [string, string][] {
     const given = this.#jsonSchemaOf(schema);
@@ -32,7 +32,7 @@ export class TypePrinter {
     const properties = { ...(given.properties as Record<string, Schema> | undefined) };
     if (io === 'output') {
       const { properties: read } = this.#jsonSchemaOf(schema, io) as { properties?: Record<string, Schema> };
-      // The result of a function on a text has no JSON Schema, so the member stays a text.
+      // If a function transforms the text, its result has no JSON Schema. The member then stays a text.
       for (const [key, one] of Object.entries(read ?? {})) if ('type' in one) properties[key] = one;
     }
     return Object.keys(properties).map((key) => this.#member({ ...given, properties }, key, at));
@@ -40,14 +40,14 @@ export class TypePrinter {
 
   #named(schema: z.ZodType, name: string): string {
     if (!this.declarations.has(name)) {
-      // The name is registered before printing, as a type may name itself.
+      // The name is registered before printing, because a type may name itself.
       this.declarations.set(name, '');
       this.declarations.set(name, this.#print(this.#jsonSchemaOf(schema), name));
     }
     return name;
   }
 
-  /** JSON Schema of what is sent, in which named schemas are only names. */
+  /** The JSON Schema of the sent data. Named schemas occur in it only as names. */
   #jsonSchemaOf(root: z.ZodType, io: 'input' | 'output' = 'input'): Schema {
     return z.toJSONSchema(root, {
       io,
@@ -70,7 +70,7 @@ export class TypePrinter {
   #print(schema: Schema, at: string): string {
     const { printed, anyOf, oneOf, not, type, items, properties, additionalProperties } = schema;
     if (typeof printed === 'string') return printed;
-    // The one schema of the contracts that refers to itself is `z.json()`.
+    // Only one schema of the contracts refers to itself: `z.json()`.
     if ('$ref' in schema) return 'Json';
     const either = (anyOf ?? oneOf) as Schema[] | undefined;
     if (either) return [...new Set(either.map((one) => this.#print(one, at)))].join(' | ');
@@ -97,7 +97,7 @@ export class TypePrinter {
   }
 }
 
-/** `sign-up` and `signUp` to `SignUp`. */
+/** Turns `sign-up` and `signUp` into `SignUp`. */
 export function pascal(name: string): string {
   return name.replaceAll(/(?:^|-)(\w)/g, (_, letter: string) => letter.toUpperCase());
 }

@@ -12,8 +12,8 @@ Ctrl-C ends it.
 `;
 
 /**
- * Reads the words after `npm run example --`, and gives the port. Ends the process if there is nothing to start: 0 for help, 2 for
- * wrong words.
+ * Reads the words after `npm run example --`, and returns the port. If there is nothing to start, ends the process, with code 0 for
+ * help and 2 for wrong words.
  */
 export function readPort(): string | undefined {
   try {

@@ -3,7 +3,7 @@ import { createClient, isKithError, type KithClient } from '@kith/client';
 import { createOperatorClient } from '@kith/client/operator';
 import type { DataFolder } from '@kith/platform';
 
-/** What is stored about the example's project. */
+/** The stored record of the example's project. */
 export interface ExampleProject {
   projectId: string;
   people: { email: string; password: string }[];
@@ -19,7 +19,7 @@ const people = [
 ] as const;
 type Name = (typeof people)[number][0];
 
-/** Gives the project of an earlier start, or makes one with a handful of people who know each other a little. */
+/** Returns the project of an earlier start, or makes a new project with a few people. Some of these people are connected. */
 export async function ensurePeople(
   folder: DataFolder,
   { url, operatorToken }: { url: string; operatorToken: string },
@@ -66,7 +66,9 @@ async function make(url: string, operatorToken: string): Promise<ExampleProject>
   return { projectId, people: accounts };
 }
 
-/** Connects some of them, leaves one request to Ada open, and saves something for her. Ada and Grace are not connected yet. */
+/**
+ * Connects some of the people, leaves one request to Ada open, and saves something for Ada. Ada and Grace are not connected yet.
+ */
 async function acquaint(clientOf: (name: Name) => KithClient): Promise<void> {
   const ask = (from: Name, to: Name, message: string) =>
     clientOf(from).connections.request({ userId: clientOf(to).session?.user.id ?? '', message });

@@ -10,16 +10,16 @@ const root = fileURLToPath(new URL('../../examples/people/', import.meta.url));
 const usualPort = 5173;
 
 /**
- * Serves the application from its sources: changes there show immediately.
+ * Serves the application from its sources. A change in a source shows immediately.
  *
- * @param port The port; by default Vite's usual one, or a free one if that is taken.
+ * @param port The port. By default Vite's usual port, or a free port if that port is taken.
  */
 export async function servePage(
   settings: KithSettings,
   port: number | undefined,
 ): Promise<{ url: string; stop(): Promise<void> }> {
   const server = createHttpServer();
-  // With a server of our own, Vite leaves the process's signals alone.
+  // If the HTTP server is our own, Vite does not handle the process's signals.
   const vite = await createServer({
     root,
     logLevel: 'warn',

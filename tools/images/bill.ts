@@ -1,7 +1,8 @@
 import type { Image } from './image.ts';
 
 /**
- * The parts of a bill of materials (CycloneDX) that are needed to reduce it. A component holds those that npm has put inside of it.
+ * The parts of a bill of materials (CycloneDX) that are needed to reduce it. A component contains the components that npm has put
+ * inside its folder.
  */
 export interface Bill {
   metadata: { component: Component };
@@ -17,7 +18,7 @@ interface Component {
   components?: Component[];
 }
 
-/** Reduces the bill of the whole lock file to what an image holds. */
+/** Reduces the bill of the whole lock file to the packages of an image. */
 export function billOf(whole: Bill, { name, lock }: Image): Bill {
   const refs = new Set<string>();
   const cut = (components: Component[]): Component[] =>

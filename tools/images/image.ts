@@ -4,12 +4,12 @@ import { type Lock, neededBy } from '../bootstrap/sizes.mjs';
 import { importsOf } from '../walls/imports.ts';
 import { loadedBy } from './loaded.ts';
 
-/** What an image holds (docs/adr/0059). */
+/** The content of an image (docs/adr/0059). */
 export interface Image {
   name: string;
   /**
-   * The lock file, reduced to the packages in the image, ours and third-party ones. In it, our packages depend on nothing that is
-   * left out.
+   * The lock file, reduced to the packages in the image, both ours and third-party packages. In the reduced file, our packages
+   * depend only on packages in the image.
    */
   lock: Lock;
 }
@@ -21,7 +21,7 @@ function entriesOf(name: string): string[] {
   return others.map((one) => `apps/kith/src/${one}.ts`);
 }
 
-/** The images of a repository: one for each service, and the one that sets them up. */
+/** The images of a repository: an image for each service, and the image that sets up the installation. */
 export function imageNames(root: string): string[] {
   return [...readdirSync(join(root, 'services')).sort(), 'setup'];
 }
@@ -31,8 +31,9 @@ export function lockOf(root: string): Lock {
 }
 
 /**
- * Works out what an image holds: the packages of ours whose sources its processes may load, those of their dependencies that these
- * sources name, and everything that those need. Throws if a source imports something that its package does not depend on.
+ * Determines the content of an image. It holds the packages of ours whose sources its processes may load. It holds the dependencies
+ * that these sources name, and everything that those dependencies need. Throws if a source imports something that its package does
+ * not depend on.
  */
 export function imageOf(root: string, name: string, lock = lockOf(root)): Image {
   const entries = entriesOf(name);
@@ -55,10 +56,10 @@ export function imageOf(root: string, name: string, lock = lockOf(root)): Image 
   return { name, lock: { ...lock, packages: Object.fromEntries(cut) } };
 }
 
-/** The package's folder of a file, for example `libs/store`. */
+/** The folder of the package that a file belongs to, for example `libs/store`. */
 const folderOf = (file: string) => file.split('/').slice(0, 2).join('/');
 
-/** Finds the name of a package, or of a part of it, as a string in code: not every file is loaded by an import. */
+/** Finds the name of a package, or of a part of a package, as a string in code. Not every file is loaded by an import. */
 const naming = (name: string) => new RegExp(`['"\`]${name.replaceAll('.', '\\.')}['"\`/]`);
 
 function refuseUndeclared(file: string, text: string, dependencies: Record<string, string>): void {

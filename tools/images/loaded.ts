@@ -3,12 +3,12 @@ import { dirname, join } from 'node:path/posix';
 import type { Lock } from '../bootstrap/sizes.mjs';
 import { importsOf } from '../walls/imports.ts';
 
-/** Imports and exports of types only: they are removed before anything is loaded. */
+/** Imports and exports of types only. Node removes them before it loads anything. */
 const ofTypes = /^(?:import|export) type\b[^;]*;|\btypeof import\(/gm;
 /** Files that are started as threads. */
 const threads = /new URL\(\s*'(\.[^']+\.ts)', import\.meta\.url/g;
 
-/** The sources of ours that some files may load, now or later, including those of threads: their texts by path. */
+/** The texts of all our sources that some files may load, now or later, by path. This includes the sources of threads. */
 export function loadedBy(root: string, { packages }: Lock, entries: readonly string[]): Map<string, string> {
   const texts = new Map<string, string>();
   const load = (file: string): void => {
@@ -27,7 +27,7 @@ export function loadedBy(root: string, { packages }: Lock, entries: readonly str
   return texts;
 }
 
-/** The file that an import of ours names: `@kith/store/open` is `libs/store/src/open.ts`. */
+/** The file that an import of ours names. For example, `@kith/store/open` is `libs/store/src/open.ts`. */
 function entryOf(root: string, packages: Lock['packages'], name: string): string {
   const [, own = '', ...rest] = name.split('/');
   const folder = packages[`node_modules/@kith/${own}`]?.resolved;

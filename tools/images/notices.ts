@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import type { Lock } from '../bootstrap/sizes.mjs';
 import { type Licensed, licencesIn } from '../packages/licences.ts';
 
-/** Files of packages with the text of their licence, and with the notices that it requires to be passed on. */
+/** The files in a package that hold its licence, and the notices that the licence requires to pass on. */
 const texts = '{licen[cs]e,LICEN[CS]E,Licen[cs]e,copying,COPYING,notice,NOTICE}*';
 
-/** The third-party packages in a lock file, each with its licence and the texts that come with it. */
+/** Lists the third-party packages in a lock file, each with its licence and the texts of these files. */
 export function noticesOf(lock: Lock, root: string): string {
   return licencesIn(lock)
     .map((one) => `${[lineOf(one), ...textsOf(join(root, one.path))].join('\n\n')}\n`)

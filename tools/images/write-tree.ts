@@ -15,19 +15,19 @@ import { type Bill, billOf } from './bill.ts';
 import type { Image } from './image.ts';
 import { noticesOf } from './notices.ts';
 
-/** Files that an image has beside its packages. */
+/** Files that an image has in addition to its packages. */
 const others = ['LICENSE', 'tools/healthcheck.mjs'];
 
 /**
- * Writes what an image holds into a folder, from the installed packages, at the same places as in the repository. Beside them it
- * writes the bill of materials and the licences of these packages alone. Throws if a package is not installed.
+ * Writes the content of an image into a folder, from the installed packages, at the same places as in the repository. Also writes
+ * the bill of materials and the licences of only these packages. Throws if a package is not installed.
  *
- * @param whole The bill of the whole lock file, which npm run sbom makes.
+ * @param whole The bill of the whole lock file. npm run sbom makes this bill.
  */
 export function writeTree({ name, lock }: Image, root: string, folder: string, whole: Bill): void {
   const packages = Object.entries(lock.packages).filter(([path, { optional }]) => {
     if (existsSync(join(root, path))) return true;
-    // npm installs only one of the builds for several machines.
+    // If a package has a build for each kind of machine, npm installs only one of them.
     if (optional) return false;
     throw new Error(`${path} is not installed: run npm ci.`);
   });
@@ -48,8 +48,8 @@ export function writeTree({ name, lock }: Image, root: string, folder: string, w
 }
 
 /**
- * Links the files of a package, which several images share. Packages that npm has put inside of it are handled on their own.
- * TypeScript and source maps are left out, as Node does not read them there.
+ * Makes links to the files of a package, because several images share them. Packages that npm has put inside the package are
+ * handled separately. Leaves out TypeScript and source maps, because Node does not read them there.
  */
 function linkPackage(from: string, to: string): void {
   mkdirSync(to, { recursive: true });
@@ -65,12 +65,12 @@ function linkOrCopy(source: string, target: string): void {
   try {
     linkSync(source, target);
   } catch {
-    // Links are impossible if the folder is on another disk.
+    // If the folder is on another disk, links are impossible, so this copies the file.
     copyFileSync(source, target);
   }
 }
 
-/** Copies the sources of a package and what they read. Its manifest then names only dependencies that are there. */
+/** Copies the sources of a package and the files that they read. The copied manifest names only dependencies in the image. */
 function copyOurs(from: string, to: string, dependencies: Record<string, string> | undefined): void {
   cpSync(join(from, 'src'), join(to, 'src'), {
     recursive: true,

@@ -1,4 +1,4 @@
-/** The last line that a command has printed: for a long command with `--json`, its result. */
+/** The last line that a command has printed. For a long command with `--json`, this is the result. */
 export function lastLine(text: string): string {
   return text.trimEnd().split('\n').at(-1) ?? '';
 }

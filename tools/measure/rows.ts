@@ -6,8 +6,8 @@ const hash = `$2b$10$${'a'.repeat(53)}`;
 const at = (row: number) => new Date(1_600_000_000_000 + row * 1000).toISOString();
 
 /**
- * Each user asks one other to connect. The first tenth of the users has ten collections each, and the first tenth of the collections
- * has ten entities each.
+ * Makes the rows of each kind. Each user asks one other user to connect. In the first tenth of the users, each user has ten
+ * collections. In the first tenth of the collections, each collection has ten entities.
  */
 const kinds = (count: number): Record<string, (row: number) => object> => ({
   users: (row) => ({
@@ -43,7 +43,9 @@ const kinds = (count: number): Record<string, (row: number) => object> => ({
   }),
 });
 
-/** Writes a file with `count` rows for each kind that can be imported; gives the words that make `kith import` read them. */
+/**
+ * For each kind that can be imported, writes a file with `count` rows. Returns the words that make `kith import` read these files.
+ */
 export async function writeRows(folder: string, count: number): Promise<string[]> {
   const words: string[] = [];
   for (const [name, make] of Object.entries(kinds(count))) {

@@ -1,7 +1,7 @@
 import { methodsOf, type OperationSpec, operations } from '@kith/contracts';
 import type { Example } from '@kith/openapi';
 
-/** What is sent, and with which token. The project is that of the recorder. */
+/** A request to send, and its token. The project is the recorder's project. */
 export interface Sent extends Omit<Example, 'answer'> {
   token?: string;
 }
@@ -13,14 +13,14 @@ type Answer = any;
 export class Recorder {
   readonly #url: string;
   readonly examples: Record<string, Example> = {};
-  /** The project in addresses of the project scope. */
+  /** The project that is put into addresses with a project. */
   projectId = '';
 
   constructor(url: string) {
     this.#url = url;
   }
 
-  /** Sends a request and keeps it. Gives the answer's body; throws for any status but the operation's own. */
+  /** Sends a request and keeps it. Returns the answer's body. Throws if the status is not the operation's own. */
   async send(name: string, { token, ...sent }: Sent = {}): Promise<Answer> {
     const answer = await this.peek(name, { ...sent, ...(token ? { token } : {}) });
     this.examples[name] ??= { ...sent, ...(answer === undefined ? {} : { answer }) };
@@ -49,7 +49,7 @@ export class Recorder {
     return answer;
   }
 
-  /** Requests bytes, and keeps only the request. */
+  /** Sends a request for bytes, and keeps only the request, not the answer. */
   async read(name: string, sent: Sent): Promise<void> {
     await this.peek(name, sent);
     this.examples[name] ??= sent;

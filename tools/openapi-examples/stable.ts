@@ -7,21 +7,21 @@ const instantForm = /\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z/g;
 const first = Date.parse('2026-01-05T09:00:00.000Z');
 const oneMinute = 60_000;
 
-/** The values of these keys are random, secret or both; the replacements look like them. */
+/** The values of these keys are random, secret or both. The replacements look like the real values. */
 const replaced: Readonly<Record<string, (value: string) => string>> = {
   kid: () => opaque('kid').slice(0, 22),
   n: (value) =>
     Array.from({ length: 8 }, (_, index) => opaque(`n${index}`))
       .join('')
       .slice(0, value.length),
-  // The tokens of mails, which are no JSON Web Tokens.
+  // The tokens in mails are no JSON Web Tokens.
   token: (value) => (/^[\w-]{43}$/.test(value) ? opaque('token') : value),
   privateKey: () => 'LS0tLS1CRUdJTiBQUklWQVRFIEtFWS0tLS0tCk1JSUV2Z0lCQURBTkJna3Foa2lHOXcwQkFRRUZBQVNDQktn…',
   publicKey: (value) =>
     value.startsWith('-----')
       ? '-----BEGIN PUBLIC KEY-----\nMIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8A…\n-----END PUBLIC KEY-----\n'
       : opaque('public key'),
-  // The ids of passkeys, which are no UUIDs.
+  // The ids of passkeys are no UUIDs.
   id: (value) =>
     /^(.{22}|.{43})$/.test(value) ? opaque(`id ${value.length}`).slice(0, value.length) : value,
   challenge: () => opaque('challenge'),
@@ -30,12 +30,12 @@ const replaced: Readonly<Record<string, (value: string) => string>> = {
   signature: () => opaque('signature'),
 };
 
-/** Made-up recovery codes, in place of the real ones, which are secret. */
+/** Made-up recovery codes. They replace the real codes, which are secret. */
 const recoveryCodes = [...'ABCDEFGHIJ'].map((letter) => Array(4).fill(letter.repeat(6)).join('-'));
 
 /**
- * Makes recorded JSON the same in every recording: ids are numbered in the order in which they occur, instants are a minute apart
- * in their order in time, and tokens and keys are replaced.
+ * Makes recorded JSON the same in every recording. Ids are numbered in the order of their first use. Points in time keep their
+ * order, but are a minute apart. Tokens and keys are replaced.
  */
 export function makeStable(value: unknown): unknown {
   const refreshTokens: string[] = [];

@@ -6,7 +6,7 @@ import type { Recorder } from './recorder.ts';
 
 const password = 'correct horse battery staple';
 
-/** Calls every operation once, in an order in which each has something to answer. */
+/** Calls every operation once. The order ensures that each operation has something to answer. */
 export async function tellStory(
   recorder: Recorder,
   operatorToken: string,
@@ -202,7 +202,7 @@ async function collections(recorder: Recorder, token: string): Promise<void> {
 async function notifications(recorder: Recorder, { ada, grace }: People): Promise<void> {
   const { token } = grace;
   const query = { page: '1', limit: '5' };
-  // The notification is made from an event, so it comes some moments after what it announces.
+  // The notification is made from an event. So it comes some moments after the action that it announces.
   const item = await waitFor(async () => {
     const { data } = await recorder.peek('notifications.list', { token, query });
     return (data as { id: string }[])[0];
@@ -276,7 +276,7 @@ async function operators(recorder: Recorder, token: string, userId: string): Pro
   });
   await recorder.send('identity.delete-server-key', { token, params: { projectId, keyId: server.id } });
   const { keys } = await recorder.send('identity.rotate-keys', { token });
-  // Revokes the key that waits: no token is signed with it yet.
+  // Revokes the waiting key, because no token is signed with it yet.
   await recorder.send('identity.revoke-key', { token, body: { kid: keys[0].kid } });
 }
 

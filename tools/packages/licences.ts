@@ -1,15 +1,15 @@
 import type { Lock } from '../bootstrap/sizes.mjs';
 
-/** Licences allowed for packages that running Kith may need, and that may be distributed with it. */
+/** Licences that are allowed for packages that running Kith may need. Such packages may be distributed with Kith. */
 const ofRunning = new Set([
   ...['MIT', 'MIT-0', 'ISC', '0BSD', 'BSD-2-Clause', 'BSD-3-Clause', 'Apache-2.0'],
   ...['BlueOak-1.0.0', 'Unlicense', 'CC0-1.0'],
 ]);
-/** Licences allowed for packages that only working on Kith needs, and that are not distributed. */
+/** Licences that are allowed for packages that only working on Kith needs. Such packages are not distributed. */
 const ofWorking = new Set([...ofRunning, 'MPL-2.0', 'CC-BY-3.0', 'Python-2.0', 'PSF-2.0', 'WTFPL']);
-/** Libraries that are loaded as separate files, so that anybody can replace them, as the LGPL demands. */
+/** Libraries that are loaded as separate files. So anybody can replace them, as the LGPL demands. */
 const replaceable = { licence: 'LGPL-3.0-or-later', packages: /^@img\/sharp-/ };
-/** Licences that older packages declare in a form that the lock file does not contain. */
+/** The licences of older packages, which declare them in a form that the lock file does not contain. */
 const known: Readonly<Record<string, string>> = {
   buildcheck: 'MIT',
   busboy: 'MIT',
@@ -21,11 +21,11 @@ const known: Readonly<Record<string, string>> = {
 /** A third-party package, and its licence. */
 export interface Licensed {
   name: string;
-  /** Its path in the lock file. */
+  /** The package's path in the lock file. */
   path: string;
   version: string;
   licence: string;
-  /** Whether it is needed only for working on Kith. */
+  /** Whether the package is needed only for working on Kith. */
   isDevelopment: boolean;
 }
 
@@ -52,7 +52,7 @@ export function refusedLicences(packages: readonly Licensed[]): Licensed[] {
   return packages.filter((one) => !isAllowed(one));
 }
 
-/** In an SPDX expression, all licences of at least one alternative have to be allowed. */
+/** Whether a package's licence is allowed. In an SPDX expression, all licences of at least one alternative have to be allowed. */
 function isAllowed({ name, licence, isDevelopment }: Licensed): boolean {
   const allowed = isDevelopment ? ofWorking : ofRunning;
   const may = (id: string) =>

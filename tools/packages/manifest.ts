@@ -5,7 +5,7 @@ export interface Manifest {
   name: string;
   version: string;
   exports: Record<string, string>;
-  /** Files of its folder that the package contains beside its sources. */
+  /** Files of its folder that the package contains besides its sources. */
   files?: string[];
   engines?: Record<string, string>;
   dependencies?: Record<string, string>;
@@ -23,7 +23,7 @@ export interface Package {
 
 const scope = '@kith/';
 
-/** The named packages, and all packages of ours that they depend on. */
+/** The named packages, and all packages of ours that these packages depend on. */
 export function withDependencies(root: string, names: readonly string[]): Package[] {
   const found = new Map<string, Package>();
   const add = (name: string) => {
@@ -53,8 +53,8 @@ const ours = ({ dependencies = {} }: Manifest) =>
     .map((name) => name.slice(scope.length));
 
 /**
- * The manifest as it is published: paths to sources become paths to compiled files, and packages of ours are required in the same
- * version, as all of them are released together. Commands are left out, as they run only in the repository.
+ * The manifest to publish. Paths to sources become paths to compiled files. Packages of ours are required in the same version,
+ * because all of them are released together. Commands are left out, because they run only in the repository.
  */
 export function published({ private: _, bin, devDependencies, files, exports, ...manifest }: Manifest) {
   const paths = Object.entries(exports).map(([path, source]) => {
@@ -68,7 +68,7 @@ export function published({ private: _, bin, devDependencies, files, exports, ..
   return {
     ...manifest,
     engines: manifest.engines ?? { node: '>=24.7' },
-    // With this, npm refuses to publish except from a CI that says what the package was built from.
+    // With this, npm publishes only from a CI that states what the package was built from.
     publishConfig: { access: 'public', provenance: true },
     exports: Object.fromEntries(paths),
     ...(dependencies.length > 0 && { dependencies: Object.fromEntries(dependencies) }),

@@ -1,5 +1,5 @@
-// Runs before each test file: counts the platforms and the processes that the file starts. The file fails when it starts
-// more than two platforms or any process, unless a comment in it says how many it needs:
+// Runs before each test file. Counts the platforms and the processes that the file starts. By default a file may start at most two
+// platforms and no process. If it starts more, it fails, unless a comment in the file says how many it needs:
 // `// Starts at most 3 platforms and 40 processes.`
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { readFileSync } from 'node:fs';
@@ -13,7 +13,7 @@ const countProcess = () => void counted.processes++;
 
 beforeAll(() => {
   subscribe(platformStarts, countPlatform);
-  // Node publishes each asynchronous start of a child process here.
+  // Node publishes each asynchronous start of a child process on this channel.
   subscribe('child_process', countProcess);
 });
 
@@ -33,7 +33,7 @@ afterAll(() => {
 
 function allowedStarts(source: string): { platforms: number; processes: number } {
   const said = /^\/\/ Starts at most (\d+) platforms? and (\d+) process(?:es)?\.$/m.exec(source);
-  // Longer random runs start more.
+  // Longer random runs start more platforms and processes.
   const effort = testEffort();
   return { platforms: Number(said?.[1] ?? 2) * effort, processes: Number(said?.[2] ?? 0) * effort };
 }

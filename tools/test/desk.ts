@@ -5,12 +5,12 @@ import { dirname } from 'node:path';
 import { availableChromium, type SharedPlatform, sharedEnv, startPlatform } from '@kith/testing';
 import { chromium } from 'playwright-core';
 
-/** What a run of tests shares: a distributed platform for all files of a worker, and one browser for all workers. */
+/** The things that a run of tests shares: a distributed platform for all files of a worker, and one browser for all workers. */
 export interface Desk extends AsyncDisposable {
   url: string;
 }
 
-/** Serves what is shared, and starts each thing when it is first asked for. Disposing ends everything. */
+/** Serves the shared things. Starts each thing on its first request. Disposing the desk ends everything. */
 export async function openDesk(): Promise<Desk> {
   await using opening = new AsyncDisposableStack();
   const running = new AsyncDisposableStack();

@@ -4,9 +4,9 @@ import { execFileSync } from 'node:child_process';
 const wholePlatform = 'tests/people.test.ts';
 
 /**
- * Gives vitest's arguments for the suites that uncommitted changes affect: changed suites, in each changed package those that import
- * a changed file, directly or indirectly, and one suite of the whole platform if any package has changed. Throws if nothing has
- * changed.
+ * Returns vitest's arguments for the suites that uncommitted changes affect. These are the changed suites, and in each changed
+ * package the suites that import a changed file, directly or indirectly. If any package has changed, one suite of the whole
+ * platform is added. Throws if nothing has changed.
  */
 export function relatedFiles(): string[] {
   const git = (...words: string[]) => execFileSync('git', words, { encoding: 'utf8' }).split('\n');

@@ -1,10 +1,13 @@
 import { relative } from 'node:path';
 import type { Reporter, TestModule } from 'vitest/node';
 
-/** How many seconds a file may take before it is reported: 20 if processes die in it or many race, otherwise 10. */
+/**
+ * How many seconds a test file may take before it is reported. The budget is 20 s if processes die or race in the file, otherwise
+ * 10 s.
+ */
 const budgetOf = (path: string) => (/death|dying|kill|race|crowd|chaos|poison/.test(path) ? 20 : 10);
 
-/** Prints the ten slowest files, and those over their budget. This is only a warning, as machines differ. */
+/** Prints the ten slowest files, and the files over their budget. This is only a warning, because machines differ. */
 export default class SlowFiles implements Reporter {
   onTestRunEnd(modules: readonly TestModule[]): void {
     const files = modules

@@ -1,4 +1,4 @@
-/** An import as it is written in a file. */
+/** An import, as a file writes it. */
 export interface Import {
   file: string;
   line: number;

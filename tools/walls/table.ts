@@ -1,12 +1,14 @@
 import { readdirSync } from 'node:fs';
 
-/** Which packages of ours a folder of sources may import, by the names used in imports. Third-party packages are below (`drivers`). */
+/**
+ * The packages of ours that a folder of sources may import, by the names in imports. For third-party packages, see `drivers` below.
+ */
 export interface Room {
-  /** Packages of ours that it may import; an entry that ends with `*` matches any name with that beginning. */
+  /** Packages of ours that the folder may import. An entry that ends with `*` matches any name with the same beginning. */
   may: readonly string[];
-  /** Packages that its suites may import in addition to `may` and to the list `suites`. */
+  /** Packages that the folder's tests may import in addition to `may` and to the list `suites`. */
   suites?: readonly string[];
-  /** Files and folders outside of it that it may import by path. */
+  /** Files and folders outside of this folder that it may import by path. */
   reaches?: readonly string[];
   /** A sentence that says what to import instead. */
   instead: string;
@@ -26,13 +28,15 @@ const service: Room = {
     'A service imports contracts, the store and the runtime alone: it asks other services over the bus (`ask`), or follows their events (`subscription`).',
 };
 
-/** Packages that the suites of every package may import in addition: what they start, and what they look into. */
+/**
+ * Packages that the tests of every package may import in addition: packages that tests start, and packages that tests look into.
+ */
 export const suites = [
   ...[...storing, ...embedding, ...distributing, '@kith/store/testing'],
   ...['@kith/testing', '@kith/testing/die-before-write', '@kith/engines'],
 ];
 
-/** The folder that suites of packages share with those of the whole platform. */
+/** The folder that tests of packages share with tests of the whole platform. */
 export const shared = 'tests/support/';
 
 /** What each package may import. */
@@ -104,7 +108,7 @@ export const packages: Readonly<Record<string, Room>> = {
   },
 };
 
-/** Folders that are no part of the product: they measure, prove or build it. */
+/** Folders that are no part of the product. They measure, prove or build it. */
 export const around: Readonly<Record<string, Room>> = {
   bench: {
     may: ['@kith/*'],
@@ -138,9 +142,9 @@ export const around: Readonly<Record<string, Room>> = {
 const parts = { store: [''], operations: ['', 'store'], '': ['store', 'operations'] };
 
 /**
- * For each package, which folders of its `src` may import which others. '' stands for the files beside the folders. Where '' and a
- * folder may import each other, '' holds both the package's entry and what everything in the package uses. In a package that is not
- * listed, any folder may import any other; in a listed one, every folder has to be listed.
+ * For each package, which folders of its `src` may import which other folders. '' stands for the files beside the folders. If ''
+ * and a folder may import each other, '' holds both the package's entry and the code that the whole package uses. In a package that
+ * is not listed, any folder may import any other folder. In a listed package, every folder has to be listed.
  */
 export const folders: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
   'libs/base': {
@@ -226,7 +230,7 @@ export const folders: Readonly<Record<string, Readonly<Record<string, readonly s
   },
 };
 
-/** Third-party packages, by the beginning of their names, that only the listed rooms may import. */
+/** Third-party packages that only the listed rooms may import. `name` is the beginning of their names. */
 export const drivers: readonly { name: string; only: readonly string[]; instead: string }[] = [
   {
     name: 'mongodb',

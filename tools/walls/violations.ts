@@ -59,7 +59,7 @@ function walked({ file, line, name }: Import): Violation[] {
 
 const rooms: Readonly<Record<string, Room>> = { ...packages, ...around };
 
-/** A suite may also import its own package, and the packages that suites use. */
+/** The packages that a file may import. A test may also import its own package, and the packages that all tests may import. */
 function mayOf(file: string, home: string, { may, suites: more = [] }: Room): readonly string[] {
   return isSuite(file) ? [...may, ...suites, ...more, ...own(home)] : may;
 }
@@ -78,12 +78,14 @@ function fits(name: string, entry: string): boolean {
   return entry.endsWith('*') ? name.startsWith(entry.slice(0, -1)) : name === entry;
 }
 
-/** Whether a file of a package is a suite, or belongs to one. */
+/** Whether a file of a package is a test, or belongs to a test. */
 function isSuite(file: string): boolean {
   return file.endsWith('.test.ts') || !file.startsWith(`${homeOf(file)}/src/`);
 }
 
-/** Files that import each other in a circle, by imports of types, too. A circle is reported once, at the import that closes it. */
+/**
+ * Files that import each other in a circle. Imports of types count, too. A circle is reported once, at the import that closes it.
+ */
 function circles(imports: readonly Import[]): Violation[] {
   const next = new Map<string, { to: string; line: number }[]>();
   for (const { file, line, name } of imports) {
@@ -110,13 +112,13 @@ function circles(imports: readonly Import[]): Violation[] {
   return found;
 }
 
-/** The room that a file is in, for example `libs/store` for files in its `src` or its `tests`; '' if it is in none. */
+/** The room of a file, for example `libs/store` for a file in its `src` or its `tests`. '' if the file is in no room. */
 function homeOf(file: string): string {
   const [kind = '', name] = file.split('/');
   return rooms[`${kind}/${name}`] ? `${kind}/${name}` : rooms[kind] ? kind : '';
 }
 
-/** The folder of `src` that a file is in; '' for files beside the folders. */
+/** The folder of `src` that holds a file. '' for a file beside the folders. */
 function folderOf(file: string): string {
   return /\/src\/([^/]+)\//.exec(file)?.[1] ?? '';
 }

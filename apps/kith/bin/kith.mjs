@@ -1,9 +1,9 @@
 #!/usr/bin/env node
-// The command line, on any Node ≥ 20: the bootstrap finds the Node that runs it, in the project's folder.
+// Starts the command line on any Node ≥ 20. The bootstrap then finds the right Node in the project's folder.
 import { sep } from 'node:path';
 
-// Paths of files and of the data folder are relative to where the command was given, and not to the folder above it where npm runs
-// scripts.
+// Paths of files and of the data folder are relative to the folder where the command was typed. But npm runs scripts in the
+// project's folder, which may be a folder above.
 const { INIT_CWD } = process.env;
 process.env.KITH_CWD = INIT_CWD?.startsWith(process.cwd() + sep) ? INIT_CWD : process.cwd();
 process.argv.splice(2, 0, 'apps/kith/src/cli/main.ts');

@@ -37,7 +37,7 @@ describe('the manifests fit each other', () => {
       const emitting = services.filter(({ emits = [] }) => (emits as readonly string[]).includes(feature));
       const data = { action: 'storage.create-image' };
       const names = emitting.map(({ name }) => name);
-      // Every service that stores data publishes the audit rows of its own operations.
+      // Every service that stores data publishes audit rows of its own operations.
       if (type === auditRecorded.type) expect(names).toEqual(storingNames);
       else expect(names).toEqual([serviceOfEvent({ type, data })]);
     }

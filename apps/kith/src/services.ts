@@ -2,8 +2,8 @@ import { type AuditRow, auditRecorded, type EventEnvelope, featureOf, serviceOf 
 import { movedDocuments } from '@kith/store/open';
 
 /**
- * Every service but the gateway. Whatever lists services is made from this list (docs/adr/0042). They start in this order: a
- * service comes after those whose data its own data refers to.
+ * Every service except the gateway. All other lists of services are made from this one (docs/adr/0042). The services start in this
+ * order. If a service's data refers to another service's data, the other service starts first.
  */
 export const services = (
   await Promise.all([
@@ -18,17 +18,17 @@ export const services = (
 
 export type ServiceProcessName = (typeof services)[number]['name'];
 
-/** The name of a service or the gateway: each can run as a process of its own. */
+/** The name of a service or of the gateway. Each can run as a process of its own. */
 export type ProcessName = ServiceProcessName | 'gateway';
 
 export const serviceNames = services.map(({ name }) => name);
 
-/** The services that need the secret of the installation: those that read KITH_SECRET. */
+/** The services that read KITH_SECRET, the secret of the installation. */
 export const secretNames = services
   .filter(({ config }) => 'KITH_SECRET' in config.shape)
   .map(({ name }) => name);
 
-/** The services that take and give bytes over HTTP. */
+/** The services that receive and send bytes over HTTP. */
 export const streamingNames = services.filter(({ streams }) => streams).map(({ name }) => name);
 
 const stores = services.flatMap((manifest) => manifest.stores ?? []);
@@ -38,8 +38,8 @@ export const storingNames = stores.map(({ service }) => service);
 export const serviceMoves = stores.map(movedDocuments);
 
 /**
- * The services that store data in the order in which they are copied: each before those whose data it refers to, so that a copy
- * refers to nothing that it lacks.
+ * The services that store data, in the order in which they are copied. A service is copied before the services whose data it refers
+ * to. So a copy never refers to data that it lacks.
  */
 export const serviceBackups = stores.toReversed();
 

@@ -1,4 +1,4 @@
-// The internals of this package that suites and measurements of other packages need.
+// Internals of this package that tests and measurements in other packages need.
 export { moveData } from './cli/move/move.ts';
 export { Source } from './cli/move/source.ts';
 export { fingerprint } from './cli/move/state.ts';

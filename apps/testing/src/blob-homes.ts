@@ -10,14 +10,14 @@ import { hasS3, startS3 } from './s3-server.ts';
 
 export type BlobHomeKind = BlobsConfig['kind'];
 
-/** A place for the bytes of files, erased when disposed. */
+/** A place for the bytes of files. Disposing it erases them. */
 export interface BlobHome extends AsyncDisposable {
   config: BlobsConfig;
-  /** How many pieces of incomplete files are left, if that can be seen. */
+  /** How many pieces of incomplete files are left, if the place can show this. */
   unfinished(): Promise<number>;
 }
 
-/** The homes that suites can run on here. */
+/** The kinds of blob homes that tests can use on this machine. */
 export function availableBlobHomes(): readonly BlobHomeKind[] {
   const engines = availableEngines();
   return [
@@ -63,12 +63,12 @@ export async function createBlobHome(kind: BlobHomeKind): Promise<BlobHome> {
   };
 }
 
-/** How many files of a folder have no name yet. */
+/** How many files in a folder have no final name yet. */
 export async function unfinishedIn(folder: string): Promise<number> {
   return (await readdir(join(folder, '.unfinished'))).length;
 }
 
-/** Chunks of GridFS without their file. */
+/** How many GridFS chunks belong to no file. */
 export async function looseChunks(client: MongoClient, database: string): Promise<number> {
   const db = client.db(database);
   const files = await db

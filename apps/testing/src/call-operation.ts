@@ -3,20 +3,20 @@ import { type Bus, RequestTimeout, statusHeader } from '@kith/bus';
 import { type OperationSpec, rpcSubject } from '@kith/contracts';
 import { type Caller, encodeContext, type RequestContext } from '@kith/service';
 
-/** What a service has answered. */
+/** The answer of a service. */
 export interface OperationAnswer {
   status: number;
   headers: Record<string, string>;
-  /** The body as it came. */
+  /** The body as text, unchanged. */
   text: string;
-  /** The body as JSON; `undefined` where there is none. */
+  /** The body as parsed JSON; `undefined` if the answer has no body. */
   // biome-ignore lint/suspicious/noExplicitAny: what a test expects of it is what it asserts
   body: any;
   /** The query string of the next page, from `Link`. */
   next: string | undefined;
 }
 
-/** What a request to a service says if it differs from the default. */
+/** The parts of a request to a service that differ from the default. */
 export interface OperationCall
   extends Partial<
     Pick<
@@ -36,7 +36,7 @@ export interface OperationCall
       | 'seesAll'
     >
   > {
-  /** A string is sent as it is, anything else as JSON. */
+  /** A string is sent unchanged, and any other value as JSON. */
   body?: unknown;
   /** How long to wait for the answer; 25 s by default. */
   timeoutMs?: number;
@@ -48,8 +48,8 @@ const patienceMs = 25_000;
 const gatewayPatienceMs = 5_000;
 
 /**
- * Asks up to three times, and resolves with the first answer that comes before a gateway would give up. A service waits 3 of the 5 s
- * for a database that is gone; if the machine stands still for the rest, that is no fault of the service.
+ * Asks up to three times, and resolves with the first answer that comes before a gateway would give up. A gateway waits 5 s, and a
+ * service waits 3 s for a lost database. If the machine stands still for the other 2 s, this is no fault of the service.
  */
 export async function answerInTime<T>(ask: (timeoutMs: number) => Promise<T>): Promise<T> {
   for (let left = 2; ; left--) {
@@ -61,7 +61,7 @@ export async function answerInTime<T>(ask: (timeoutMs: number) => Promise<T>): P
   }
 }
 
-/** Calls an operation of a service as the gateway does; by default without a user and a project. */
+/** Calls an operation of a service as the gateway does. By default, the call has no user and no project. */
 export async function callOperation(
   bus: Bus,
   spec: OperationSpec,

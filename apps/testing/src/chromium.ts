@@ -1,8 +1,8 @@
 import { type Chromium, provideChromium } from '@kith/engines';
 
 /**
- * Gives the Chromium that browser suites run in, ready for `chromium.launch()` of playwright-core. It is `undefined` if none can be
- * had, so that these suites are skipped. Under `CI=true` that is a failure.
+ * Provides the Chromium for browser tests, ready for `chromium.launch()` of playwright-core. If no Chromium can be provided,
+ * resolves with `undefined`, so that these tests are skipped. Under `CI=true`, this case is a failure.
  */
 export async function availableChromium(env: NodeJS.ProcessEnv = process.env): Promise<Chromium | undefined> {
   try {

@@ -13,11 +13,12 @@ const single = ['insertOne', 'updateOne', 'updateMany', 'replaceOne', 'deleteOne
 const methods = [...single, 'bulkWrite'] as const;
 
 /**
- * Kills this process just before the write of its store that has this number, counted from 1, on either engine. With `bytes`, each
- * step of storing and removing bytes in a folder or in S3 counts as a write, too; in GridFS such a step is a write anyway.
+ * Kills this process just before its store's write with this number, counted from 1. This works on both engines. With `bytes`, each
+ * step of storing or removing bytes in a folder or in S3 also counts as a write. In GridFS such a step is a write anyway.
  */
 export function dieBeforeWrite(number: number, { bytes = false }: { bytes?: boolean } = {}): void {
-  // Saved now, as a killed process does not save the code that it has compiled, and the next process would compile it again.
+  // A killed process does not save the code that it has compiled. So this saves the code now, and the next process need not compile
+  // it again.
   flushCompileCache();
   let writes = 0;
   const deadly = <Method extends (...values: never[]) => unknown>(
@@ -46,13 +47,13 @@ export function dieBeforeWrite(number: number, { bytes = false }: { bytes?: bool
   syncBuiltinESMExports();
 }
 
-/** How a process ended: whether it was killed, and whether it said `acknowledged`. */
+/** How a process ended: whether it was killed, and whether it printed `acknowledged`. */
 export interface Death {
   killed: boolean;
   acknowledged: boolean;
 }
 
-/** Runs a script in a process of its own until it is done or killed, and resolves with how it ended. */
+/** Runs a script in a process of its own. Resolves with how the process ended. */
 export async function runUntilDeath(script: URL, work: unknown): Promise<Death> {
   const child = spawn(process.execPath, [script.pathname, JSON.stringify(work)], {
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -66,16 +67,17 @@ export async function runUntilDeath(script: URL, work: unknown): Promise<Death> 
 }
 
 /**
- * Makes an attempt that dies before its first write, one that dies before its second, and so on, two at a time, until one survives
- * all of its writes. Resolves with how they ended. Attempts must not share what they write. It ends once the second attempt of a
- * pair survives: the number of writes may differ between attempts, as bytes come in chunks of any size.
+ * Makes one attempt that dies before its first write, one that dies before its second write, and so on, until an attempt survives
+ * all its writes. Two attempts run at the same time. Resolves with how the attempts ended. Attempts must not share what they write.
+ * Ends only when the second attempt of a pair survives. The number of writes may differ between attempts, because bytes come in
+ * chunks of any size.
  */
 export async function dieBeforeEachWrite(attempt: (number: number) => Promise<Death>): Promise<Death[]> {
   const deaths: Death[] = [];
   do {
     const number = deaths.length + 1;
     const attempts = [attempt(number), attempt(number + 1)];
-    // If one attempt fails, this still waits for the other, whose store is removed afterwards.
+    // If one attempt fails, this still waits for the other attempt, because its store is removed afterwards.
     await Promise.allSettled(attempts);
     deaths.push(...(await Promise.all(attempts)));
   } while (deaths.at(-1)?.killed);

@@ -1,6 +1,7 @@
 /**
- * How much more than usual a suite is to do, from KITH_TEST_EFFORT (default 1): random suites multiply their sequences by it, races
- * and chaos their size. CI runs with 1; use more for a release candidate, or for a change of what these suites prove.
+ * The factor for a suite's amount of work, from KITH_TEST_EFFORT (default 1). Random suites run this many times more sequences, and
+ * suites of races and chaos grow by this factor. CI runs with 1. Use more for a release candidate, or for a change of what these
+ * suites prove.
  */
 export function testEffort(env: NodeJS.ProcessEnv = process.env): number {
   const effort = Number(env.KITH_TEST_EFFORT ?? 1);

@@ -2,16 +2,16 @@
 export type EngineKind = 'embedded' | 'containers';
 
 /**
- * The engines that suites run on here. If no real engine can be had, `npm test` sets KITH_TEST_ENGINES=embedded, and says why once.
- * A suite that is run by itself uses both.
+ * The engines that tests run on. If no real engine is available, `npm test` sets KITH_TEST_ENGINES=embedded, and reports the reason
+ * once. A test file that is run by itself uses both kinds.
  */
 export function availableEngines(env: NodeJS.ProcessEnv = process.env): readonly EngineKind[] {
   return env.KITH_TEST_ENGINES === 'embedded' ? ['embedded'] : ['embedded', 'containers'];
 }
 
 /**
- * The engine that suites of handlers run on: the embedded form in `npm test`, real engines in `npm run test:long`, which sets
- * KITH_TEST_LENGTH=long.
+ * The engine that tests of handlers run on. `npm test` uses the embedded form. `npm run test:long` sets KITH_TEST_LENGTH=long and
+ * uses real engines.
  */
 export function handlerEngines(env: NodeJS.ProcessEnv = process.env): readonly EngineKind[] {
   if (env.KITH_TEST_LENGTH !== 'long') return ['embedded'];

@@ -8,8 +8,9 @@ export interface Engines extends AsyncDisposable {
 }
 
 /**
- * Gives real engines: those of MONGODB_URL, NATS_URL and REDIS_URL when all three are set, else containers that end with the
- * returned object. Many callers may share the same engines, each with a database name and a subject prefix of its own.
+ * Provides real engines. If MONGODB_URL, NATS_URL and REDIS_URL are all set, these engines are used. Otherwise this starts
+ * containers, which end when the returned object is disposed. Many callers may share the same engines. Each caller has its own
+ * database name and subject prefix.
  */
 export async function startEngines(options: { env?: NodeJS.ProcessEnv } = {}): Promise<Engines> {
   const env = options.env ?? process.env;

@@ -8,37 +8,40 @@ export type EventType = Spec['type'];
 /** An event of a type, as its contract defines it. */
 export type EventOfType<T extends EventType> = EventOf<Extract<Spec, { type: T }>>;
 
-/** An event of any type; its `type` tells which. */
+/** An event of any type. Its `type` names the type. */
 export type PlatformEvent = { [T in EventType]: EventOfType<T> }[EventType];
 
 export interface WaitForEventOptions<E = PlatformEvent> {
-  /** A condition that the event has to meet, beside its type. */
+  /** A condition that the event has to meet, besides its type. */
   where?: (event: E) => boolean;
   /** How long to wait; 15 s by default. */
   timeoutMs?: number;
-  /** `start` (default): every event since the platform's start counts. Otherwise only events from now on, or after the given event. */
+  /**
+   * Which events count. `start` (default): every event since the platform's start. `now`: only events from now on. An event: only
+   * later events.
+   */
   since?: 'start' | 'now' | PlatformEvent;
 }
 
-/** Waits for an event of the platform: of a type, or one that a predicate accepts. */
+/** Waits for an event of the platform. The event has a given type, or a predicate accepts it. */
 export interface WaitForEvent {
   <T extends EventType>(type: T, options?: WaitForEventOptions<EventOfType<T>>): Promise<EventOfType<T>>;
   (accept: (event: PlatformEvent) => boolean, options?: WaitForEventOptions): Promise<PlatformEvent>;
 }
 
-/** Every event of a platform since its start, in the order they came, once each. */
+/** Every event of a platform since its start, each once, in the order of arrival. */
 export class EventRecord {
   readonly #events: PlatformEvent[] = [];
   readonly #ids = new Set<string>();
   readonly #looking = new Set<() => void>();
   #ended = false;
 
-  /** What has come so far. */
+  /** The events that have come so far. */
   get all(): readonly PlatformEvent[] {
     return [...this.#events];
   }
 
-  /** Adds an event from its bytes. An event that came before changes nothing. */
+  /** Adds an event from its bytes. If the event came before, this changes nothing. */
   add(body: Uint8Array): void {
     const event = JSON.parse(new TextDecoder().decode(body)) as PlatformEvent;
     if (this.#ids.has(event.id)) return;
@@ -47,7 +50,7 @@ export class EventRecord {
     for (const look of [...this.#looking]) look();
   }
 
-  /** Resolves with the first event that matches; rejects if none comes in time, or if none can come any more. */
+  /** Resolves with the first event that matches. Rejects if no such event comes in time, or if no event can come any more. */
   readonly waitFor = ((
     match: EventType | ((event: PlatformEvent) => boolean),
     { where = () => true, timeoutMs = 15_000, since = 'start' }: WaitForEventOptions = {},
@@ -78,12 +81,12 @@ export class EventRecord {
       this.#looking.add(look);
       look();
     });
-    // If a test fails before it awaits this, its own failure is the one to report.
+    // If a test fails before it awaits this promise, only the test's own failure is reported.
     found.catch(() => undefined);
     return found;
   }) as WaitForEvent;
 
-  /** Ends all waiting: nothing comes any more. */
+  /** Ends all waiting, because no event comes any more. */
   end(): void {
     this.#ended = true;
     for (const look of [...this.#looking]) look();

@@ -1,6 +1,6 @@
 import { type ClientRequest, type IncomingHttpHeaders, type IncomingMessage, request } from 'node:http';
 
-/** One event as it came. */
+/** One received event, unchanged. */
 export interface Received {
   event: string;
   id: string | undefined;
@@ -12,12 +12,12 @@ export class EventSource implements Disposable {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly events: Received[] = [];
-  /** The last id that was received, with an event or without. */
+  /** The last received id, with or without an event. */
   lastId: string | undefined;
   retryMs: number | undefined;
   comments = 0;
   isEnded = false;
-  /** The body of an answer that is no stream. */
+  /** The body of the answer, if the answer is no stream. */
   text = '';
   readonly #response: IncomingMessage;
   readonly #outgoing: ClientRequest;
@@ -30,7 +30,7 @@ export class EventSource implements Disposable {
     this.headers = response.headers;
     response.setEncoding('utf8');
     response.on('data', (chunk: string) => this.#read(chunk));
-    // A cut stream ends with this error; `isEnded` tells so.
+    // If the connection is cut, the stream ends with this error. `isEnded` shows this.
     response.on('error', (error: NodeJS.ErrnoException) => {
       if (error.code !== 'ECONNRESET') throw error;
     });
@@ -39,7 +39,7 @@ export class EventSource implements Disposable {
     });
   }
 
-  /** Opens a stream; resolves with its head. */
+  /** Opens a stream. Resolves when the head of the answer has come. */
   static open(
     url: string,
     options: { token: string; lastEventId?: string | undefined; method?: string },

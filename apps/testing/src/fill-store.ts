@@ -3,17 +3,17 @@ import type { StoreConfig } from '@kith/store';
 import type { MovedRow, MovedTable, ServiceMove } from '@kith/store/open';
 import { type Document, MongoClient } from 'mongodb';
 
-/** A row of a service's table, in the terms of its store on SQLite. */
+/** A row of a service's table, as the service's store keeps it on SQLite. */
 export interface StoredRow {
   table: string;
   row: MovedRow;
 }
 
 const chunk = 5_000;
-/** How many chunks are on their way to MongoDB at the same time. */
+/** How many chunks are being sent to MongoDB at the same time. */
 const atOnce = 2;
 
-/** Stores rows without the service, in the form in which its store keeps them, and returns their number. */
+/** Stores rows without running the service, in the form that the service's store uses. Returns the number of rows. */
 export async function fillStore(
   config: StoreConfig,
   move: ServiceMove,
@@ -44,7 +44,10 @@ function fillSqlite(file: string, rows: Iterable<StoredRow>): number {
   return count;
 }
 
-/** The rows become the documents that `kith move` would make of them. The indexes come last: each would slow down every insert. */
+/**
+ * Turns the rows into the documents that `kith move` would make. Makes the indexes last, because each index would slow down every
+ * insert.
+ */
 async function fillMongo(
   config: StoreConfig & { kind: 'mongo' },
   move: ServiceMove,

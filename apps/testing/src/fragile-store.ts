@@ -5,14 +5,14 @@ import { layLine } from './line.ts';
 /** A store whose database fails on demand for everyone who opens it with this configuration. */
 export interface FragileStore extends AsyncDisposable {
   config: StoreConfig;
-  /** Takes the whole database away for good: its connections end, or its tables are gone. */
+  /** Takes the whole database away for good. Its connections end, or its tables are removed. */
   takeDown(): void;
-  /** Makes everything that uses a table or collection fail until `mend`; the others go on. */
+  /** Makes every use of a table or collection fail until `mend`. Other tables keep working. */
   fail(table: string): void;
   mend(): void;
 }
 
-/** Makes a store fragile: MongoDB is reached through a line that can be cut, a SQLite file can lose its tables. */
+/** Makes a store fragile. MongoDB is reached through a line that can be cut, and a SQLite file can lose its tables. */
 export async function fragileStore(config: StoreConfig): Promise<FragileStore> {
   return config.kind === 'mongo' ? fragileMongo(config) : fragileSqlite(config);
 }
@@ -51,7 +51,7 @@ async function fragileMongo(config: StoreConfig & { kind: 'mongo' }): Promise<Fr
   return {
     config: { ...config, url: url.href },
     takeDown: () => line.cut(),
-    // A command names its collection in a BSON string, which ends with a zero byte.
+    // A command names its collection in a BSON string. Such a string ends with a zero byte.
     fail: (table) => line.cutAt(`${table}\0`),
     mend: () => line.mend(),
     [Symbol.asyncDispose]: () => line[Symbol.asyncDispose](),

@@ -7,24 +7,24 @@ export interface Line extends AsyncDisposable {
   address: string;
   /** Ends every connection and refuses new ones. */
   cut(): void;
-  /** Holds answers back, those of new connections too, like a server that hangs. `mend` passes them on. */
+  /** Holds back all answers, also on new connections, like a server that hangs. `mend` passes them on. */
   hush(): void;
-  /** From now on drops what the server sends on the present connections, while what is sent to the server still gets there. */
+  /** From now on drops the server's answers on the present connections. Requests still reach the server. */
   mute(): void;
-  /** Ends every connection on which a client sends this text; the server does not get it. */
+  /** Ends every connection on which a client sends this text. The server does not receive the text. */
   cutAt(text: string): void;
-  /** Ends `cut`, `hush` and `cutAt`: new connections and what was held back are passed on again. */
+  /** Ends `cut`, `hush` and `cutAt`. Passes on new connections again, and all data that was held back. */
   mend(): void;
 }
 
-/** Hears what goes over one connection of a line, chunk by chunk. */
+/** Receives each chunk that goes over one connection of a line. */
 export type Tap = (from: 'client' | 'server', chunk: Buffer) => void;
 
-/** Lays a line to a server, whose URL must name the port. `tap` makes a listener for each connection. */
+/** Lays a line to a server. The server's URL must name the port. `tap` makes a listener for each connection. */
 export async function layLine(target: URL, tap?: () => Tap): Promise<Line> {
   const { port, hostname } = target;
   const sockets = new Set<Socket>();
-  /** Each server's end with its client's. */
+  /** For each socket to the server, the socket to its client. */
   const answers = new Map<Socket, Socket>();
   let isHushed = false;
   let isCut = false;

@@ -3,7 +3,7 @@ import { BSON, type Document } from 'mongodb';
 /** A message between a driver and MongoDB in the wire protocol (OP_MSG). */
 export interface MongoMessage {
   requestId: number;
-  /** The id of the request that this answers; 0 in a request. */
+  /** The id of the request that this message answers; 0 if the message is a request. */
   responseTo: number;
   /** The command, or its answer. */
   body: Document;
@@ -21,7 +21,7 @@ export function mongoMessages(each: (message: MongoMessage) => void): (chunk: Bu
       const message = left.subarray(0, left.readInt32LE(0));
       left = left.subarray(message.length);
       if (message.readInt32LE(12) !== opMsg) continue;
-      // Four bytes of flags, and one that says that the body follows.
+      // Four bytes of flags come first, and then one byte that announces the body.
       const from = headLength + 5;
       const body = BSON.deserialize(message.subarray(from, from + message.readInt32LE(from)));
       each({ requestId: message.readInt32LE(4), responseTo: message.readInt32LE(8), body });

@@ -1,11 +1,11 @@
 import { type EngineHandle, natsSpec, provideEngines, runInContainer, startContainer } from '@kith/engines';
 
-/** A NATS server for a single suite, which can lose its files. */
+/** A NATS server for a single suite. The suite can make it lose its files. */
 export interface OwnNats extends AsyncDisposable {
   readonly server: EngineHandle;
-  /** Copies JetStream's files as they are. */
+  /** Copies JetStream's files in their present state. */
   remember(): Promise<void>;
-  /** Kills the server, replaces JetStream's files by the copy, or removes them all, and starts it again. */
+  /** Kills the server, replaces JetStream's files by the copy or removes them all, and starts the server again. */
   lose(to: 'copy' | 'nothing'): Promise<void>;
 }
 
@@ -16,7 +16,7 @@ export async function startOwnNats(configFile?: string): Promise<OwnNats> {
   return {
     server,
     async remember() {
-      // The server is stopped, so that all files are copied as of the same moment.
+      // The server is paused, so that the copies of all files are from the same moment.
       await server.kill('SIGSTOP');
       await run('rm -rf /copy && cp -a /data /copy');
       await server.kill('SIGCONT');

@@ -12,20 +12,20 @@ import { MongoClient } from 'mongodb';
 import type { EngineKind } from './engine-kinds.ts';
 import { startEngines } from './engines.ts';
 
-/** A different prefix for each caller, so that suites that share engines do not meet. */
+/** Makes a different prefix for each caller. So suites that share engines do not disturb each other. */
 export function uniquePrefix(): string {
   return `t${randomBytes(6).toString('hex')}`;
 }
 
-/** The log of a test's services. It is silent, unless KITH_TEST_LOG names a level, which helps to understand a failure. */
+/** The log of a test's services. It is silent unless KITH_TEST_LOG names a level. Such a log helps to understand a failure. */
 export function testLog(env = process.env): Logger {
   return createLogger({ name: 'test', level: env.KITH_TEST_LOG || 'silent' });
 }
 
-/** The secrets under which the services of suites seal. */
+/** The secrets under which the services in tests seal data. */
 export const testSecrets = new Secrets('the secret that services of suites seal under');
 
-/** A place for one service's data, erased when disposed. */
+/** A place for one service's data. Disposing it erases the data. */
 export async function createStore(engine: EngineKind): Promise<{ config: StoreConfig } & AsyncDisposable> {
   if (engine === 'embedded') {
     const folder = await mkdtemp(join(tmpdir(), 'kith-store-'));
@@ -37,7 +37,7 @@ export async function createStore(engine: EngineKind): Promise<{ config: StoreCo
   const engines = await startEngines();
   const database = `kith_${uniquePrefix()}`;
   return {
-    // The many stores of a suite on a busy machine open more connections at the same time than a service ever does.
+    // On a busy machine, the many stores of a suite open more connections at the same time than any service does.
     config: { kind: 'mongo', url: withWaits(engines.mongodbUrl), database },
     async [Symbol.asyncDispose]() {
       await using client = new MongoClient(engines.mongodbUrl);
@@ -69,7 +69,7 @@ export async function createBus(engine: EngineKind, prefix = uniquePrefix()): Pr
   return Object.assign(bus, { [Symbol.asyncDispose]: dispose });
 }
 
-/** A runtime for one service: a bus of its own, a log as `testLog` has it, metrics. */
+/** A runtime for one service, with a bus of its own, the log of `testLog`, and metrics. */
 export async function createRuntime(engine: EngineKind): Promise<ServiceRuntime & AsyncDisposable> {
   const bus = await createBus(engine);
   return {

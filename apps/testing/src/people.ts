@@ -13,13 +13,13 @@ export interface TestUser {
   user: OwnUser;
 }
 
-/** Shortcuts that make the people and things that a test starts with. */
+/** Shortcuts that make the people and objects that a test starts with. */
 export interface People {
-  /** Registers a project, named as given or `Test`. */
+  /** Registers a project. Its default name is `Test`. */
   createProject(name?: string): Promise<Project>;
   /** Signs up a user with a unique e-mail address and the given profile fields. */
   createUser(projectId: string, profile?: Record<string, unknown>): Promise<TestUser>;
-  /** Makes `from` ask `to`, and `to` accept; resolves with the connection's id. */
+  /** Makes `from` send a request to `to`, and makes `to` accept it. Resolves with the connection's id. */
   connect(from: TestUser, to: TestUser, message?: string): Promise<string>;
   /** Creates a collection below the user's root. */
   createCollection(user: TestUser, name: string): Promise<Collection>;

@@ -8,12 +8,12 @@ import type { EngineKind } from './engine-kinds.ts';
 
 const named = /^kith-platform-(embedded|containers)-(.+)-(\d+)-(t[0-9a-f]{12})$/;
 
-/** Makes a platform's folder in the system's temporary folder. It is removed when disposed, and when this process ends. */
+/** Makes a platform's folder in the system's temporary folder. It is removed when it is disposed, and when this process ends. */
 export async function makePlatformFolder(
   engine: EngineKind,
   prefix: string,
 ): Promise<{ path: string } & AsyncDisposable> {
-  // Its name says which process it belongs to, so that it can be removed after that process was killed.
+  // The folder's name contains the process that owns it. So if that process is killed, the folder can still be removed.
   const path = join(tmpdir(), `kith-platform-${engine}-${owner.replace(':', '-')}-${prefix}`);
   await mkdir(path, { mode: 0o700 });
   const forget = onExit(() => rmSync(path, { recursive: true, force: true }));
@@ -27,8 +27,8 @@ export async function makePlatformFolder(
 }
 
 /**
- * Removes the folders of processes that were killed before they could do so. Folders of platforms on real engines are removed only
- * with `erase`, which is called with the prefix of what they have left there.
+ * Removes the folders of killed processes, which could not remove them. If a platform used real engines, its folder is removed only
+ * if `erase` is given. `erase` gets the prefix of the data that the platform has left there.
  */
 export async function removeLeftFolders(erase?: (prefix: string) => Promise<void>): Promise<void> {
   for (const name of await readdir(tmpdir())) {

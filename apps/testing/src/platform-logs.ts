@@ -1,7 +1,7 @@
 import { open, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** How long each log file of a platform is, by its name. */
+/** The size of each log file of a platform, by its name. */
 export type LogSizes = ReadonlyMap<string, number>;
 
 export async function sizesOfLogs(folder: string): Promise<LogSizes> {
@@ -10,7 +10,7 @@ export async function sizesOfLogs(folder: string): Promise<LogSizes> {
   return new Map(names.map((name, index) => [name, sizes[index] ?? 0]));
 }
 
-/** Reads all logs in a folder, each from the given size on, else from its beginning. */
+/** Reads all logs in a folder. If a size is given for a log, reads only what follows this size. */
 export async function readLogs(folder: string, from: LogSizes = new Map()): Promise<string> {
   const names = await readdir(folder);
   const read = async (name: string) => {

@@ -30,9 +30,12 @@ import { createUploads, type Uploads } from './uploads.ts';
 import { watchBus, watchNats } from './watch-events.ts';
 
 export interface PlatformOptions {
-  /** `embedded` (default): one process, nothing to install. `containers`: each service is a process, on real engines. */
+  /** `embedded` (default): one process, with nothing to install. `containers`: a process for each service, on real engines. */
   engine?: EngineKind;
-  /** Environment on top of the defaults: a free port, limits off (`RATE_LIMIT_SCALE=0`), `NODE_ENV=test`. */
+  /**
+   * Environment variables that add to the defaults or replace them. The defaults: a free port, limits off (`RATE_LIMIT_SCALE=0`),
+   * `NODE_ENV=test`.
+   */
   env?: NodeJS.ProcessEnv;
 }
 
@@ -43,31 +46,34 @@ export interface TestPlatform extends Omit<People, 'createUser'>, Uploads, Async
   /** Where operators’ endpoints are: at `url`, unless ADMIN_PORT gives them a port of their own. */
   adminUrl: string;
   operatorToken: string;
-  /** `KITH_SECRET` */
+  /** The platform's `KITH_SECRET`. */
   secret: string;
   /** A project that exists from the start. */
   project: Project;
   /** Signs up a user in `project`, or in another project, with a unique e-mail address and the given profile fields. */
   createUser: People['createUser'] & ((profile?: Record<string, unknown>) => Promise<TestUser>);
-  /** A client of the user's project, signed in as the user. Without a user it is a client of `project`, signed in as nobody. */
+  /** A client of the user's project, signed in as the user. Without a user: a client of `project` that is not signed in. */
   client(user?: TestUser): KithClient;
-  /** Waits for an event on the platform's bus, counting events since its start. Rejects after 15 s, with the events that came. */
+  /**
+   * Waits for an event on the platform's bus. Events since the platform's start count. Rejects after 15 s, with the events that
+   * came.
+   */
   waitForEvent: WaitForEvent;
-  /** Every event so far, in the order they came. */
+  /** Every event so far, in the order of arrival. */
   readonly events: readonly PlatformEvent[];
-  /** Calls the API, JSON in and out; rejects with `CallError` outside 2xx. */
+  /** Calls the API. Body and answer are JSON. Rejects with `CallError` for an answer outside 2xx. */
   call: Call;
-  /** With `containers`: the processes, which can be stopped, killed and started one by one. */
+  /** With `containers`: the processes. Each can be stopped, killed and started by itself. */
   processes: DistributedPlatform | undefined;
-  /** The real engines it runs on, with `containers`. */
+  /** With `containers`: the real engines that the platform runs on. */
   engines: Engines | undefined;
-  /** First part of its database, subject and key names. */
+  /** The first part of the platform's database names, subjects and keys. */
   prefix: string;
-  /** Folder of its databases, with `embedded`. */
+  /** With `embedded`: the folder of the platform's databases. */
   dataFolder: string;
-  /** Where its processes serve `/metrics`, each on its internal port. */
+  /** The addresses of the processes' internal ports, where they serve `/metrics`. */
   internalUrls: readonly string[];
-  /** All that its processes have logged so far. */
+  /** All log lines of the platform's processes so far. */
   logs(): Promise<string>;
   stop(): Promise<void>;
 }
@@ -80,7 +86,7 @@ interface Parts {
 
 const starts = channel(platformStarts);
 
-/** Starts a platform for tests and waits until it serves. Disposing it ends it and erases its data. */
+/** Starts a platform for tests, and waits until it serves. Disposing the platform ends it and erases its data. */
 export async function startPlatform(options: PlatformOptions = {}): Promise<TestPlatform> {
   const { engine = 'embedded' } = options;
   starts.publish({ engine });
@@ -98,7 +104,7 @@ export async function startPlatform(options: PlatformOptions = {}): Promise<Test
     ...options.env,
   };
   const { KITH_PREFIX: prefix = name, OPERATOR_TOKEN: operatorToken = '', KITH_SECRET: secret = '' } = env;
-  // Parts that were started end in the reverse order, also when a later part does not start.
+  // Started parts end in the reverse order, even if a later part does not start.
   await using starting = new AsyncDisposableStack();
   const folder = starting.use(await makePlatformFolder(engine, name)).path;
   const logFolder = join(folder, 'logs');
@@ -110,13 +116,13 @@ export async function startPlatform(options: PlatformOptions = {}): Promise<Test
   return await withProject({ ...place, platform, engines, processes }, starting);
 }
 
-/** Gives the caller a running platform, with a project of the caller's own. `ending` ends the caller's use of it. */
+/** Gives the caller a running platform, with a project of the caller's own. `ending` ends the caller's use of the platform. */
 export async function withProject(
   { platform, engines, processes, operatorToken, secret, prefix, folder, record, logsFrom }: Running,
   ending: AsyncDisposableStack,
 ): Promise<TestPlatform> {
   const call = caller(platform.url);
-  // On a busy machine a platform that has just started may turn requests away for a second; nothing was done then.
+  // On a busy machine, a newly started platform may refuse requests for a second. A refused request has changed nothing.
   const patience = { patienceMs: 10_000 };
   const administer = caller(platform.adminUrl ?? platform.url, patience);
   const people = createPeople(caller(platform.url, patience), operatorToken, administer);
@@ -155,7 +161,7 @@ export async function withProject(
   };
 }
 
-/** A running platform, and what a suite gets to see of it. */
+/** A running platform, with the parts that a suite can see. */
 interface Running {
   platform: Pick<Platform, 'url' | 'adminUrl' | 'internalUrls'>;
   engines?: Engines | undefined;

@@ -3,9 +3,9 @@ import type { Db, Document } from 'mongodb';
 
 /** How a database runs a query. */
 export interface Plan {
-  /** Whether it reads a range of the primary key, from one bound to the other, and sorts nothing. */
+  /** Whether the query reads a range of the primary key, with both bounds, and sorts nothing. */
   isKeyRange: boolean;
-  /** The steps that the database names, to see why it is no such range. */
+  /** The steps that the database names. They show why a query reads no such range. */
   steps: readonly string[];
 }
 
@@ -27,7 +27,7 @@ export function planOfSelect(db: DatabaseSync, sql: string): Plan {
 
 /** Asks MongoDB, or FerretDB on PostgreSQL, how it runs a command. */
 export async function planOfCommand(db: Db, command: Document): Promise<Plan> {
-  // Fields that the driver adds to a command are no part of the query.
+  // The driver adds these fields to a command. They are no part of the query.
   const { lsid: _, $db: _db, $clusterTime: _time, ...asked } = command;
   const nodes = nodesOf(await db.command({ explain: asked, verbosity: 'queryPlanner' }));
   const steps = nodes.map((node) =>
@@ -40,7 +40,7 @@ export async function planOfCommand(db: Db, command: Document): Promise<Plan> {
   return { isKeyRange: isSearched && !isOther, steps };
 }
 
-/** The steps of a plan, at any depth: PostgreSQL's have a node type, MongoDB's a stage. */
+/** The steps of a plan, at any depth. PostgreSQL's steps have a node type, and MongoDB's steps have a stage. */
 function nodesOf(value: unknown): Document[] {
   if (Array.isArray(value)) return value.flatMap(nodesOf);
   if (typeof value !== 'object' || value === null) return [];
@@ -52,7 +52,7 @@ function isKeyRange(node: Document): boolean {
   if (/^(IXSCAN|EXPRESS_IXSCAN|CLUSTERED_IXSCAN)$/.test(node.stage ?? '')) {
     return node.indexName === '_id_' || node.stage === 'CLUSTERED_IXSCAN';
   }
-  // Both bounds are conditions of the index, and not of a filter behind it.
+  // Both bounds must be conditions of the index, and not of a filter after the index.
   const bounds = /object_id OPERATOR\(documentdb_core\.>=?\).*object_id OPERATOR\(documentdb_core\.<=?\)/;
   return (
     node['Node Type'] === 'Index Scan' &&

@@ -20,14 +20,14 @@ export interface S3Server extends AsyncDisposable {
   url: string;
 }
 
-/** Whether an S3 server is here, or can be built. */
+/** Whether an S3 server is installed on this machine, or can be built. */
 export function hasS3(): boolean {
   return installed() !== undefined || inPath('go') !== undefined;
 }
 
 /**
- * Builds the S3 server with Go if it is not installed, once per machine. That takes a minute or more, in which nothing else should
- * run. `progress` gets a line when the build begins.
+ * If the S3 server is not installed, builds it with Go, once per machine. The build takes a minute or more, and nothing else should
+ * run in this time. `progress` gets a line when the build begins.
  */
 export async function prepareS3(progress: (line: string) => void): Promise<void> {
   if (!hasS3() || installed()) return;

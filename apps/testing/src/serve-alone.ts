@@ -4,8 +4,8 @@ import { type OperationHandler, serveOperation } from '@kith/service';
 import { createBus, testLog } from './parts.ts';
 
 /**
- * Serves operations on a bus in this process, without what their service does in the background. Answers are checked
- * against the contract, unless `checkOutput` is `false`, as in production.
+ * Serves operations on a bus in this process, without the background work of their service. Checks answers against the contract. If
+ * `checkOutput` is `false`, does not check answers, as in production.
  */
 export async function serveAlone<App>(
   handlers: readonly OperationHandler<App>[],

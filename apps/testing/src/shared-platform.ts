@@ -6,24 +6,24 @@ import { startPlatform, type TestPlatform, withProject } from './platform.ts';
 import { sizesOfLogs } from './platform-logs.ts';
 import { watchNats } from './watch-events.ts';
 
-/** How others than its starter reach a platform; sent as JSON. */
+/** How processes other than the starting process reach a platform. This is sent as JSON. */
 export interface SharedPlatform {
   url: string;
   operatorToken: string;
   secret: string;
   prefix: string;
   internalUrls: readonly string[];
-  /** Its logs are in `logs/` below. */
+  /** The platform's folder. Its logs are in the subfolder `logs/`. */
   folder: string;
 }
 
-/** Environment of a shared platform: limits are counted and announced, but no suite reaches one. */
+/** The environment of a shared platform. Limits are counted and announced, but no suite reaches a limit. */
 export const sharedEnv = { RATE_LIMIT_SCALE: '1000' };
 
 /**
- * Gives a platform with a project of the caller's own. On real engines it is the platform that the files of this worker of the test
- * runner share; the runner's desk at KITH_TEST_DESK gives it. Without a desk, and on `embedded`, the caller gets a platform of its
- * own. A shared platform has no `processes`: a suite that stops and kills them starts its own platform. Disposing a shared one leaves
+ * Gives a platform with a project of the caller's own. On real engines, all test files of one worker share a platform, and the test
+ * runner's desk at KITH_TEST_DESK provides it. Without a desk, and on `embedded`, the caller gets a platform of its own. A shared
+ * platform has no `processes`, so a suite that stops or kills processes starts its own platform. Disposing a shared platform leaves
  * it running.
  */
 export async function sharedPlatform(engine: EngineKind): Promise<TestPlatform> {

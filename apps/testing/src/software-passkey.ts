@@ -1,16 +1,16 @@
 import { createHash, generateKeyPairSync, randomBytes, sign } from 'node:crypto';
 import type { PasskeyAssertion, PasskeyCreation, PasskeyRegistration, PasskeyRequest } from '@kith/contracts';
 
-/** The ways in which a passkey's answer is to differ from a browser's. */
+/** The ways in which a passkey's answer should differ from a browser's answer. */
 export interface Bent {
   challenge?: string;
   rpId?: string;
   type?: string;
   /** The user was not verified. */
   isUnverified?: true;
-  /** The counter of signatures does not go up. */
+  /** The counter of signatures does not rise, as in a copied passkey. */
   isCopied?: true;
-  /** Fields of the client's data. */
+  /** Changed fields of the client's data. */
   client?: object;
 }
 

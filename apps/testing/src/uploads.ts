@@ -8,11 +8,11 @@ export const smallPng = Buffer.from(
   'base64',
 );
 
-/** Shortcuts that store the files that a test starts with. */
+/** Shortcuts that store a test's first files. */
 export interface Uploads {
-  /** Stores bytes, or a text, as a file of the user's. */
+  /** Stores bytes or a text as a file of the user. */
   uploadFile(user: TestUser, file: UploadSource | string, name?: string): Promise<StoredFile>;
-  /** Stores an image of the user's: a red PNG of 16 × 16 pixels, or `input.file`. */
+  /** Stores an image for the user: `input.file`, or else a red PNG of 16 × 16 pixels. */
   uploadImage(user: TestUser, input?: Partial<Methods['storage.createImage']['input']>): Promise<StoredImage>;
 }
 

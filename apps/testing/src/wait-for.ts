@@ -1,6 +1,6 @@
 /**
- * Waits until `probe` gives something other than `undefined`, `null` or `false`, and resolves with it. If the probe throws, it is
- * tried again. Rejects with the last error after `timeoutMs` (default 15 s).
+ * Waits until `probe` returns a value other than `undefined`, `null` or `false`, and resolves with this value. If the probe throws,
+ * calls it again. Rejects with the last error after `timeoutMs` (default 15 s).
  */
 export async function waitFor<T>(
   probe: () => T | Promise<T>,
@@ -17,7 +17,7 @@ export async function waitFor<T>(
       last = error;
     }
     if (Date.now() > until) {
-      // The reason is part of the message: many people see only the first line of a failed test.
+      // The reason is part of the message, because many people see only the first line of a failed test.
       const reason = last instanceof Error ? `: ${last.message}` : '.';
       throw new Error(`Waited in vain for ${options.what ?? 'a condition'}${reason}`, { cause: last });
     }

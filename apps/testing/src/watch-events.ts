@@ -16,7 +16,7 @@ export async function watchBus({ bus }: EmbeddedPlatform, record: EventRecord): 
   };
 }
 
-/** Records the events of a prefix in NATS, from the first one, with a consumer of its own that leaves nothing behind. */
+/** Records all events of a prefix in NATS, from the first event on. It uses a consumer of its own, which leaves nothing behind. */
 export async function watchNats(
   natsUrl: string,
   prefix: string,

@@ -8,30 +8,32 @@ import { waitFor } from './wait-for.ts';
 
 /** A query that a store has sent to its database. */
 export interface Read {
-  /** What it reads: a collection, or a table. */
+  /** The collection or table that the query reads. */
   table: string;
-  /** What was asked: a command with its collection, or SQL. */
+  /** The query itself: a command with its collection, or SQL. */
   asked: string;
-  /** How the database runs it. */
+  /** How the database runs the query. */
   plan(): Promise<Plan>;
 }
 
-/** A store that is watched when it is opened with this configuration. */
+/** A store whose queries are watched if it is opened with this configuration. */
 export interface WatchedStore extends AsyncDisposable {
   config: StoreConfig;
   /**
-   * Does `work`, and resolves with its queries by round trip: a query that is sent after an answer has come is in a later trip than
-   * the answered one. SQLite has no round trips: all its queries are in one.
+   * Does `work`, and resolves with its queries, grouped by round trip. If a query is sent after the answer to another query has
+   * come, it is in a later round trip. SQLite has no round trips, so all its queries are in one group.
    */
   tripsOf(work: () => Promise<unknown>): Promise<Read[][]>;
 }
 
-/** Watches the queries of a store: on the way to MongoDB over a line that is listened to, in this process for SQLite. */
+/**
+ * Watches the queries of a store. For MongoDB, it listens to the connections. For SQLite, it watches the queries in this process.
+ */
 export async function watchReads(config: StoreConfig): Promise<WatchedStore> {
   return config.kind === 'mongo' ? watchMongo(config) : watchSqlite(config);
 }
 
-/** Connections that a driver keeps open: opening one takes a round trip, which does not count as the store's. */
+/** How many connections a driver keeps open. Opening a connection takes a round trip, which does not count as the store's. */
 const atHand = 12;
 /** Commands that a driver sends by itself. */
 const housekeeping = /^(hello|ismaster|ping|endsessions|sasl.*|killcursors)$/i;
@@ -41,9 +43,9 @@ async function watchMongo(config: StoreConfig & { kind: 'mongo' }): Promise<Watc
   const client = undo.use(new MongoClient(config.url));
   const db = client.db(config.database);
   let trips: Document[][] = [];
-  /** How many trips have been answered. */
+  /** How many round trips have been answered. */
   let answered = 0;
-  /** Connections that have been greeted. */
+  /** How many connections have received the server's greeting. */
   let ready = 0;
   const tap = () => {
     let isReady = false;
@@ -100,7 +102,7 @@ function watchSqlite(config: StoreConfig & { kind: 'sqlite' }): WatchedStore {
       const listening = <Method extends (...values: never[]) => unknown>(original: Method) =>
         function (this: StatementSync, ...values: Parameters<Method>) {
           const rows = original.apply(this, values);
-          // The SQL with its values filled in.
+          // The SQL text with the values filled in.
           asked.push(this.expandedSQL);
           return rows;
         };

@@ -24,7 +24,7 @@ interface Told {
   url: string;
 }
 
-/** A process with a platform of its own that is ended from outside. */
+/** A process with a platform of its own. The test ends this process from outside. */
 async function startChild(engine: EngineKind, env: NodeJS.ProcessEnv) {
   const child = fork(fileURLToPath(new URL('support/platform-child.ts', import.meta.url)), [engine], {
     env: { ...process.env, ...env },
@@ -69,7 +69,7 @@ async function leftOnEngines({ mongodbUrl, natsUrl }: Engines, prefix: string): 
 describe('what a suite leaves that does not end its platforms', () => {
   const children: Child[] = [];
   let engines: Engines | undefined;
-  // They start at the same time, as starting takes longest.
+  // The processes start at the same time, because starting takes longest.
   beforeAll(async () => {
     const onEngines = availableEngines().includes('containers');
     engines = onEngines ? await startEngines() : undefined;

@@ -13,7 +13,7 @@ const run = promisify(execFile);
 const root = fileURLToPath(new URL('../../../', import.meta.url));
 const files = fileURLToPath(new URL('support/installed/', import.meta.url));
 
-/** Writes a package that depends on all the archives, and on everything else in the versions of the repository's lock file. */
+/** Writes a package that depends on all the archives. All other packages get the versions of the repository's lock file. */
 async function writePackage(folder: string, archives: readonly string[]): Promise<void> {
   const { packages } = JSON.parse(await readFile(join(root, 'package-lock.json'), 'utf8'));
   const versions = Object.entries<{ link?: boolean }>(packages).filter(

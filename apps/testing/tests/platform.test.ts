@@ -79,7 +79,7 @@ describe.each(availableEngines())('startPlatform (%s)', (engine) => {
     expect(other.url).not.toBe(platform.url);
     const user = await other.createUser();
     await other.waitForEvent('user.created', { where: ({ data }) => data.id === user.id });
-    // This event is published later than any of the other project: those would have come before it.
+    // This event is published later than all events of the other project. So those events would have come before it.
     const here = await platform.createUser();
     await platform.waitForEvent('user.created', { where: ({ data }) => data.id === here.id });
     expect(platform.events.filter(({ projectId }) => projectId === other.project.id)).toEqual([]);
@@ -97,7 +97,7 @@ describe.each(availableEngines())('startPlatform (%s)', (engine) => {
     await waiting;
     expect(existsSync(folder)).toBe(false);
     await expect(fetch(other.url)).rejects.toThrow();
-    // The platform beside it is still running.
+    // The other platform is still running.
     expect((await platform.createUser()).projectId).toBe(platform.project.id);
   });
 });

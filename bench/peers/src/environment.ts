@@ -1,4 +1,4 @@
-/** What every peer is told: the same key, limiter, bus and upstream as Kith's gateway. */
+/** The settings of every peer. They name the same key, limiter, bus and upstream as the settings of Kith's gateway. */
 export const environment = {
   publicKey: needed('PUBLIC_KEY'),
   issuer: needed('TOKEN_ISSUER'),
@@ -7,18 +7,18 @@ export const environment = {
   natsUrl: needed('NATS_URL'),
   upstreamUrl: needed('UPSTREAM_URL'),
   subject: needed('SUBJECT'),
-  /** Requests a project's client may make in a window; so many that none is refused. */
+  /** How many requests a project's client may make in a window. The number is so high that no request is refused. */
   limit: 1_000_000_000,
   windowSeconds: 3_600,
 } as const;
 
-/** The claims the peers go by. */
+/** The claims of a token that the peers use. */
 export interface Claims {
   sub: string;
   projectId: string;
 }
 
-/** Tells the benchmark where this process listens. */
+/** Reports to the benchmark on which port this process listens. */
 export function ready(port: number): void {
   process.send?.({ type: 'ready', url: `http://127.0.0.1:${port}` });
 }

@@ -1,4 +1,4 @@
-// Express and http-proxy-middleware in front of an HTTP service, with jose and rate-limiter-flexible.
+// A gateway with Express and http-proxy-middleware in front of an HTTP service. It also uses jose and rate-limiter-flexible.
 import { Agent } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import express, { type NextFunction, type Request, type Response } from 'express';

@@ -1,4 +1,4 @@
-// Express, jose, rate-limiter-flexible and NATS, written as their manuals say.
+// A gateway with Express, jose, rate-limiter-flexible and NATS, written as their manuals recommend.
 import type { AddressInfo } from 'node:net';
 import { connect } from '@nats-io/transport-node';
 import express, { type NextFunction, type Request, type Response } from 'express';

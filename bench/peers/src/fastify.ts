@@ -1,4 +1,5 @@
-// Fastify with its own plugins: verified tokens cached, limits in Redis, an HTTP service behind.
+// A gateway with Fastify and Fastify's own plugins in front of an HTTP service. It caches verified tokens, and counts limits in
+// Redis.
 import type { AddressInfo } from 'node:net';
 import proxy from '@fastify/http-proxy';
 import jwt from '@fastify/jwt';

@@ -1,4 +1,4 @@
-// A NestJS gateway in front of a NATS microservice: throttler on Redis, JWT guard, ClientProxy.
+// A NestJS gateway in front of a NATS microservice. It uses a throttler on Redis, a JWT guard, and ClientProxy.
 import 'reflect-metadata';
 import type { AddressInfo } from 'node:net';
 import { ThrottlerStorageRedisService } from '@nest-lab/throttler-storage-redis';

@@ -10,7 +10,7 @@ import { type FormFigures, type FormParts, measureForm } from './measure.ts';
 
 const run = promisify(execFile);
 
-/** Measures the distributed form: a process that stores and relays, one that consumes, on NATS and MongoDB. */
+/** Measures the distributed form on NATS and MongoDB. One process stores and relays events, and another process consumes them. */
 export async function measureDistributed(
   options: Pick<FormParts, 'sizes' | 'progress'> & { natsUrl: string; mongodbUrl: string; folder: string },
 ): Promise<FormFigures> {

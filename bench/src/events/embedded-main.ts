@@ -1,5 +1,5 @@
-// The embedded form in one process, as `npm start` is: stores, relays and consumes on SQLite files in FOLDER. Prints the
-// figures as JSON.
+// Runs the embedded form in one process, as `npm start` does. Stores, relays and consumes events on SQLite files in FOLDER. Prints
+// the figures as JSON.
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { createLogger } from '@kith/base';
@@ -21,7 +21,7 @@ const producer = {
   store: async (events: readonly Parameters<typeof changeOf>[0][]) => {
     for (const event of events) {
       await documents.change([changeOf(event)]);
-      // Each change is a request of its own.
+      // Waits for the next turn of the event loop, because each change is a request of its own.
       await nextTurn();
     }
   },

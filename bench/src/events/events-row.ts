@@ -3,7 +3,7 @@ import { measureDistributed } from './distributed.ts';
 import { measureEmbedded } from './embedded.ts';
 import type { FormFigures } from './measure.ts';
 
-/** The way of an event from a stored change to the services that apply it. */
+/** Measures the way of an event from the stored change to the services that apply the event. */
 export const eventsRow: Row = {
   name: 'events',
   title: 'Events',
@@ -28,8 +28,8 @@ export const eventsRow: Row = {
     return {
       json: forms,
       markdown: describe(forms),
-      // Not judged in a quick run: its short burst ends while V8 is still enlarging the space for new objects, which it does
-      // step by step.
+      // A quick run does not judge this. V8 enlarges the space for new objects step by step, and the short burst ends before V8 has
+      // finished.
       verdicts: Object.entries(isQuick ? {} : forms).map(([name, figures]) =>
         atMost(
           `events, ${name}: memory in the second half of the burst over the first`,

@@ -1,24 +1,24 @@
 import { percentile } from '../summary.ts';
 
-/** What a consumer has done since it was last asked: when it applied events, and how long after they occurred. */
+/** The events that a consumer has applied since the last question: how many, in which time, and how long after they occurred. */
 export interface Applied {
   count: number;
   /** The time from the first to the last event, in s. */
   seconds: number;
-  /** Times from when an event occurred until it was applied, in ms. */
+  /** The delay from an event's occurrence until the event was applied, in ms. */
   p50: number;
   p99: number;
   max: number;
 }
 
-/** Keeps the lags of events in memory that is allocated once, so that this does not affect the measurement. */
+/** Keeps the lags of events. Allocates its memory only once, so that this does not affect the measurement. */
 export class Lags {
   readonly #lags: Float64Array;
   #count = 0;
   #first = 0;
   #last = 0;
 
-  /** @param most The most events between two calls of `take`. */
+  /** @param most The highest number of events between two calls of `take`. */
   constructor(most: number) {
     this.#lags = new Float64Array(most);
   }
@@ -27,14 +27,14 @@ export class Lags {
     return this.#count;
   }
 
-  /** Records an event that was applied at `now`; times in Unix ms. */
+  /** Records an event that was applied at `now`. Both times are in Unix ms. */
   applied(occurredAt: number, now: number): void {
     if (this.#count === 0) this.#first = now;
     this.#last = now;
     this.#lags[this.#count++] = Math.max(0, now - occurredAt);
   }
 
-  /** Gives what was recorded, and starts again. */
+  /** Returns the recorded figures, and starts again. */
   take(): Applied {
     const sorted = this.#lags.subarray(0, this.#count).toSorted();
     const of = { p50: percentile(sorted, 0.5), p99: percentile(sorted, 0.99), max: sorted.at(-1) ?? 0 };

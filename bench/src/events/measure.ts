@@ -12,7 +12,7 @@ export interface FormFigures {
   consume: number;
   burst: {
     events: number;
-    /** The rate of the relay while it shares the machine with the processes that store and consume the events. */
+    /** The rate of the relay during the burst, when other processes on the machine store and consume events. */
     relay: number;
     applied: Applied;
     requests: Watched['requests'];
@@ -23,9 +23,9 @@ export interface FormFigures {
 /** A consuming process. */
 export interface Consumer {
   pid: number;
-  /** The bus over which it answers requests. */
+  /** The bus on which the process answers requests. */
   bus: Bus;
-  /** How many events it has applied since they were last taken. */
+  /** How many events the process has applied since the last `take`. */
   count(): Promise<number>;
   take(): Promise<Applied>;
 }
@@ -37,7 +37,7 @@ export interface FormParts {
   progress: (line: string) => void;
 }
 
-/** Measures a form: its parts one after the other, then all together under a burst. */
+/** Measures a form of the platform. First measures each part by itself, then all parts together under a burst. */
 export async function measureForm(parts: FormParts): Promise<FormFigures> {
   const { produce, progress } = parts;
   const { each, burst } = parts.sizes;
@@ -66,7 +66,10 @@ export async function measureForm(parts: FormParts): Promise<FormFigures> {
   return { publish, relay, consume, burst: figures };
 }
 
-/** The medians of the first and the second half of the samples, without the first tenth, in which the process is still starting. */
+/**
+ * The medians of the first and the second half of the samples. The first tenth is left out, because the process is still starting
+ * then.
+ */
 export function halves(samples: readonly number[]): { first: number; second: number } {
   const warm = samples.slice(Math.ceil(samples.length / 10));
   const middle = warm.length >> 1;
@@ -76,7 +79,7 @@ export function halves(samples: readonly number[]): { first: number; second: num
 
 const patienceMs = 60_000;
 
-/** Waits until `count` events are applied; throws if none is applied for a minute. */
+/** Waits until `count` events are applied. Throws if no event is applied for a minute. */
 async function applied(consumer: Consumer, count: number): Promise<void> {
   let seen = 0;
   for (let since = Date.now(); seen < count; await pause(100)) {

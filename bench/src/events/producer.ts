@@ -10,13 +10,13 @@ import { userEvent } from './user-events.ts';
 export interface Producer {
   bus: Bus;
   outbox: Outbox;
-  /** Stores events as their changes do, each in the document of its own aggregate. */
+  /** Stores events together with their changes. Each event's change is in the document of the event's aggregate. */
   store(events: readonly EventEnvelope[]): Promise<void>;
 }
 
 /**
- * What to do with some events. `publish` only publishes them on the bus; `relay` stores all of them and then makes a relay
- * publish them; `burst` makes the relay publish them while they are stored.
+ * What to do with some events. `publish` only publishes them on the bus. `relay` stores all of them, and then makes a relay publish
+ * them. `burst` makes the relay publish them while they are being stored.
  */
 export type Phase = 'publish' | 'relay' | 'burst';
 
@@ -26,7 +26,7 @@ export interface Some {
   count: number;
 }
 
-/** How many events are handled in one step: as many as a relay takes. */
+/** How many events are handled in one step. A relay takes as many. */
 const atOnce = 100;
 
 /** Runs a phase, and resolves with its rate in events a second. */
@@ -74,7 +74,7 @@ async function inChunks({ from, count }: Some, work: (events: EventEnvelope[]) =
   for (let at = 0; at < count; at += atOnce) {
     const length = Math.min(atOnce, count - at);
     await work(Array.from({ length }, (_, place) => userEvent(from + at + place)));
-    // If the consumer is in the same process, nothing above lets it run: this gives it its turn.
+    // If the consumer is in the same process, no code above lets it run. So this line gives the consumer its turn.
     await nextTurn();
   }
 }

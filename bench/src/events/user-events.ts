@@ -4,12 +4,12 @@ import { makeEvent } from '@kith/service';
 import { profileOf } from '../whole/seed.ts';
 
 const projectId = '00000000-0000-4000-8000-000000000000';
-/** Users whose events alternate, so that the events of one user do not come together. */
+/** The number of users. Their events alternate, so that the events of one user do not come together. */
 const users = 1_000;
-/** Events of each user: the first says that the user was created, the others that the user was changed. */
+/** How many events each user has. The first event announces a new user, and the others announce changes of the user. */
 const each = 5;
 
-/** The event at a place in the benchmark's order of events, which is the same in every process; it occurs now. */
+/** The event at a place in the benchmark's order of events. The order is the same in every process. The event occurs now. */
 export function userEvent(at: number): EventEnvelope {
   const block = Math.floor(at / (users * each));
   const user = block * users + (at % users);

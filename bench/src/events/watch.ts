@@ -10,13 +10,13 @@ const everyMs = 20;
 export interface Watched {
   /** Its resident memory in MiB, about twice a second. */
   memory: number[];
-  /** How long a trivial request took to be answered, in ms, from when it was due. */
+  /** How long the answer to a trivial request took, in ms, from the time when the request was due. */
   requests: { p50: number; p99: number; max: number; failed: number };
 }
 
 /**
- * Watches a process that serves connections until `work` is done: how much memory it takes, and how long a trivial request takes
- * that is sent every 20 ms, whether the one before was answered or not.
+ * Watches a process that serves connections until `work` is done. Measures the process's memory and the time of a trivial request.
+ * The request is sent every 20 ms, even if the previous request is not answered yet.
  */
 export async function watch(bus: Bus, pid: number, work: () => Promise<void>): Promise<Watched> {
   const memory: number[] = [];

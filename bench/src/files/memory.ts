@@ -11,13 +11,13 @@ export interface Held {
 const everyMs = 10;
 const settleMs = 3_000;
 
-/** Runs `work`, and measures how far the memory of each process rises meanwhile. */
+/** Runs `work`, and measures how far the memory of each process rises during the work. */
 export async function heldDuring(
   pids: Readonly<Record<keyof Held, number>>,
   work: () => Promise<void>,
 ): Promise<Held> {
   const names = ['gateway', 'storage'] as const;
-  // Waits because memory of earlier work is given back only after a while.
+  // This waits, because processes give back the memory of earlier work only after a while.
   await new Promise((resolve) => setTimeout(resolve, settleMs));
   const before = names.map((name) => residentMib(pids[name]));
   const most = [...before];

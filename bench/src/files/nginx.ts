@@ -27,7 +27,7 @@ export async function startNginx(
   await mkdir(place, { recursive: true });
   const port = await freePort();
   const config = join(place, 'nginx.conf');
-  // The settings with which it serves large files best: from the page cache to the socket, without a log.
+  // With these settings, nginx serves large files best. It sends them from the page cache to the socket, and writes no log.
   writeFileSync(
     config,
     `daemon off; worker_processes 1; pid ${place}/pid; error_log ${place}/error.log;
@@ -65,7 +65,10 @@ http {
   };
 }
 
-/** The program that the machine has, or that of its distribution's package, which is unpacked into the cache but not installed. */
+/**
+ * Finds the nginx program on the machine. If there is none, unpacks the distribution's package into the cache, without installing
+ * it.
+ */
 async function provide(progress: (line: string) => void): Promise<string> {
   const folders = [...(process.env.PATH ?? '').split(delimiter).filter(Boolean), '/usr/sbin'];
   const found = folders.map((folder) => join(folder, 'nginx')).find((path) => existsSync(path));

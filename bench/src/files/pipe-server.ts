@@ -1,4 +1,4 @@
-// The server that uploads are compared with: plain Node, which pipes the file of each form to a file.
+// The server that uploads are compared with. It is plain Node, and pipes the uploaded file of each form to a file.
 import { randomUUID } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
 import { createServer } from 'node:http';

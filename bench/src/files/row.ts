@@ -30,7 +30,10 @@ export interface FilesSample {
 export interface FilesRow {
   uploads: { kith: Figures<FilesSample>; peer: Figures<FilesSample> };
   downloads: { kith: Figures<FilesSample>; peer: Figures<FilesSample> };
-  /** MiB above rest during uploads of 50 MiB, one alone and ten at a time: the highest of three measurements. */
+  /**
+   * The memory above the level at rest during uploads of 50 MiB, in MiB. `one` is for a single upload, and `ten` for ten at a time.
+   * Each is the highest of three measurements.
+   */
   memory: { one: Held; ten: Held };
 }
 
@@ -39,8 +42,8 @@ export interface FilesOptions extends LoadOptions {
 }
 
 /**
- * Measures uploads of 10 MiB beside a Node server that pipes the file of the form to a file, and downloads beside nginx, in turn.
- * Kith is a gateway and storage with its files in a folder.
+ * Measures uploads and downloads of 10 MiB, in turn. Uploads are compared with a Node server that pipes the form's file to a file.
+ * Downloads are compared with nginx. Kith runs as a gateway and storage, with its files in a folder.
  */
 export async function measureFiles(options: FilesOptions): Promise<FilesRow> {
   const { mongodbUrl, natsUrl, redisUrl, folder, wrk, progress } = options;
@@ -55,7 +58,7 @@ export async function measureFiles(options: FilesOptions): Promise<FilesRow> {
     PATH: process.env.PATH,
     NODE_ENV: 'production',
     LOG_LEVEL: 'warn',
-    // The database is reached at its container's address.
+    // This allows plain connections, because the database is reached at its container's address.
     ALLOW_PLAIN_ENGINES: 'true',
     NATS_URL: natsUrl,
     REDIS_URL: redisUrl,
@@ -172,7 +175,7 @@ export async function measureFiles(options: FilesOptions): Promise<FilesRow> {
       for (let round = 0; round <= options.rounds; round++) {
         const one = await sides[kind].kith();
         const two = await sides[kind].peer();
-        // The first round warms up.
+        // The first round only warms up the servers.
         if (round === 0) continue;
         wrong += one.wrong;
         wrongOfPeer += two.wrong;
@@ -202,7 +205,7 @@ export async function measureFiles(options: FilesOptions): Promise<FilesRow> {
       );
       return most;
     };
-    // Measured first, while the processes have just started: a heap that has grown once has room later.
+    // Memory is measured first, when the processes have just started. A heap that has grown once would have room later.
     const held = { one: await memory(1), ten: await memory(10) };
     return { uploads: await measure('uploads'), downloads: await measure('downloads'), memory: held };
   } finally {
@@ -215,8 +218,8 @@ function fileIdOf(path: string): string {
 }
 
 /**
- * Removes the files below a folder, except those below a folder of the given name. Otherwise one side would write to memory
- * that it has just given back, and the other to memory that the machine has yet to provide.
+ * Removes the files below a folder, except files in a folder of the given name. If this were not done, one side would write to
+ * memory that it has just given back. The other side would write to memory that the machine has not provided yet.
  */
 async function removeFiles(folder: string, kept?: string): Promise<void> {
   const removed = async () => {
@@ -225,7 +228,7 @@ async function removeFiles(folder: string, kept?: string): Promise<void> {
     await Promise.all(files.map((file) => rm(join(file.parentPath, file.name), { force: true })));
     return true;
   };
-  // Meanwhile uploads that the load broke off are removed with their folders, which can make this fail.
+  // At the same time, Kith removes broken-off uploads with their folders, which can make this fail.
   await waitFor(() => removed().catch(() => false), { what: 'the files of a round to be gone' });
 }
 

@@ -1,4 +1,4 @@
-// The service behind the gateways that speak HTTP: answers each asker with a page.
+// The service behind the gateways that speak HTTP. It answers each user with a page.
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { pageFor } from '../page.ts';

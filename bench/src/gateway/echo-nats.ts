@@ -1,5 +1,5 @@
-// The service behind the gateways that speak NATS: answers each asker with a page, and answers what Kith's gateway asks
-// identity. It does nothing else, so that the gateways' own cost shows.
+// The service behind the gateways that speak NATS. It answers each user with a page. It also answers the questions that Kith's
+// gateway sends to identity. It does nothing else, so that the figures show the gateways' own cost.
 import {
   getJwks,
   getProjectSettings,

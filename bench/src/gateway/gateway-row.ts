@@ -16,7 +16,7 @@ const titles: Partial<Record<StackName, string>> = {
   floor: 'floor',
 };
 
-/** Gateways alone, in front of a service that only answers. */
+/** Measures only the gateways, in front of a service that answers without any work. */
 export const gatewayRow: Row = {
   name: 'gateway',
   title: 'Gateway only',

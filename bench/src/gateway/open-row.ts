@@ -11,7 +11,7 @@ const share = 0.7;
 const sampleMs = 5_000;
 const path = ({ person }: Asked) => `/${person.projectId}/connections?page=1&limit=20`;
 
-/** Ten minutes at 70 % of the highest rate: how long requests wait, and whether memory grows. */
+/** Runs ten minutes at 70 % of the highest rate. Measures how long requests wait, and whether memory grows. */
 export const openRow: Row = {
   name: 'open-loop',
   title: 'Open loop at 70 % of the most',
@@ -80,7 +80,7 @@ export const openRow: Row = {
       ].join('\n\n'),
       verdicts: [
         atMost('open loop: p99 over p50', loaded.p99 / loaded.p50, 5),
-        // Resident memory goes up and down with the garbage collector; a leak of 100 bytes a request would be 300 MiB here.
+        // Resident memory goes up and down with the garbage collector. A leak of 100 bytes for each request would be 300 MiB here.
         atMost('open loop: memory at the end over that after two minutes', late / early, 1.05),
         atMost('open loop: wrong answers', loaded.wrong, 0),
       ],

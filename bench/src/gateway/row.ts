@@ -9,7 +9,7 @@ import { cpuMicros } from '../processes.ts';
 import { type Figures, summary } from '../summary.ts';
 import { type Stack, type StackName, startStacks } from './stacks.ts';
 
-/** One measurement of a stack; times in ms, CPU time of the gateway's process in µs a request. */
+/** One measurement of a stack. Times are in ms. The CPU time of the gateway's process is in µs for each request. */
 export interface GatewaySample {
   rps: number;
   p50: number;
@@ -27,8 +27,8 @@ export interface GatewayOptions extends LoadOptions {
 }
 
 /**
- * Measures the gateways in rounds. Each round measures every stack once, so that other work on the machine affects all of them
- * alike. Every stack is warmed up first. Before and after the rounds, every user makes one request to it.
+ * Measures the gateways in rounds. Each round measures every stack once, so that other work on the machine affects all stacks
+ * alike. Every stack is warmed up first. Before and after the rounds, every user makes one request to each stack.
  */
 export async function measureGateways(options: GatewayOptions): Promise<GatewayRow> {
   const { folder, rounds, progress } = options;
@@ -78,6 +78,6 @@ export async function measureGateways(options: GatewayOptions): Promise<GatewayR
   ) as GatewayRow;
 }
 
-/** After this time most of the code that runs often has been compiled. */
+/** How long the warm-up takes. After this time, V8 has compiled most of the code that runs often. */
 const warmSeconds = 5;
 const nothing: GatewaySample = { rps: 0, p50: 0, p99: 0, cpu_us: 0, wrong: 0 };

@@ -34,15 +34,15 @@ export interface StackSettings {
   redisUrl: string;
   population: Population;
   page: object;
-  /** Folder of the processes' logs. */
+  /** The folder of the processes' logs. */
   folder: string;
-  /** Processes of Kith's gateway; one if absent. */
+  /** How many processes of Kith's gateway to start; one if absent. */
   gateways?: number;
   /** The stacks to start; all if absent. */
   only?: readonly StackName[] | undefined;
-  /** Another checkout with its packages installed, whose gateway is measured, too. */
+  /** Another checkout with installed packages. Its gateway is measured, too. */
   before?: string | undefined;
-  /** A folder in which Kith's gateway leaves its CPU profile when it ends. */
+  /** The folder where Kith's gateway writes its CPU profile when it ends. */
   profile?: string | undefined;
 }
 
@@ -50,7 +50,7 @@ const prefix = 'bench';
 const subject = 'bench.echo';
 const unlimited = JSON.stringify({ 'connections.list': { max: 1_000_000_000, windowSeconds: 3_600 } });
 
-/** Starts every stack with the service behind it. Stacks that are not being measured are idle and use no CPU time. */
+/** Starts every stack, each with its service. While a stack is not measured, it is idle and uses no CPU time. */
 export async function startStacks(settings: StackSettings): Promise<Stacks> {
   const { natsUrl, redisUrl, population, page, folder } = settings;
   const running: Running[] = [];
@@ -121,7 +121,7 @@ const gatewaySettings = {
   PORT: '0',
   INTERNAL_PORT: '0',
   LOG_LEVEL: 'warn',
-  // Does not wait for a balancer when it ends: otherwise the process would be killed before it has written its profile.
+  // The gateway does not wait for a balancer when it ends. Otherwise it would be killed before it has written its profile.
   DRAIN_MS: '0',
 };
 

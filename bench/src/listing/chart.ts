@@ -1,13 +1,13 @@
-/** A line of a chart: a time in ms for each length. */
+/** A line of a chart, with a time in ms for each length. */
 export interface Line {
   title: string;
   points: readonly { size: number; ms: number }[];
   isDashed: boolean;
-  /** The index of its colour. */
+  /** The index of the line's colour. */
   colour: number;
 }
 
-/** A field of the chart with an engine's lines. */
+/** A field of the chart, with the lines of one engine. */
 export interface Field {
   title: string;
   lines: readonly Line[];
@@ -21,8 +21,8 @@ const gap = 72;
 const decades = { from: 2, to: 6 };
 
 /**
- * Draws how long a page takes for each length of its list: lengths in powers of ten, times from zero. Readable on light and
- * dark pages alike, as an image takes the colours of the reader's system.
+ * Draws how long a page takes for each length of its list. Lengths are in powers of ten, and times begin at zero. The image takes
+ * the colours of the reader's system, so it is readable on light and dark pages.
  */
 export function chart(fields: readonly Field[], caption: string): string {
   const titles = [
@@ -44,7 +44,7 @@ path,circle{fill:none;stroke-width:2}.dashed{stroke-dasharray:5 4}
 </style>`,
     `<text x="${left}" y="20" class="title">${caption}</text>`,
     ...fields.map((field, at) => drawField(field, left + at * (width + gap))),
-    // Two columns: the solid lines, and the dashed ones beside them.
+    // Two columns: the solid lines, and beside them the dashed lines.
     ...titles.map((line, at) =>
       drawName(line, left + (at % 2) * (width + gap), legendTop + Math.floor(at / 2) * 20),
     ),
@@ -90,7 +90,7 @@ function drawName({ title, isDashed, colour }: Line, x: number, y: number): stri
   return `<path class="${style}" d="M${x} ${y - 4}h32"/><text x="${x + 42}" y="${y}">${title}</text>`;
 }
 
-/** A step of 1, 2 or 5 times a power of ten, at least as large. */
+/** The smallest step of at least `least` that is 1, 2 or 5 times a power of ten. */
 function niceStep(least: number): number {
   const power = 10 ** Math.floor(Math.log10(least));
   return power * ([1, 2, 5, 10].find((digit) => digit * power >= least) ?? 10);

@@ -22,8 +22,8 @@ import { interleave } from './interleave.ts';
 import { firstMs, type Layout, type SeedRow, type Target } from './layout.ts';
 
 /**
- * One user's collections: for each length in `children` a collection with that many collections below it, and for each length
- * in `entities` a collection with that many entities.
+ * One user's collections. For each length in `children`, there is a collection with that many collections below it. For each length
+ * in `entities`, there is a collection with that many entities.
  */
 export function collectionsLayout(of: { children: number[]; entities: number[] }): Layout {
   const owner = { projectId: randomUUID(), userId: randomUUID() };

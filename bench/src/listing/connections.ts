@@ -25,8 +25,8 @@ import { firstMs, type Layout, type SeedRow, type Target } from './layout.ts';
 const each = 10;
 
 /**
- * Users with lists of connections and of pending requests in these lengths. Beside them are other users with ten connections
- * each, who have `others` rows together.
+ * Users whose lists of connections and of pending requests have these lengths. There are also other users with ten connections
+ * each. Together they have `others` rows.
  */
 export function connectionsLayout(of: { established: number[]; pending: number[]; others: number }): Layout {
   const projectId = randomUUID();
@@ -95,7 +95,7 @@ export function connectionsLayout(of: { established: number[]; pending: number[]
   };
 }
 
-/** What is served, with its store, which is closed at the end, too. */
+/** The served operations together with their store. Disposing them also closes the store. */
 export function endingWith<Served extends AsyncDisposable>(
   bus: Served,
   store: { close(): Promise<void> },

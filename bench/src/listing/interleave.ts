@@ -1,14 +1,14 @@
 import type { SeedRow } from './layout.ts';
 
-/** Rows, `size` in number, that are created over the same time as the rows of the other streams. */
+/** A stream of `size` rows. All streams create their rows over the same time. */
 export interface Stream {
   size: number;
   rows: Iterator<SeedRow>;
 }
 
 /**
- * Gives the rows of several streams as if all had grown evenly at the same time. In a database that keeps rows in the order of
- * their arrival, the rows of one list are then scattered, as in real use.
+ * Yields the rows of several streams as if all streams had grown evenly at the same time. If a database keeps rows in the order of
+ * their arrival, this scatters the rows of one list, as in real use.
  */
 export function* interleave(streams: readonly Stream[]): Generator<SeedRow> {
   const open = streams.map((stream) => ({ ...stream, given: 0 }));

@@ -6,7 +6,7 @@ import type { StoredRow as SeedRow } from '@kith/testing';
 
 export type { SeedRow };
 
-/** A list of a known length, and who asks for it. */
+/** A list of a known length, and the user who asks for the list. */
 export interface Target {
   size: number;
   projectId: string;
@@ -19,16 +19,16 @@ export interface Kind {
   name: string;
   title: string;
   spec: OperationSpec;
-  /** Whether its pages have numbers. If not, they can only be reached by cursor. */
+  /** Whether pages have numbers. If not, they can only be reached by cursor. */
   hasNumbers: boolean;
-  /** Whether it can be searched. */
+  /** Whether the list can be searched. */
   hasQuery: boolean;
   targets: readonly Target[];
 }
 
-/** A service's data for the row: its lists, and how they are served. */
+/** A service's data for the row: the lists, and how to serve them. */
 export interface Layout {
-  /** How rows become documents, and how the schema is made. */
+  /** Describes how rows become documents, and how the schema is made. */
   move: ServiceMove;
   kinds: readonly Kind[];
   rows(): Iterable<SeedRow>;

@@ -9,7 +9,7 @@ const engines: Record<EngineName, string> = { sqlite: 'SQLite', mongodb: 'MongoD
 const image = fileURLToPath(new URL('../../../docs/images/listing.svg', import.meta.url));
 const page = fileURLToPath(new URL('../../../docs/listing.md', import.meta.url));
 
-/** How long a page of a list takes for each length of the list. */
+/** Measures how long a page of a list takes for each length of the list. */
 export const listingRow: Row = {
   name: 'listing',
   title: 'Lists by their length',
@@ -44,7 +44,7 @@ export function writePage(figures: readonly KindFigures[]): void {
   writeFileSync(page, `${before}\n${describeListing(figures)}\n\n${after}`);
 }
 
-/** The chart: for each kind, page 1 and a page near the end that is reached by cursor. */
+/** Draws the chart. For each kind, it shows page 1, and a page near the end that is reached by cursor. */
 export function drawListing(figures: readonly KindFigures[]): string {
   const names = [...new Set(figures.map(({ kind }) => kind))];
   const fields = Object.entries(engines).map(([engine, title]) => ({
@@ -67,7 +67,7 @@ function linesOf({ kind, title, lists }: KindFigures, names: readonly string[]):
   return [line('first', 'page 1', false), line('end', 'near the end, by cursor', true)];
 }
 
-/** The table of all figures, and what a search costs. */
+/** The table of all figures, and the time of a search. */
 export function describeListing(figures: readonly KindFigures[]): string {
   const lines = figures.flatMap(({ engine, title, lists }) =>
     lists.map(({ size, pages }) => [
@@ -104,7 +104,10 @@ export function describeListing(figures: readonly KindFigures[]): string {
   ].join('\n\n');
 }
 
-/** The row's targets: times that differ by a factor of at most 1.3 over all lengths, and page number 1,000 within 25 ms. */
+/**
+ * Judges the row's targets. Over all lengths, times may differ by a factor of at most 1.3. Page number 1,000 has to come within 25
+ * ms.
+ */
 export function verdictsOf(figures: readonly KindFigures[]): Verdict[] {
   return figures.flatMap(({ engine, title, lists }) => {
     const medians = (...names: PageName[]) =>

@@ -4,11 +4,11 @@ import { seeded } from '../random.ts';
 import { type Figures, summary } from '../summary.ts';
 import type { Kind, Target } from './layout.ts';
 
-/** The pages that are asked for. */
+/** The pages that are measured. */
 export const pageNames = ['first', 'middle', 'end', 'thousandth'] as const;
 export type PageName = (typeof pageNames)[number];
 
-/** How long the pages of one list took, in ms; `queryMs` is the time of a search. */
+/** How long the pages of one list took, in ms. `queryMs` is the time of a search. */
 export interface ListFigures {
   size: number;
   pages: Partial<Record<PageName, Figures<{ ms: number }>>>;
@@ -16,12 +16,12 @@ export interface ListFigures {
 }
 
 const limit = 20;
-/** The longest list that is searched, as a search reads the whole list. */
+/** The longest list that is searched. Longer lists are left out, because a search reads the whole list. */
 const longestSearch = 100_000;
 
 /**
- * Measures lists of one kind. Each round takes pages of all lengths in another order, so that no page always follows the same
- * other one. Deep pages are measured afterwards, by themselves, because they push the rows of the others out of caches.
+ * Measures lists of one kind. Each round takes pages of all lengths in another order, so that no page always follows the same page.
+ * Deep pages are measured afterwards, by themselves, because they push the rows of other pages out of caches.
  */
 export async function measureKind(bus: Bus, kind: Kind, rounds: number): Promise<ListFigures[]> {
   const asks: Ask[] = [];
@@ -64,7 +64,7 @@ async function measureGroup(bus: Bus, kind: Kind, asks: readonly Ask[], rounds: 
   }
 }
 
-/** The query for each of a list's pages. The cursors are those that the list itself gives. */
+/** The query for each page of a list. The cursors come from the list itself. */
 async function queriesOf(bus: Bus, kind: Kind, target: Target): Promise<[PageName, string][]> {
   const { size } = target;
   const cursors = await (kind.hasNumbers ? jump : walk)(bus, kind, target);
@@ -115,7 +115,7 @@ async function searchMs(bus: Bus, kind: Kind, target: Target): Promise<number> {
   return summary(times).median.ms;
 }
 
-/** Asks for a page as the gateway does, and checks that it is whole. */
+/** Asks for a page as the gateway does, and checks that the page is complete. */
 async function ask(bus: Bus, kind: Kind, target: Target, query: string): Promise<OperationAnswer> {
   const { projectId, userId, params } = target;
   const answer = await callOperation(bus, kind.spec, {

@@ -10,7 +10,7 @@ import { notificationsLayout } from './notifications.ts';
 
 export type EngineName = 'sqlite' | 'mongodb';
 
-/** What was measured of one kind of list on one engine. */
+/** The measured figures of one kind of list on one engine. */
 export interface KindFigures {
   engine: EngineName;
   kind: string;
@@ -35,7 +35,7 @@ const shortest = 100;
 export async function measureListing(options: ListingOptions): Promise<KindFigures[]> {
   const found: KindFigures[] = [];
   for (const engine of ['sqlite', 'mongodb'] as const) {
-    // Made again for each engine: the data differs only in its ids.
+    // The data is made again for each engine. It differs only in its ids.
     for (const [service, make] of Object.entries(layoutsOf(options))) {
       found.push(...(await measureLayout(options, { engine, service, layout: make() })));
     }
@@ -43,7 +43,7 @@ export async function measureListing(options: ListingOptions): Promise<KindFigur
   return found;
 }
 
-/** Functions that make each service's data when its turn comes. */
+/** For each service, a function that makes its data when its turn comes. */
 export function layoutsOf({ longest, others }: Pick<ListingOptions, 'longest' | 'others'>) {
   const long = powers(longest);
   const short = powers(Math.min(longest, 100_000));
@@ -86,7 +86,7 @@ export async function measureLayout(
   }
 }
 
-/** 100, 1,000 and so on, up to a length. */
+/** The powers of ten from 100 up to a length. */
 function powers(longest: number): number[] {
   const sizes: number[] = [];
   for (let size = shortest; size <= longest; size *= 10) sizes.push(size);

@@ -3,10 +3,10 @@ export interface LoadOptions {
   natsUrl: string;
   redisUrl: string;
   wrk: string;
-  /** Folder of the requests and of the processes' logs. */
+  /** The folder of the requests and of the processes' logs. */
   folder: string;
   rounds: number;
-  /** The length of a round. */
+  /** The length of a round, in s. */
   seconds: number;
   connections: number;
   progress: (line: string) => void;

@@ -3,8 +3,9 @@ import { delimiter, join } from 'node:path';
 import { aptInstall, cacheFolder, EnginesError, mayInstall } from '@kith/engines';
 
 /**
- * Finds wrk, which makes all load; as root on Debian or Ubuntu with CI=true it is installed from the distribution.
- * @throws EnginesError if wrk is not available, with what to install.
+ * Finds wrk, the program that makes all load. If wrk is missing, root on Debian or Ubuntu with CI=true installs it from the
+ * distribution.
+ * @throws EnginesError if wrk is not available. The error names the package to install.
  */
 export async function provideWrk(progress: (line: string) => void): Promise<string> {
   const found = onPath('wrk');

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import type { Asked } from '../population.ts';
 
-/** Writes requests as `requests.lua` reads them. The tokens in the file are the benchmark's own, and its mode is 0600. */
+/** Writes requests in the format that `requests.lua` reads. The file's tokens are only for the benchmark, and its mode is 0600. */
 export function writeRequests(
   file: string,
   requests: readonly Asked[],

@@ -4,11 +4,11 @@ import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 
-/** The figures of a load; times in ms. */
+/** The figures of a load. Times are in ms. */
 export interface Loaded {
   answered: number;
   seconds: number;
-  /** Wrong answers, and requests that got no answer. */
+  /** How many answers were wrong or missing. */
   wrong: number;
   p50: number;
   p99: number;
@@ -23,40 +23,40 @@ export interface ClosedLoad {
   requests: string;
   seconds: number;
   connections: number;
-  /** The length and the beginning that each answer's body must have. */
+  /** The required length and beginning of each answer's body. */
   expected: { length: number; front: string };
   cores?: string | undefined;
 }
 
-/** Loads an address with wrk: each connection asks again as soon as it is answered. */
+/** Loads an address with wrk. Each connection sends its next request as soon as it has an answer. */
 export function closedLoad(load: ClosedLoad): Promise<Loaded> {
   return runWrk('requests.lua', load, []);
 }
 
 export interface OpenLoad extends ClosedLoad {
-  /** Requests a second, sent whether the earlier ones are answered or not. */
+  /** The rate in requests a second. Requests are sent even if earlier requests are not answered yet. */
   rate: number;
 }
 
 /**
- * Loads an address with wrk at a constant rate. A request's time counts from when it was due, so that waiting for a slow
- * server counts (see `open.lua`).
+ * Loads an address with wrk at a constant rate. A request's time begins when the request is due, so that waiting for a slow server
+ * counts (see `open.lua`).
  */
 export function openLoad(load: OpenLoad): Promise<Loaded> {
   return runWrk('open.lua', load, [String(load.rate)]);
 }
 
-/** The figures of an overload, by the answers' status; times in ms, from when a request was due. */
+/** The figures of an overload, by the answers' status. Times are in ms, and begin when a request is due. */
 export interface Overloaded {
   /** The time since the first request was due. */
   seconds: number;
   sent: number;
-  /** Requests that were due while every connection waited for an answer. */
+  /** Requests that were not sent, because every connection was waiting for an answer when they were due. */
   leftOut: number;
   answered: number;
-  /** Answered with 200 within the deadline. */
+  /** Requests that were answered with 200 within the deadline. */
   good: number;
-  /** Answers with another status than 200, 429, 503 and 504, and wrong pages. */
+  /** Answers with a status other than 200, 429, 503 and 504, and wrong pages. */
   wrong: number;
   /** Connections that failed, and requests without an answer for ten seconds. */
   failed: number;
@@ -64,7 +64,7 @@ export interface Overloaded {
   statuses: Partial<Record<200 | 429 | 503 | 504, { count: number; p50: number; p99: number }>>;
 }
 
-/** Loads an address at a rate that may be more than it can answer, and counts the answers by status (see `overload.lua`). */
+/** Loads an address at a rate that may be too high for it, and counts the answers by status (see `overload.lua`). */
 export function overload(load: OpenLoad & { deadlineMs: number }): Promise<Overloaded> {
   return runWrk('overload.lua', load, [String(load.rate), String(load.deadlineMs)]);
 }

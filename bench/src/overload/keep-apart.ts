@@ -1,17 +1,20 @@
 import type { BenchEngines } from '../engines.ts';
 
-/** Cores for the gateway and the load in front, and for what is behind them; undefined if the engines cannot be pinned. */
+/**
+ * Separate cores: `front` for the gateway and the load, `behind` for all other processes. `undefined` if the engines cannot be
+ * pinned.
+ */
 export interface Apart extends AsyncDisposable {
   front: string | undefined;
   behind: string | undefined;
-  /** What a reader of the figures has to know about the cores. */
+  /** A text about the cores, for readers of the figures. */
   told: string;
 }
 
 /**
- * Pins the engines to one core, and names another for the gateway and the load. On shared cores, a flood of requests takes CPU
- * time from the processes that answer it. On separate cores, as on separate machines, one can measure how much of the flood is
- * let through.
+ * Pins the engines to one core, and names another core for the gateway and the load. On shared cores, a flood of requests takes CPU
+ * time from the processes that answer it. Separate cores are like separate machines. They show how much of the flood the gateway
+ * lets through.
  */
 export async function keepApart(engines: BenchEngines): Promise<Apart> {
   if (!engines.canPin) {

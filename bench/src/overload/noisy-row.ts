@@ -9,13 +9,13 @@ import { keepApart } from './keep-apart.ts';
 const rounds = 7;
 const seconds = 8;
 const noisyClients = 10;
-/** Shares of what the whole path can answer: what the quiet project asks for, and what the noisy one is allowed. */
+/** Two shares of the highest rate of the whole path: the quiet project's load, and the noisy project's limit. */
 const quietShare = 0.3;
 const allowedShare = 0.05;
 /** The noisy project's rate, as a multiple of its limit. */
 const times = 5;
 
-/** One project far over its limit, and how long another's requests wait meanwhile. */
+/** Measures how long a project's requests wait while another project is far over its limit. */
 export const noisyRow: Row = {
   name: 'noisy',
   title: 'A noisy project beside another',
@@ -56,8 +56,8 @@ export const noisyRow: Row = {
       }));
       return writeRequests(join(folder, `${name}.requests`), asked, (one) => ({ path: pagePath(one) }));
     };
-    // Each of the quiet project's clients stays far below the limit, even when one load ends and the next begins with the same
-    // clients. None of them has asked the gateway without limits before: the windows that this began would still count.
+    // Each client of the quiet project stays far below the limit, even if one load ends and the next load begins with the same
+    // clients. These clients have not used the gateway without limits before, because windows that began there would still count.
     const quietClients = Array.from({ length: 2_000 }, (_, at) => `10.9.${at >> 8}.${at & 255}`);
     const quiet = {
       ...{ ...closed, url, connections: 128, rate: quietShare * capacity },

@@ -7,13 +7,16 @@ import { pagePath, startWhole } from '../whole/platform.ts';
 import { keepApart } from './keep-apart.ts';
 
 const times = 5;
-/** One second, so that this many connections can carry the load even if each request waits until the deadline. */
+/**
+ * The deadline of a request, in ms. It is so short that the connections can carry the load even if each request waits until the
+ * deadline.
+ */
 const deadlineMs = 1_000;
 const connections = 4_096;
 const rounds = 3;
 const seconds = 10;
 
-/** Five times the load that the whole path can answer, and how much of it is still answered in time. */
+/** Makes five times the load that the whole path can answer. Measures how much of this load is still answered in time. */
 export const overloadRow: Row = {
   name: 'overload',
   title: `${times} times the load`,

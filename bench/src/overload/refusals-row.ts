@@ -12,7 +12,7 @@ const rounds = 3;
 const seconds = 8;
 const clients = 10;
 
-/** How long refused requests wait: those refused by a limit, and those refused under five times the load. */
+/** Measures how long refused requests wait. A limit refuses some of them, and others are refused under five times the load. */
 export const refusalsRow: Row = {
   name: 'refusals',
   title: 'Refused requests',
@@ -35,7 +35,7 @@ export const refusalsRow: Row = {
 
     const [first] = population.people;
     if (!first) throw new Error('There are no users.');
-    // Requests of one project, as limits count by project and client.
+    // All requests are of one project, because limits count by project and client.
     const asked = Array.from({ length: clients }, (_, at) => ({ person: first, address: `10.8.0.${at}` }));
     const few = writeRequests(join(folder, 'limited.requests'), asked, (one) => ({ path: pagePath(one) }));
     const limited = await platform.startGateway('limited', {
@@ -82,7 +82,7 @@ export const refusalsRow: Row = {
       ].join('\n\n'),
       verdicts: [
         atMost('refused by a limit: p99', refused['429'] ?? Number.POSITIVE_INFINITY, 100, ' ms'),
-        // If none is refused early, all wait until the deadline.
+        // If no request is refused early, all requests wait until the deadline.
         atMost(
           'refused under five times the load: p99',
           refused['503'] ?? refused['504'] ?? Number.POSITIVE_INFINITY,

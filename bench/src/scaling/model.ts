@@ -1,25 +1,25 @@
-/** What one request of the load costs in each part; CPU time in µs, as `npm run bench` measures it. */
+/** The cost of one request of the load in each part, as CPU time in µs. `npm run bench` measures it. */
 export interface Costs {
   gateway: number;
   service: number;
-  /** For nats-server: the question and its reply. */
+  /** The cost in nats-server, for the question and its reply. */
   nats: number;
   redis: number;
-  /** For the database: the queries of one request. */
+  /** The cost in the database, for the queries of one request. */
   database: number;
 }
 
-/** What a request moves and asks for. */
+/** The traffic that a request causes. */
 export interface Traffic {
-  /** Bytes over NATS, question and reply. */
+  /** The bytes over NATS, for question and reply together. */
   natsBytes: number;
   redisOperations: number;
   databaseReads: number;
 }
 
-/** How many of each part a rate needs. */
+/** How many pieces of each part a rate needs. */
 export interface Capacity {
-  /** Processes with one thread each, so this is also the number of cores. */
+  /** How many processes. Each has one thread, so this is also the number of cores. */
   gateways: number;
   services: number;
   natsServers: number;
@@ -28,14 +28,17 @@ export interface Capacity {
   natsGbps: number;
 }
 
-/** How much of a core may be used before waiting grows steeply: at 60 % a request waits 1.5 times its work in M/M/1. */
+/**
+ * The share of a core that may be used before waiting grows steeply. In the M/M/1 model at 60 %, a request waits 1.5 times as long
+ * as its own work.
+ */
 export const utilisation = 0.6;
-/** How many cores a nats-server makes good use of. Beyond that, a cluster needs more servers. */
+/** How many cores a nats-server can use well. If more cores are needed, the cluster needs more servers. */
 const natsCores = 8;
 
 /**
- * Calculates what a rate needs from what one request costs. Parts with one thread (gateways, services, Redis) need one process
- * for each core. In the model, processes share nothing but the engines, which are counted by their own cost.
+ * Calculates from the costs of one request what a rate needs. Gateways, services and Redis have one thread, so they need one
+ * process for each core. In the model, processes share only the engines, and the engines have costs of their own.
  */
 export function capacityFor(rate: number, costs: Costs, traffic: Traffic): Capacity {
   const cores = (micros: number) => Math.max(1, Math.ceil((rate * micros) / 1e6 / utilisation));
@@ -49,7 +52,7 @@ export function capacityFor(rate: number, costs: Costs, traffic: Traffic): Capac
   };
 }
 
-/** The most that a machine with `cores` cores can serve when all parts share it and every core is always busy. */
+/** The highest rate of a machine with `cores` cores, if all parts share the machine and every core is always busy. */
 export function mostOnOneMachine(cores: number, micros: readonly number[]): number {
   const sum = micros.reduce((total, one) => total + one, 0);
   return (cores * 1e6) / sum;

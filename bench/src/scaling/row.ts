@@ -17,12 +17,12 @@ interface Point {
   clients: number;
   rps: number;
   p50: number;
-  /** CPU time of each part for a request, in µs. */
+  /** The CPU time of each part for one request, in µs. */
   parts: Record<string, number>;
   idle: number;
 }
 
-/** The same load on one, two and four gateway processes, and a simulation that is compared with the measurements. */
+/** Measures the same load on one, two and four gateway processes, and compares the measurements with a simulation. */
 export const scalingRow: Row = {
   name: 'scaling',
   title: 'Scaling out',
@@ -41,7 +41,7 @@ export const scalingRow: Row = {
     for (const gateways of counts) {
       await using stacks = await startStacks({ ...settings, gateways });
       const urls = stacks.all.map(({ url }) => url);
-      // One load for each gateway, as a balancer in front would share it out.
+      // Each gateway gets a load of its own, as a balancer would distribute the load.
       const load = (seconds: number) =>
         Promise.all(
           urls.map((url) => {
@@ -143,7 +143,7 @@ function perRequest(
     parts[part] = (parts[part] ?? 0) + used;
   }
   const idle = (after.idle - before.idle) / answered;
-  // wrk has ended by now and has no entry any more. What the machine has used beyond all known parts is the CPU time of wrk and
+  // wrk has ended by now and has no entry any more. So the machine's time minus the time of all known parts is the time of wrk and
   // of the kernel.
   const all = (after.used - before.used) / answered;
   const known = Object.values(parts).reduce((sum, one) => sum + one, 0);

@@ -1,6 +1,6 @@
 import { seeded } from '../random.ts';
 
-/** A part that a request passes through: `processes` with one thread each, each busy for `micros` with a request. */
+/** A part that a request passes through. It has `processes` with one thread each. A process is busy for `micros` with a request. */
 export interface Stage {
   name: string;
   processes: number;
@@ -20,9 +20,9 @@ interface Arrival {
 }
 
 /**
- * Simulates a closed loop: `clients` ask, wait for the answer, and ask again. The processes of all stages share `cores`, first
- * come, first served. Each process works on one request at a time, and the time of the work is distributed exponentially about
- * its mean. Returns the requests a second, and how long answers took in ms.
+ * Simulates a closed loop, where `clients` ask, wait for the answer, and ask again. The processes of all stages share `cores`. The
+ * oldest work runs first. Each process works on one request at a time, and the time of the work is distributed exponentially about
+ * its mean. Returns the requests a second, and the times of the answers in ms.
  */
 export function simulateClosedLoop(options: {
   stages: readonly Stage[];
@@ -34,7 +34,7 @@ export function simulateClosedLoop(options: {
   const { stages, cores, clients, requests } = options;
   const random = seeded(options.seed ?? 3);
   const takes = (mean: number) => -Math.log(1 - random()) * mean;
-  /** Work that waits for a core and a process of its stage, oldest first. */
+  /** The work that waits for a core and for a process of its stage, oldest first. */
   const waiting: Arrival[] = Array.from({ length: clients }, (_, client) => ({ at: 0, client, stage: 0 }));
   const busy = stages.map(() => 0);
   const running: { until: number; work: Arrival }[] = [];

@@ -1,5 +1,5 @@
-// How often Node itself signs in a second, on its thread pool and with one key object. A service in Node cannot reach more.
-// Prints the rate.
+// Measures how many signatures Node itself makes in a second, on its thread pool and with one key object. No service in Node can be
+// faster. Prints the rate.
 import { generateKeyPairSync, sign } from 'node:crypto';
 import { promisify } from 'node:util';
 

@@ -14,7 +14,7 @@ import { type Figures, summary } from '../summary.ts';
 
 const run = promisify(execFile);
 
-/** Signatures a second; for Kith also the times in ms and the service's CPU time in µs for each signature. */
+/** The rate in signatures a second. For Kith, also the times in ms, and the service's CPU time in µs for each signature. */
 export interface SigningSample {
   rps: number;
   p50: number;
@@ -25,13 +25,13 @@ export interface SigningSample {
 export interface SigningRow {
   kith: Figures<SigningSample>;
   openssl: Figures<{ rps: number }>;
-  /** Node alone, without a service around it. */
+  /** The rate of Node alone, without a service. */
   node: Figures<{ rps: number }>;
   cores: Cores | null;
 }
 
 interface Cores {
-  /** The cores of the crypto service, and of OpenSSL in its turn. */
+  /** The cores of the crypto service. When OpenSSL is measured, it uses the same cores. */
   signing: string;
   others: string;
 }
@@ -40,7 +40,7 @@ export interface SigningOptions extends LoadOptions {
   cores: Cores | null;
 }
 
-/** Measures `sign-testing-jwt` over HTTP and OpenSSL's own rate, in turn, on the same cores. */
+/** Measures `sign-testing-jwt` over HTTP, and the rate of OpenSSL alone. Both run in turn on the same cores. */
 export async function measureSigning(options: SigningOptions): Promise<SigningRow> {
   const { natsUrl, redisUrl, folder, cores, progress } = options;
   const population = await makePopulation({ users: 100, requests: 1_000 });
@@ -134,7 +134,7 @@ function writeSigningRequests(
   return file;
 }
 
-/** How often OpenSSL's command line signs in a second, by its own measurement. */
+/** How many signatures the `openssl` command makes in a second, as it measures itself. */
 async function opensslRate(seconds: number, cores: string | undefined): Promise<number> {
   const command = [
     ...(cores ? ['taskset', '-c', cores] : []),

@@ -2,7 +2,7 @@ import { atLeast, atMost, figure, type Row, spread, table } from '../row.ts';
 import { ratio } from '../summary.ts';
 import { measureSigning } from './row.ts';
 
-/** Signing test tokens, beside OpenSSL's own rate. */
+/** Measures how fast Kith signs test tokens, compared with OpenSSL alone. */
 export const signingRow: Row = {
   name: 'signing',
   title: 'sign-testing-jwt',

@@ -4,7 +4,10 @@ import { fileURLToPath } from 'node:url';
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 const patienceMs = 60_000;
 
-/** Runs what `npm start` runs, on a data folder, and ends it. Resolves with the ms from the start until it printed what to do next. */
+/**
+ * Runs the same command as `npm start` on a data folder, and ends it. Resolves with the time in ms until the command printed what
+ * to do next.
+ */
 export async function embeddedStart(data: string, compiled: string): Promise<number> {
   const began = performance.now();
   const child = spawn(process.execPath, ['apps/kith/bin/kith.mjs', 'start'], {

@@ -14,18 +14,18 @@ import { loadAll } from './load.ts';
 import { askGateway, askService } from './probes.ts';
 
 export interface ProcessFigures {
-  /** Time from spawn to the first answer, in ms. */
+  /** The time from the start of the process to its first answer, in ms. */
   start: Figures<{ ms: number }>;
-  /** Resident memory in MiB. */
+  /** The resident memory before the load, in MiB. */
   idle: number;
   loaded: number;
 }
 
 export interface StartFigures {
   processes: Record<ProcessName, ProcessFigures>;
-  /** The load in between. */
+  /** The figures of the load between the two measurements of memory. */
   load: Loaded;
-  /** `npm start` on a data folder that exists already, in ms. */
+  /** The time of `npm start` on an existing data folder, in ms. */
   embedded: Figures<{ ms: number }>;
 }
 
@@ -43,7 +43,7 @@ export interface StartOptions {
 const names: readonly ProcessName[] = [...serviceNames, 'gateway'];
 const settleMs = 5_000;
 
-/** Starts each process by itself, round after round; then loads all of them; finally starts the embedded form. */
+/** Starts each process by itself, round after round. Then loads all processes. At the end starts the embedded form. */
 export async function measureStart(options: StartOptions): Promise<StartFigures> {
   const { natsUrl, folder, rounds, progress } = options;
   const prefix = `benchstart${process.pid}`;
@@ -52,11 +52,11 @@ export async function measureStart(options: StartOptions): Promise<StartFigures>
   const env: NodeJS.ProcessEnv = {
     PATH: process.env.PATH,
     NODE_ENV: 'production',
-    // The database is reached at its container's address.
+    // This allows plain connections, because the database is reached at its container's address.
     ALLOW_PLAIN_ENGINES: 'true',
     ALLOW_TEST_TOKENS: 'true',
     LOG_LEVEL: 'warn',
-    // The images have a compile cache, too.
+    // The processes use a compile cache, because the images have such a cache, too.
     NODE_COMPILE_CACHE: compiled,
     NATS_URL: natsUrl,
     MONGODB_URL: options.mongodbUrl,
@@ -83,7 +83,7 @@ export async function measureStart(options: StartOptions): Promise<StartFigures>
   };
   try {
     const times = new Map(names.map((name) => [name, [] as { ms: number }[]]));
-    // The first start compiles, and makes collections and streams.
+    // The first start is not measured. It compiles the code, and makes collections and streams.
     for (const name of names) await start(name);
     for (let round = 1; round <= rounds; round++) {
       for (const name of names) times.get(name)?.push({ ms: await start(name) });

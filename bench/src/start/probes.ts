@@ -12,7 +12,7 @@ import { callerOf, callOperation, type OperationCall } from '@kith/testing';
 
 const asUser = (): OperationCall => ({ projectId: randomUUID(), caller: callerOf(randomUUID(), 'user') });
 
-/** The first request to each service: one that needs its store or its keys. */
+/** The first request to each service. The service needs its store or its keys to answer. */
 const questions: Readonly<Record<string, () => [OperationSpec, OperationCall]>> = {
   identity: () => [getJwks, {}],
   crypto: () => [signTestingJwt, { projectId, body: signingBody(projectId) }],
@@ -23,14 +23,17 @@ const questions: Readonly<Record<string, () => [OperationSpec, OperationCall]>> 
 const projectId = randomUUID();
 const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
 
-/** A token to be signed for a project. */
+/** The body of a request to sign a test token for a project. */
 export function signingBody(project: string): object {
   const pem = privateKey.export({ type: 'pkcs8', format: 'pem' });
   const payload = { id: randomUUID(), name: 'Person', role: 'user' };
   return { projectId: project, privateKey: Buffer.from(pem).toString('base64'), payload };
 }
 
-/** Asks a service on the bus; throws unless it answers as it should. A service without a question only has to be ready. */
+/**
+ * Asks a service on the bus. Throws if the answer is not the expected one. If there is no question for a service, it only has to be
+ * ready.
+ */
 export async function askService(bus: Bus, name: string): Promise<void> {
   const [spec, call] = questions[name]?.() ?? [];
   if (!spec) return;
@@ -38,7 +41,7 @@ export async function askService(bus: Bus, name: string): Promise<void> {
   if (status !== spec.status) throw new Error(`${name} answers ${status}: ${text}`);
 }
 
-/** Makes a request to a gateway that it can answer only by asking identity. */
+/** Sends a request to a gateway. The gateway has to ask identity before it can answer. */
 export async function askGateway(url: string): Promise<void> {
   const answer = await fetch(`${url}${getJwks.path}`);
   if (!answer.ok) throw new Error(`The gateway answers ${answer.status}: ${await answer.text()}`);

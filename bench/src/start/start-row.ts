@@ -1,7 +1,7 @@
 import { atMost, figure, type Row, spread, table } from '../row.ts';
 import { measureStart, type StartFigures } from './measure.ts';
 
-/** How soon processes answer, and how much memory they take. */
+/** Measures how soon processes answer after their start, and how much memory they take. */
 export const startRow: Row = {
   name: 'start',
   title: 'Starts and memory',

@@ -1,5 +1,5 @@
-// Measures the driver alone: makes the queries of one page of connections, for users in the load's order, AT_ONCE of them at a time.
-// Prints the figures as JSON.
+// Measures the driver alone. Makes the queries of one page of connections for each user, in the load's order, for AT_ONCE users at
+// a time. Prints the figures as JSON.
 import { readFileSync } from 'node:fs';
 import { MongoClient } from 'mongodb';
 import { percentile } from '../summary.ts';

@@ -6,18 +6,20 @@ import { type Asked, audience, issuer, makePopulation, type Population } from '.
 import { type Running, serviceMain, startScript } from '../processes.ts';
 import { seedConnections } from './seed.ts';
 
-/** A gateway, connections and what they need of identity, with a page of connections stored for everybody. */
+/**
+ * A gateway, the connections service, and the answers of identity that they need. A page of connections is stored for every user.
+ */
 export interface WholePlatform extends AsyncDisposable {
   population: Population;
-  /** By name, for the CPU time each takes. */
+  /** The processes by name, to measure their CPU time. */
   running: Readonly<Record<string, Running>>;
   url: string;
-  /** How each page's body has to begin; its length varies. */
+  /** The required beginning of each page's body. The body's length varies. */
   expected: { length: number; front: string };
   database: string;
   /**
-   * Waits after an overload, as leftover requests would take time from the next round. Resolves once ten requests in a row were
-   * answered with 200, and rejects if that takes more than a minute.
+   * Waits after an overload, because leftover requests would take time from the next round. Resolves once ten requests in a row
+   * were answered with 200. Rejects if this takes more than a minute.
    */
   settled(): Promise<void>;
   /** Starts another gateway, with limits of its own, and resolves with its address. */
@@ -28,12 +30,12 @@ export interface WholeSettings {
   mongodbUrl: string;
   natsUrl: string;
   redisUrl: string;
-  /** Folder of the processes' logs. */
+  /** The folder of the processes' logs. */
   folder: string;
-  /** The cores of the processes, and those of the gateways, if they have other ones. */
+  /** The cores of the processes. If the gateways have other cores, `gatewayCores` names these. */
   cores?: string | undefined;
   gatewayCores?: string | undefined;
-  /** The gateways' `REQUEST_TIMEOUT_MS`, if it is not the usual one. */
+  /** The gateways' `REQUEST_TIMEOUT_MS`, if it differs from the default. */
   timeoutMs?: number;
   progress: (line: string) => void;
 }
@@ -43,7 +45,7 @@ export function pagePath({ person }: Asked): string {
   return `/${person.projectId}/connections?page=1&limit=20`;
 }
 
-/** Asks for one page, checks it, and resolves with its body: answers to the load have to begin like it. */
+/** Asks for one page and checks it. Resolves with its body. Answers to the load have to begin like this body. */
 async function expectedOf(url: string, path: string, token: string) {
   const { status, body } = await ask(url, path, token);
   if (status !== 200) throw new Error(`The whole path answers ${status}: ${body}`);
@@ -85,7 +87,7 @@ export async function startWhole(settings: WholeSettings): Promise<WholePlatform
   const environment: NodeJS.ProcessEnv = {
     PATH: process.env.PATH,
     NODE_ENV: 'production',
-    // The database is reached at its container's address.
+    // This allows plain connections, because the database is reached at its container's address.
     ALLOW_PLAIN_ENGINES: 'true',
     LOG_LEVEL: 'warn',
     MONGODB_URL: mongodbUrl,
@@ -124,7 +126,7 @@ export async function startWhole(settings: WholeSettings): Promise<WholePlatform
   try {
     await start('identity', fileURLToPath(new URL('../gateway/echo-nats.ts', import.meta.url)), {
       SUBJECT: `${prefix}.unused`,
-      // The real connections service runs here.
+      // The echo service does not answer for connections, because the real connections service runs here.
       WITHOUT_CONNECTIONS: '1',
       PAGE: JSON.stringify(samplePage()),
       JWK: JSON.stringify(population.jwk),

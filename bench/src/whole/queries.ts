@@ -1,6 +1,6 @@
 import type { Db } from 'mongodb';
 
-/** Rows that are read for a page of twenty: one more row shows whether another page follows. */
+/** How many rows are read for a page of twenty. The additional row shows whether another page follows. */
 const limit = 21;
 
 interface Stored {
@@ -10,8 +10,8 @@ interface Stored {
 }
 
 /**
- * The queries of page 1 of a user's connections, as the service sends them for a single request: the total and the rows
- * together, then the profiles. `bench/tests/bench.test.ts` compares them with the service's own.
+ * Makes the queries of page 1 of a user's connections, as the service makes them for a single request. First come the total and the
+ * rows together, then the profiles. `bench/tests/bench.test.ts` compares these queries with the service's own queries.
  */
 export async function pageQueries(
   db: Db,

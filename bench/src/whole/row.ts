@@ -21,18 +21,24 @@ export interface WholeSample {
 export interface WholeRow {
   kith: Figures<WholeSample>;
   driver: Figures<WholeSample>;
-  /** CPU time of each process for a request, in µs. */
+  /** The CPU time of each process for one request, in µs. */
   cpu_us: Record<string, number>;
   cores: { database: string; others: string } | null;
 }
 
 export interface WholeOptions extends LoadOptions {
   mongodbUrl: string;
-  /** The cores to which the database's container has been pinned, and those for everything else; null leaves this to the machine. */
+  /**
+   * The cores to which the database's container is pinned, and the cores of all other processes. `null` if the machine chooses the
+   * cores.
+   */
   cores: { database: string; others: string } | null;
 }
 
-/** Measures a page of connections from the gateway to the database, and the same queries by the driver alone, in turn. */
+/**
+ * Measures a page of connections on the way from the gateway to the database, and the same queries by the driver alone. Both are
+ * measured in turn.
+ */
 export async function measureWhole(options: WholeOptions): Promise<WholeRow> {
   const { folder, cores, progress } = options;
   await using platform = await startWhole({ ...options, cores: cores?.others });

@@ -17,8 +17,8 @@ import { seeded, seededUuid } from '../random.ts';
 const firstMs = Date.UTC(2026, 0, 1);
 
 /**
- * Stores connections as the service does (docs/adr/0006): a row in each list, the list's total, and the profiles that the page
- * shows. `bench/tests/bench.test.ts` reads them with the service's store.
+ * Stores connections as the service does (docs/adr/0006): a row in each user's list, the list's total, and the profiles that the
+ * page shows. `bench/tests/bench.test.ts` reads this data with the service's own store.
  */
 export async function seedConnections(
   url: string,

@@ -2,7 +2,7 @@ import { atLeast, atMost, figure, type Row, spread, table } from '../row.ts';
 import { ratio } from '../summary.ts';
 import { measureWhole } from './row.ts';
 
-/** The path from the gateway to the database, beside the driver alone. */
+/** Measures the whole path from the gateway to the database, compared with the driver alone. */
 export const wholeRow: Row = {
   name: 'whole',
   title: 'Whole path with the database',

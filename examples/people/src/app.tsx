@@ -22,10 +22,10 @@ function Visit() {
   const session = useSession();
   const route = useRoute();
   useSessionEnd();
-  // The person who opens the link of a mail may be signed in or not.
+  // The person who opens a link in a mail may be signed in or not.
   if (route.page === 'mail') return <MailPage key={route.token} kind={route.kind} token={route.token} />;
   if (!session) return <WelcomePage />;
-  // With another user all state starts from scratch.
+  // For another user, all state starts from scratch.
   return (
     <NotificationsProvider key={session.user.id}>
       <ProofProvider>

@@ -9,7 +9,7 @@ import './styles/index.css';
 const root = createRoot(document.getElementById('root') as HTMLElement);
 try {
   const { url, projectId } = await loadSettings();
-  // Named after the project, as a session is valid for one project only.
+  // The name contains the project, because a session is valid for only one project.
   const kith = createClient({ url, projectId, session: localStorageSession(`kith-people-${projectId}`) });
   root.render(
     <StrictMode>

@@ -2,9 +2,9 @@ import 'react';
 
 declare module 'react' {
   interface CSSProperties {
-    /** Degrees on the colour wheel. */
+    /** The hue, in degrees on the colour wheel. */
     '--hue'?: number;
-    /** How deep something is nested. */
+    /** The depth of a nested element. */
     '--level'?: number;
   }
 }

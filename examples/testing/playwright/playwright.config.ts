@@ -5,6 +5,6 @@ export default defineConfig({
   testDir: 'tests',
   fullyParallel: true,
   workers: 2,
-  // Uses the Chromium of this machine; without this line it would be the one that `npx playwright install` brings.
+  // Uses the Chromium of this machine. Without this line, Playwright would use the Chromium that `npx playwright install` installs.
   use: { launchOptions: (await availableChromium()) ?? {} },
 });

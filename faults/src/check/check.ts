@@ -4,18 +4,18 @@ import type { Pair } from '../load/pair.ts';
 import type { Person } from '../load/person.ts';
 import type { EventLog } from './event-log.ts';
 
-/** The differences from what was acknowledged, in words. */
+/** The differences from the acknowledged changes, in words. */
 export interface Findings {
   lost: string[];
   doubled: string[];
-  /** How long it took until there was no difference, or the check gave up, in ms. */
+  /** How long it took until there was no difference, or until the check gave up, in ms. */
   after: number;
 }
 
 /**
- * Compares what the crowd was told with the platform's answers, lists, totals, events and notifications, until all agree, or
- * nothing has improved for a minute. It waits that long because consumers read everything once more after the log was lost.
- * Nobody else may change anything meanwhile.
+ * Compares the answers that the crowd got with the platform's present answers, lists, totals, events and notifications. Repeats
+ * this until all agree, or until nothing has improved for a minute. It waits so long because consumers read everything again after
+ * the log was lost. Nobody else may change anything during the check.
  */
 export async function check(crowd: Crowd, log: EventLog, timeoutMs = 60_000): Promise<Findings> {
   await learnAll(crowd);
@@ -38,9 +38,10 @@ export async function check(crowd: Crowd, log: EventLog, timeoutMs = 60_000): Pr
   }
 }
 
-/** Reads everything that the crowd changes, until nothing is unsure any more. */
+/** Reads all data that the crowd changes, until nothing is unsure any more. */
 async function learnAll({ scene, people, pairs, folders }: Crowd): Promise<void> {
-  // Renews the tokens, as a client does after a refusal: a process whose clock was behind signed some that had expired already.
+  // Renews the tokens, as a client does after a refusal. If a process's clock was behind, it signed tokens that had already
+  // expired.
   if (scene.record().bears.includes(401)) for (const person of people) await person.rotate();
   const until = performance.now() + 60_000;
   for (const key of [...people, ...pairs, ...folders]) {
@@ -164,14 +165,14 @@ async function comparePerson(
       const times = told.get(what) ?? 0;
       told.delete(what);
       if (times > 1) doubled.push(`${what} was notified ${times} times`);
-      // A request that is withdrawn takes its unread notification with it.
+      // If a request is withdrawn, its unread notification is removed, too.
       if (times === 0 && !withdrawn.has(connectionId ?? '')) lost.push(`${what} was not notified`);
     }
   }
   for (const what of told.keys()) doubled.push(`${what} was notified of nothing`);
 }
 
-/** The first item of a sequence that the other one does not hold in the same order. */
+/** The first item of `sequence` that `inThis` does not hold in the same order. */
 function missingOf(sequence: readonly string[], inThis: readonly string[]): string | undefined {
   let at = 0;
   for (const one of sequence) {

@@ -1,6 +1,6 @@
 import type { EventEnvelope } from '@kith/contracts';
 
-/** All events of a platform that were ever seen in its log, by aggregate and `seq`. */
+/** All events that were ever seen in a platform's log, by aggregate and `seq`. */
 export abstract class EventLog {
   readonly aggregates = new Map<string, Map<number, EventEnvelope>>();
   /** Different events with the same `seq`. */
@@ -9,7 +9,7 @@ export abstract class EventLog {
   /** Reads the events that have arrived since the last read. */
   abstract read(): Promise<void>;
 
-  /** Makes the next read start from the beginning, as the log may be another one now, or an older copy. */
+  /** Makes the next read start from the beginning, because the log may now be another log or an older copy. */
   abstract forgetPlace(): void;
 
   of(type: string, id: string): EventEnvelope[] {
@@ -19,7 +19,7 @@ export abstract class EventLog {
 
   protected add(event: EventEnvelope): void {
     const { type, id, seq } = event.aggregate;
-    // Events that a row has put there itself.
+    // A row has put these events into the log itself.
     if (type === 'faults') return;
     const key = `${type} ${id}`;
     const events = this.aggregates.get(key) ?? new Map<number, EventEnvelope>();

@@ -4,14 +4,14 @@ import { type JetStreamManager, jetstream, jetstreamManager } from '@nats-io/jet
 import { type ConnectionOptions, connect } from '@nats-io/transport-node';
 import { EventLog } from './event-log.ts';
 
-/** How many requests are under way at a time if each reads one event. */
+/** How many requests are under way at the same time, if each request reads one event. */
 const oneByOne = 100;
 
-/** The events in JetStream. If there are credentials, they are taken to be an operator's, who may only read events one by one. */
+/** The events in JetStream. If credentials are given, they count as an operator's. An operator may only read events one by one. */
 export class NatsLog extends EventLog {
   readonly #options: ConnectionOptions;
   readonly #stream: string;
-  /** How far the stream has been read, and which stream it was. */
+  /** How far the stream has been read, and when the stream was made. A new stream has another time. */
   #read = { upTo: 0, created: '' };
 
   constructor(options: ConnectionOptions, prefix: string) {
@@ -27,7 +27,7 @@ export class NatsLog extends EventLog {
   async read(): Promise<void> {
     const connection = await connect(this.#options);
     try {
-      // An operator may not ask about the account.
+      // The check is off, because an operator may not ask about the account.
       const manager = await jetstreamManager(connection, { checkAPI: false });
       const { created, state } = await manager.streams.info(this.#stream);
       if (created !== this.#read.created || state.last_seq < this.#read.upTo)

@@ -1,11 +1,11 @@
 import type { Kind, Record } from './record.ts';
 
 export interface Answer {
-  /** 0 if there was no answer. */
+  /** The status of the answer; 0 if there was no answer. */
   status: number;
   // biome-ignore lint/suspicious/noExplicitAny: what an answer holds is looked at field by field.
   body: any;
-  /** Whether the effect of the request is known: after a success, a refusal by a rule, or a 503. */
+  /** Whether the effect of the request is known. It is known after a success, a refusal by a rule, or a 503. */
   isCertain: boolean;
   isOk: boolean;
 }
@@ -17,7 +17,7 @@ export type Ask = (
   options?: { token?: string | undefined; body?: unknown },
 ) => Promise<Answer>;
 
-/** Longer than any deadline of a process on the way. */
+/** How long to wait for an answer, in ms. This is longer than any deadline of a process on the way. */
 const patienceMs = 15_000;
 
 /** Makes requests to a project through the balancer and records their outcomes. */
@@ -39,7 +39,7 @@ export function asker(url: string, projectId: string, record: () => Record): Ask
       const isServed = response.status < 500 && !isBorne;
       noted.note(kind, response.status, isServed);
       const status = isBorne ? 503 : response.status;
-      // 503 promises that nothing was done.
+      // The status 503 promises that nothing was done.
       return {
         status,
         body: text && JSON.parse(text),

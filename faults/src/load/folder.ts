@@ -3,7 +3,7 @@ import type { Person, Scene } from './person.ts';
 
 const things = Array.from({ length: 12 }, (_, index) => `thing-${index}`);
 
-/** A collection of a person's: it is made, renamed, filled, emptied and deleted, then made again. */
+/** A collection of a person. It is made, renamed, filled, emptied and deleted, and then made again. */
 export class Folder extends Key {
   readonly scene: Scene;
   readonly owner: Person;
@@ -11,7 +11,7 @@ export class Folder extends Key {
   id: string | undefined;
   name = '';
   readonly saved = new Set<string>();
-  /** The name or the thing that an attempt without an answer was about. */
+  /** If an attempt had no answer: the name or the thing that it was about. */
   #unsure: { name?: string; thing?: string } | undefined;
 
   constructor(scene: Scene, owner: Person, rootId: string) {
@@ -49,7 +49,7 @@ export class Folder extends Key {
     if (answer.isOk) this.name = name;
   }
 
-  /** Saves a thing that is not in the collection, or removes one that is. */
+  /** Saves a new thing in the collection, or removes a saved thing. */
   async #turn(): Promise<void> {
     const thing = things[Math.floor(this.scene.random() * things.length)] as string;
     const path = `/collections/${this.id}/entities`;
@@ -98,13 +98,13 @@ export class Folder extends Key {
     this.saved.clear();
   }
 
-  /** Reads without comparing anything. */
+  /** Reads the collection, and compares nothing. */
   async read(): Promise<void> {
     const token = this.owner.accessToken;
     await this.scene.ask('collections', 'GET', `/collections/${this.rootId}/sub-collections`, { token });
   }
 
-  /** Reads the collection, so that what was unsure becomes known. */
+  /** Reads the collection, so that its unsure state becomes known. */
   async learn(): Promise<void> {
     const { ask, record } = this.scene;
     const token = this.owner.accessToken;

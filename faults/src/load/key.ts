@@ -1,19 +1,21 @@
-/** Something that is changed by one request at a time, with what is known of it. */
+/** Something that only one request at a time changes, together with the knowledge of its state. */
 export abstract class Key {
   isBusy = false;
-  /** Until when an attempt without an answer may still take effect, in ms of `performance.now()`. Undefined if nothing is unsure. */
+  /**
+   * Until when an attempt without an answer may still take effect, in ms of `performance.now()`. `undefined` if nothing is unsure.
+   */
   unsureUntil: number | undefined;
 
   get isFree(): boolean {
     return !this.isBusy && (this.unsureUntil === undefined || performance.now() > this.unsureUntil);
   }
 
-  /** Notes that nobody knows whether a change was made. After this time it has been made or never will be. */
+  /** Notes that nobody knows whether a change was made. After `unsureUntil`, the change has been made or will never be made. */
   beUnsure(): void {
     this.unsureUntil = performance.now() + settledMs;
   }
 
-  /** Changes or reads something. If something is unsure, reading it makes it known. */
+  /** Changes or reads the key. If its state is unsure, reads it to make it known. */
   abstract act(): Promise<void>;
 
   async run(): Promise<void> {
@@ -26,5 +28,8 @@ export abstract class Key {
   }
 }
 
-/** A service begins no request that is older than its deadline of 5 s, and ends each within another 5 s. */
+/**
+ * How long a change without an answer stays unsure, in ms. A service begins no request that is older than its deadline of 5 s, and
+ * ends each request within another 5 s.
+ */
 const settledMs = 12_000;

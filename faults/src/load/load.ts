@@ -9,7 +9,7 @@ import { Pair } from './pair.ts';
 import { Person, type Scene } from './person.ts';
 import { Record } from './record.ts';
 
-/** A crowd that uses the API, and remembers what it was told. */
+/** A crowd that uses the API, and remembers the answers. */
 export interface Crowd {
   scene: Scene;
   people: readonly Person[];
@@ -18,16 +18,16 @@ export interface Crowd {
   projectId: string;
   /** Begins a new record, for the next row. */
   begin(bears?: readonly number[]): Record;
-  /** Makes `rate` requests a second until the returned function is called, which then waits for the last answer. */
+  /** Makes `rate` requests a second until the returned function is called. That function then waits for the last answer. */
   load(rate: number, one?: () => Promise<void>, mostUnderWay?: number): () => Promise<void>;
-  /** Makes a request about the first person, who is in a pair with everybody else. */
+  /** Makes a request about the first person. This person is in a pair with everybody else. */
   aboutTheFirst(): Promise<void>;
 }
 
-/** The most requests without an answer yet. While there are so many, no more are made. */
+/** The highest number of unanswered requests. While so many are unanswered, no new requests are made. */
 const usualUnderWay = 500;
 
-/** Signs people up, makes pairs of them, and gives each a folder, which does not exist yet. */
+/** Signs people up, and makes pairs of them. Gives each person a folder that does not exist yet. */
 export async function gather(
   url: string,
   options: { operatorToken: string; size: number; random: () => number },
@@ -56,7 +56,7 @@ export async function gather(
     folders.push(new Folder(scene, people.at(-1) as Person, root.id));
   }
   const pairs: Pair[] = [];
-  // Each person is paired with the next four, and everybody with the first.
+  // Each person is paired with the next four people, and with the first person.
   for (const [index, one] of people.entries()) {
     const next = [1, 2, 3, 4].map((step) => people[(index + step) % size] as Person);
     pairs.push(...next.map((other) => new Pair(scene, [one, other])));
@@ -82,8 +82,8 @@ export async function gather(
     if (chance < 0.25) return pick(people).readConnections();
     if (chance < 0.4) return pick(people).readFeed();
     if (chance < 0.43) return signTestToken();
-    // What is busy or unsure is left alone. If nothing is free, something of the same kind is read instead: a kind without
-    // requests would look like one that is not served.
+    // Busy or unsure keys are left alone. If no key is free, this reads something of the same kind instead. A kind without requests
+    // would look like a kind that is not served.
     if (chance < 0.65) return free(pairs)?.run() ?? pick(people).readConnections();
     if (chance < 0.85) return free(folders)?.run() ?? pick(folders).read();
     return free(people)?.run() ?? pick(people).readProfile();

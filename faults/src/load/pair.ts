@@ -1,29 +1,29 @@
 import { Key } from './key.ts';
 import type { Person, Scene } from './person.ts';
 
-/** How two people stand; `by` is who asked. */
+/** The relation between two people. `by` is the person who asked. */
 export type Standing =
   | { is: 'none' }
   | { is: 'pending' | 'declined' | 'connected'; by: Person; connectionId: string };
 
-/** A change of a standing and the event that tells of it. */
+/** A change of a standing, and the event that announces the change. */
 interface Move {
   event: string;
   method: string;
   path: string;
   token: string;
-  /** How the two stand after the change; `connectionId` is known from the answer. */
+  /** The standing after the change. `connectionId` comes from the answer. */
   to(connectionId: string): Standing;
 }
 
-/** Two people, who ask, accept, decline, withdraw and part. */
+/** Two people. They ask, accept, decline, withdraw and end their connection. */
 export class Pair extends Key {
   readonly scene: Scene;
   readonly people: readonly [Person, Person];
   standing: Standing = { is: 'none' };
   /** The types of the events of all acknowledged changes, in order. */
   readonly told: string[] = [];
-  /** How many attempts have had no answer. */
+  /** How many attempts got no answer. */
   unsure = 0;
 
   constructor(scene: Scene, people: readonly [Person, Person]) {
@@ -32,7 +32,7 @@ export class Pair extends Key {
     this.people = people;
   }
 
-  /** The aggregate's id. */
+  /** The id of the pair's aggregate. */
   get id(): string {
     return this.people
       .map(({ id }) => id)
@@ -93,7 +93,7 @@ export class Pair extends Key {
     };
   }
 
-  /** Reads how the two stand, so that what was unsure becomes known. */
+  /** Reads the standing of the two people, so that an unsure standing becomes known. */
   async learn(): Promise<void> {
     const { ask, record } = this.scene;
     const [one, other] = this.people;
@@ -114,7 +114,7 @@ export class Pair extends Key {
     const [one, other] = this.people;
     const { status, type, connectionId } = found;
     if (status === 'none') return { is: 'none' };
-    // Accepting a request does not change who had asked.
+    // If a request is accepted, the asking person stays the same.
     const before = 'by' in this.standing ? this.standing.by : one;
     const by = type === undefined ? before : type === 'sent' ? one : other;
     return { is: status as 'pending', by, connectionId };

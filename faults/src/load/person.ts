@@ -3,17 +3,17 @@ import type { Ask } from './ask.ts';
 import { Key } from './key.ts';
 import type { Record } from './record.ts';
 
-/** What all keys share. */
+/** The things that all keys share. */
 export interface Scene {
   ask: Ask;
   /** The record of the current row. */
   record(): Record;
   random(): number;
-  /** A name that nothing else has. */
+  /** Returns a new name that nothing else has. */
   name(): string;
 }
 
-/** A user's account: profile, session and feed. It is changed by one request at a time. */
+/** A user's account, with profile, session and feed. Only one request at a time changes it. */
 export class Person extends Key {
   readonly scene: Scene;
   readonly id: string;
@@ -22,7 +22,7 @@ export class Person extends Key {
   accessToken: string;
   refreshToken: string;
   name: string;
-  /** Every acknowledged name, in order. `unsureNames` are those that may have been stored. */
+  /** Every acknowledged name, in order. `unsureNames` are names that may have been stored. */
   readonly names: string[] = [];
   readonly unsureNames = new Set<string>();
 
@@ -53,7 +53,7 @@ export class Person extends Key {
     const name = this.scene.name();
     const { accessToken: token } = this;
     let answer = await ask('identity', 'PATCH', `/users/${this.id}`, { token, body: { name } });
-    // Repeating this change has no further effect, so it is safe after no answer.
+    // A second try of this change has no further effect. So it is safe if there was no answer.
     if (answer.status === 0) {
       answer = await ask('identity', 'PATCH', `/users/${this.id}`, { token, body: { name } });
       this.unsureNames.add(name);
@@ -70,7 +70,7 @@ export class Person extends Key {
     }
   }
 
-  /** Reads the profile, so that what was unsure becomes known. */
+  /** Reads the profile, so that an unsure name becomes known. */
   async learn(): Promise<void> {
     const { ask, record } = this.scene;
     const answer = await ask('identity', 'GET', `/users/${this.id}`, { token: this.accessToken });
@@ -82,8 +82,8 @@ export class Person extends Key {
   }
 
   /**
-   * Rotates the refresh token. Without an answer it tries again with the same token, as long as the token's grace period lasts.
-   * After that the token would look stolen, and the person signs in again.
+   * Rotates the refresh token. If there is no answer, tries again with the same token during the token's grace period. After this
+   * period, the token would look stolen. So the person signs in again.
    */
   async rotate(): Promise<void> {
     const { ask, record } = this.scene;
@@ -133,5 +133,8 @@ export class Person extends Key {
   }
 }
 
-/** A retry has to come within the old token's grace period of 30 s, and it takes up to 15 s to give up waiting for an answer. */
+/**
+ * How long after the first try a retry may begin, in ms. A retry has to come within the old token's grace period of 30 s, and
+ * waiting for an answer takes up to 15 s.
+ */
 const graceMs = 14_000;

@@ -4,13 +4,13 @@ export type Kind = 'identity' | 'connections' | 'collections' | 'notifications' 
 /** The outcomes of a row's requests, and how long nobody was served. */
 export class Record {
   requests = 0;
-  /** Statuses that count as no answer, beside 5xx. */
+  /** Statuses that count as no answer, besides 5xx. */
   bears: readonly number[] = [];
-  /** Answers that say that something has changed. */
+  /** How many answers confirmed a change. */
   acknowledged = 0;
-  /** Requests without an answer, without one in time, or with a 5xx. */
+  /** How many requests got no answer, a late answer, or a 5xx. */
   unanswered = 0;
-  /** Answers that cannot be true, given what was acknowledged. */
+  /** Answers that contradict earlier acknowledged changes. */
   readonly wrong: string[] = [];
   readonly #served = new Map<Kind, number>();
   readonly #failed = new Map<Kind, number>();
@@ -21,7 +21,7 @@ export class Record {
     return this.requests - this.unanswered;
   }
 
-  /** Records an answer; `isServed` says whether the client was served. */
+  /** Records an answer. `isServed` says whether the client was served. */
   note(kind: Kind, status: number, isServed: boolean): void {
     const now = performance.now();
     this.requests += 1;
@@ -32,18 +32,21 @@ export class Record {
       return;
     }
     const last = this.#served.get(kind) ?? now;
-    // Counts only if a request was refused meanwhile: a pause of the load is no silence.
+    // The time counts only if a request was refused in between. A pause of the load is no silence.
     if (this.#failed.has(kind) && now - last > this.#silence.ms) this.#silence = { ms: now - last, of: kind };
     this.#served.set(kind, now);
     this.#failed.delete(kind);
   }
 
-  /** The longest time between two served requests of one kind, if a request of that kind was not served in between; in ms. */
+  /**
+   * The longest silence, in ms. A silence is the time between two served requests of one kind, if another request of that kind was
+   * not served in between.
+   */
   get silence(): { ms: number; of: string } {
     return this.#silence;
   }
 
-  /** How often each status was answered, by kind. */
+  /** How often each status came as an answer, by kind. */
   get statuses(): string {
     return [...this.#statuses]
       .toSorted(([a], [b]) => (a < b ? -1 : 1))

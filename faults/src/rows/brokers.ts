@@ -4,7 +4,7 @@ import { connect } from '@nats-io/transport-node';
 import type { Row } from '../row.ts';
 import type { Nodes } from '../world/nodes.ts';
 
-/** Rows on three brokers that keep every stream three times. */
+/** Rows that run on three brokers. The brokers keep three copies of every stream. */
 export const brokerRows: readonly Row<Nodes>[] = [
   {
     name: 'kill-leader',

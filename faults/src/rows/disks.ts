@@ -6,7 +6,7 @@ import type { Row } from '../row.ts';
 import type { Embedded } from '../world/embedded.ts';
 import type { Nodes } from '../world/nodes.ts';
 
-/** Rows on a database whose disk can be filled. */
+/** Rows that run on a database whose disk can be filled. */
 export const fullDatabaseRows: readonly Row<Nodes>[] = [
   {
     name: 'disk-full-mongo',
@@ -24,7 +24,7 @@ export const fullDatabaseRows: readonly Row<Nodes>[] = [
   },
 ];
 
-/** Rows on the embedded form with its folder on a disk of its own. */
+/** Rows that run on the embedded form. Its folder is on a disk of its own. */
 export const fullFolderRows: readonly Row<Embedded>[] = [
   {
     name: 'embedded-disk-full',

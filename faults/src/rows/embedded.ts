@@ -6,10 +6,10 @@ import { waitFor } from '@kith/testing';
 import type { Row } from '../row.ts';
 import type { Embedded } from '../world/embedded.ts';
 
-/** How long the platform may take to come back. */
+/** How long the platform may take to start again, in ms. */
 const backMs = 30_000;
 
-/** A consistent copy of a database file that is written to meanwhile. */
+/** Makes a consistent copy of a database file while another process writes to the file. */
 async function copyOf(file: string, to: string): Promise<void> {
   const db = new DatabaseSync(file, { readOnly: true });
   try {
@@ -77,7 +77,7 @@ export const embeddedRows: readonly Row<Embedded>[] = [
           const kept = `${file}.kept`;
           const said = (await world.said()).length;
           await world.killFor(async () => {
-            // Includes what is still in the file's log, as the process is gone.
+            // The process has ended. So this also reads the changes that are still in the file's write-ahead log.
             const db = new DatabaseSync(file);
             db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
             db.close();

@@ -16,7 +16,7 @@ export const eventRows: readonly Row<Nodes>[] = [
       const client = await MongoClient.connect(world.engines.mongodbUrl);
       const events = client.db(`${world.prefix}_identity`).collection<{ _id: string }>('events');
       const at = new Date(Date.now() - 3_600_000);
-      // This type cannot be part of a subject, which has no spaces.
+      // This type has a space, so it cannot be part of a subject.
       const rows = Array.from({ length: 100 }, () => eventOf(crowd.projectId, 'no subject')).map((event) => ({
         _id: `faults|${event.id}`,
         event: JSON.stringify(event),
@@ -49,7 +49,7 @@ export const eventRows: readonly Row<Nodes>[] = [
   },
 ];
 
-/** An event that belongs to nobody, with data that does not fit its type. */
+/** Makes an event that belongs to nobody. Its data does not fit its type. */
 function eventOf(projectId: string, type: string) {
   const aggregate = { type: 'faults', id: randomUUID(), seq: 1 };
   const occurredAt = new Date().toISOString();

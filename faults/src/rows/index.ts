@@ -21,7 +21,7 @@ type Progress = (line: string) => void;
 /** A platform and the rows that run on it, one after the other. */
 export interface Ground {
   rows: readonly RowFacts[];
-  /** Starts the platform and calls `run` with it and the chosen rows. */
+  /** Starts the platform, and calls `run` with the platform and the chosen rows. */
   work(chosen: readonly RowFacts[], progress: Progress, run: Run): Promise<void>;
 }
 

@@ -25,7 +25,8 @@ export const loadRows: readonly Row<Nodes>[] = [
       const { world, crowd, rest, record } = stage;
       const before = memory(stage);
       const served = record.served;
-      // The rate has no limit on any machine: the requests that wait for an answer keep the platform busy.
+      // The rate is higher than any machine can serve. Only the number of waiting requests limits the load, and these keep the
+      // platform busy.
       const fill = crowd.load(1_000_000, undefined, 400);
       await rest(5_000);
       await fill();
@@ -39,7 +40,7 @@ export const loadRows: readonly Row<Nodes>[] = [
       }
       await end();
       const from = performance.now();
-      // The platform is back to normal after a second in which everything was served.
+      // The platform is back to normal when all requests of a whole second were served.
       for (let calm = 0; calm < 4; ) {
         const { unanswered } = record;
         await rest(250);

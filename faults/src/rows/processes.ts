@@ -3,7 +3,7 @@ import type { Nodes } from '../world/nodes.ts';
 import { processNames } from '../world/nodes.ts';
 import type { Replica } from '../world/replica.ts';
 
-/** The longest silence when one of two replicas dies, as only its own requests may be lost. */
+/** The longest allowed silence when one of two replicas dies, in ms. Only the dead replica's own requests may be lost. */
 const replicaMs = 2_000;
 
 const of = ({ world }: Stage<Nodes>, name: string, time: number): Replica =>
@@ -13,7 +13,7 @@ const pairs = processNames.flatMap((one, at) =>
   processNames.slice(at + 1).map((other) => [one, other] as const),
 );
 
-/** One replica of each service of a pair. */
+/** One of the two replicas of each service. */
 function pairOf(stage: Stage<Nodes>, time: number): Replica[] {
   return (pairs[time % pairs.length] ?? []).map((name) => of(stage, name, time));
 }
@@ -102,7 +102,8 @@ export const processRows: readonly Row<Nodes>[] = [
       await rest(5_500);
       for (const one of world.replicas) {
         await one.restart();
-        // As an orchestrator does: goes on with the next one when this one is ready and the balancer has noticed.
+        // This waits as an orchestrator does. The next replica's turn comes when this replica is ready and the balancer has
+        // noticed.
         while (!(await one.isReady())) await rest(100);
         if (one.name === 'gateway') await rest(5_500);
       }

@@ -13,8 +13,8 @@ import { seeded } from '@kith/bench/random';
 import type { Order, Upstream } from './balancer.ts';
 import { isReady } from './is-ready.ts';
 
-// The balancer runs on a thread of its own. On the load's thread, connections would wait for many seconds, and requests that a
-// client had long given up would still be passed on.
+// The balancer runs on a thread of its own. If it ran on the load's thread, connections would wait for many seconds. It would then
+// still pass on requests that a client had long given up.
 
 const quickMs = 1_000;
 const upstreams: readonly Upstream[] = workerData;
@@ -79,7 +79,7 @@ async function forward(
   } catch (error) {
     if (outgoing.destroyed) return;
     const { code } = error as NodeJS.ErrnoException;
-    // Nothing was sent, or only a request that changes nothing: another gateway may be asked.
+    // Either nothing was sent, or only a request that changes nothing. So another gateway may be asked.
     if (code === 'ECONNREFUSED' || (method === 'GET' && isQuick)) {
       if (isQuick) down.add(upstream);
       return forward(incoming, outgoing, body, others);
@@ -102,9 +102,9 @@ await once(server, 'listening');
 parentPort?.postMessage(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
 
 /**
- * Removes headers that are about a single connection (RFC 9110 section 7.6.1). A gateway keeps idle connections for longer than
- * the balancer keeps those of clients. A client that was told the gateway's time would use a connection that the balancer is
- * closing, and lose a request.
+ * Removes headers that are about a single connection (RFC 9110 section 7.6.1). The balancer closes a client's idle connection
+ * sooner than a gateway would. If a client saw the gateway's time, it could use a connection that the balancer is closing. It would
+ * then lose a request.
  */
 function endToEnd({
   connection: _,

@@ -2,9 +2,9 @@ import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 
 export interface Upstream {
-  /** Where it takes requests. */
+  /** The port where the gateway receives requests. */
   port: number;
-  /** Its page that says whether it is ready. */
+  /** The gateway's page that reports whether it is ready. */
   readyUrl: string;
 }
 
@@ -12,13 +12,16 @@ export interface Upstream {
 export interface Balancer extends AsyncDisposable {
   url: string;
   /**
-   * Asks only every `ms` which gateways are ready, and relies on the answers in between: a request is lost if it is passed to
-   * a gateway that has begun to refuse connections since.
+   * Asks only every `ms` which gateways are ready, and relies on the answers in between. If a gateway has begun to refuse
+   * connections since, a request to this gateway is lost.
    */
   lagBy(ms: number): void;
-  /** Asks every second, and tries another gateway if one does not accept a connection. */
+  /** Asks every second which gateways are ready. If a gateway does not accept a connection, tries another gateway. */
   beQuick(): void;
-  /** From now on withholds this share of the answers to requests that change something, after the gateway has answered. */
+  /**
+   * From now on withholds a share of the gateways' answers to requests that change something. The gateway has already answered
+   * these requests.
+   */
   keepAnswers(share: number, random?: () => number): void;
 }
 

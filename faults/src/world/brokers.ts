@@ -5,7 +5,7 @@ import { dockerOrThrow, freePort, owner, ownerLabel, removeAtExit, untilReady } 
 export interface Brokers extends AsyncDisposable {
   /** The URL of each server, as this machine reaches it. */
   urls: readonly string[];
-  /** The names of the servers, by which JetStream also names its leaders. */
+  /** The names of the servers. JetStream uses these names for its leaders. */
   names: readonly string[];
   kill(name: string): Promise<void>;
   start(name: string): Promise<void>;

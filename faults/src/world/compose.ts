@@ -7,7 +7,7 @@ import type { Place } from './place.ts';
 
 /** The distributed form as docker-compose.yml starts it. */
 export interface Compose extends Place {
-  /** `docker restart` of one of its containers, which is killed without being asked to end. */
+  /** Runs `docker restart` on one of the containers. Docker kills the container without asking it to end. */
   restart(service: string): Promise<void>;
 }
 
@@ -19,9 +19,9 @@ export async function startCompose(progress: (line: string) => void): Promise<Co
     await startComposeProject({
       version: '2.4',
       services: {
-        // The whole crowd comes from one address.
+        // The limits are high, because the whole crowd comes from one address.
         gateway: { environment: { RATE_LIMIT_SCALE: '100000' } },
-        // The events are read from here.
+        // This port is for reading the events.
         nats: { ports: [`127.0.0.1:${natsPort}:4222`], networks: ['bus', 'outside'] },
       },
     }),

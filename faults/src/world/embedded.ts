@@ -17,22 +17,22 @@ import type { Place } from './place.ts';
 const run = promisify(execFile);
 const kith = fileURLToPath(new URL('../../../apps/kith/src/cli/main.ts', import.meta.url));
 
-/** The embedded form, as `npm start` runs it. It is started again whenever it ends. */
+/** The embedded form, as `npm start` runs it. Whenever the process ends, it is started again. */
 export interface Embedded extends Place {
   /** The folder of its files. */
   folder: string;
-  /** Everything that it has printed so far. */
+  /** All output of the process so far. */
   said(): Promise<string>;
-  /** SIGKILL; it comes back. */
+  /** Sends SIGKILL. The process is started again. */
   kill(): Promise<void>;
-  /** SIGTERM; it comes back. */
+  /** Sends SIGTERM. The process is started again. */
   restart(): Promise<void>;
-  /** SIGKILL; it comes back once `work` is done. */
+  /** Sends SIGKILL. The process is started again once `work` is done. */
   killFor(work: () => Promise<void>): Promise<void>;
 }
 
 export async function startEmbeddedPlace(options: {
-  /** The size of a disk of its own, in MiB; needs root. */
+  /** The size of the folder's own disk, in MiB. This needs root. */
   diskMegabytes?: number;
   progress: (line: string) => void;
 }): Promise<Embedded> {
@@ -61,7 +61,7 @@ export async function startEmbeddedPlace(options: {
   };
   let child: ChildProcess | undefined;
   let isWanted = true;
-  /** What to do before it is started again. */
+  /** The work to do before the process is started again. */
   let beforeStart: (() => Promise<void>) | undefined;
   const start = () => {
     const one = spawn(process.execPath, [...nodeFlags, kith, 'start'], { env, stdio: ['ignore', log, log] });

@@ -15,7 +15,7 @@ import { layWay, type Way } from './way.ts';
 
 export const processNames: readonly ProcessName[] = [...serviceNames, 'gateway'];
 
-/** A host: a replica of every service, a gateway, and its own ways to the engines. */
+/** A host. It has a replica of every service, a gateway, and its own ways to the engines. */
 export interface Node {
   name: string;
   replicas: Record<ProcessName, Replica>;
@@ -25,14 +25,14 @@ export interface Node {
 /** The distributed form on engines of its own: two nodes behind a balancer. */
 export interface Nodes extends Place {
   engines: Engines;
-  /** The three brokers, if the platform has three; `engines.nats` and its ways are not used then. */
+  /** The three brokers, if the platform has three. If so, `engines.nats` and its ways are not used. */
   brokers: Brokers | undefined;
-  /** The database, if its disk can be filled; `engines.mongo` is not used then. */
+  /** The database, if its disk can be filled. If so, `engines.mongo` is not used. */
   smallDatabase: SmallDatabase | undefined;
   nodes: readonly [Node, Node];
   replicas: readonly Replica[];
   balancer: Balancer;
-  /** First part of its database, subject and key names. */
+  /** The first part of the platform's database names, subjects and keys. */
   prefix: string;
 }
 
@@ -57,7 +57,7 @@ export async function startNodes(options: {
   const prefix = uniquePrefix();
   const operatorToken = `operator-${prefix}`;
   const ports = new Set<number>();
-  // Nobody listens on the ports yet, so the same port might be chosen twice.
+  // Nobody listens on the chosen ports yet, so the same port could be chosen twice.
   const ownPort = async (): Promise<number> => {
     const port = await freePort();
     if (ports.has(port)) return ownPort();
@@ -82,7 +82,7 @@ export async function startNodes(options: {
       LOG_LEVEL: 'info',
       HOST: '127.0.0.1',
       RATE_LIMIT_SCALE: '100000',
-      // Longer than the balancer may take to notice that a gateway is not ready.
+      // This is longer than the balancer needs to notice that a gateway is not ready.
       DRAIN_MS: '7000',
       KITH_PREFIX: prefix,
       OPERATOR_TOKEN: operatorToken,

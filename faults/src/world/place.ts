@@ -1,11 +1,11 @@
 import type { EventLog } from '../check/event-log.ts';
 
-/** A running platform, in one of its forms, in which faults can be caused. */
+/** A running platform, in one of its forms. Rows cause faults in it. */
 export interface Place extends AsyncDisposable {
-  /** The address for its users. */
+  /** The platform's address for users. */
   url: string;
   operatorToken: string;
   log: EventLog;
-  /** Waits until every process says that it is ready, without helping; resolves with how long that took, in ms. */
+  /** Waits until every process reports that it is ready, without helping. Resolves with the time that this took, in ms. */
   allReady(timeoutMs: number): Promise<number>;
 }

@@ -6,14 +6,14 @@ import { isReady } from './is-ready.ts';
 
 export interface ReplicaOptions {
   name: ProcessName;
-  /** Which of the nodes it is on. */
+  /** The name of the node that the replica is on. */
   node: string;
   env: NodeJS.ProcessEnv;
   internalPort: number;
   logFile: string;
 }
 
-/** A process of a service that comes back when it ends, as a container with a restart policy does. */
+/** A process of a service. Whenever it ends, it is started again, as a container with a restart policy is. */
 export class Replica {
   readonly name: ProcessName;
   readonly node: string;
@@ -22,9 +22,9 @@ export class Replica {
   #process: ServiceProcess | undefined;
   #starting: Promise<void> | undefined;
   #isWanted = false;
-  /** The checkout it runs from, if it is another one than this. */
+  /** The checkout that the process runs from, if it is not this checkout. */
   #tree: string | undefined;
-  /** Additional environment variables of its current process. */
+  /** Additional environment variables of the current process. */
   #extra: NodeJS.ProcessEnv = {};
 
   constructor(options: ReplicaOptions) {
@@ -34,7 +34,7 @@ export class Replica {
     this.readyUrl = `http://127.0.0.1:${options.internalPort}/readyz`;
   }
 
-  /** Where a balancer finds it. */
+  /** The addresses at which a balancer reaches the process. */
   get upstream(): Upstream {
     return { port: Number(this.#options.env.PORT), readyUrl: this.readyUrl };
   }
@@ -43,7 +43,7 @@ export class Replica {
     return this.#process?.pid ?? 0;
   }
 
-  /** Starts it and waits until it serves. */
+  /** Starts the process, and waits until it serves. */
   start(extra: NodeJS.ProcessEnv = {}): Promise<void> {
     this.#isWanted = true;
     this.#extra = extra;
@@ -53,12 +53,12 @@ export class Replica {
     return this.#starting;
   }
 
-  /** Makes it start from another checkout from now on; `undefined` means this checkout again. */
+  /** From now on starts the process from another checkout. `undefined` means this checkout again. */
   runFrom(tree: string | undefined): void {
     this.#tree = tree;
   }
 
-  /** SIGKILL; it comes back. */
+  /** Sends SIGKILL. The process is started again. */
   async kill(): Promise<void> {
     await this.#process?.kill();
   }
@@ -73,7 +73,7 @@ export class Replica {
     await this.start(extra);
   }
 
-  /** Sends SIGTERM and waits for the end. It does not come back by itself. */
+  /** Sends SIGTERM, and waits for the end. The process is not started again. */
   async stop(): Promise<void> {
     this.#isWanted = false;
     await this.#starting?.catch(() => undefined);
@@ -97,7 +97,7 @@ export class Replica {
         void one.exited.then(() => this.#comeBack(one));
         return;
       } catch (error) {
-        // A process does not start while an engine is away: it is tried again.
+        // While an engine is away, a process does not start. So this tries again.
         if (!this.#isWanted) throw error;
         await sleep(500);
       }

@@ -1,4 +1,4 @@
-// Loaded before a process's own code. Shifts the process's time of day by KITH_FAULTS_CLOCK_MS.
+// Runs before a process's own code. Shifts the process's time of day by KITH_FAULTS_CLOCK_MS.
 const shift = Number(process.env.KITH_FAULTS_CLOCK_MS);
 const RealDate = Date;
 const now = () => RealDate.now() + shift;

@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { dockerOrThrow, freePort, owner, ownerLabel, removeAtExit, untilReady } from '@kith/engines';
 
-/** A database on a disk of its own that can be filled. It starts again by itself when it ends. */
+/** A database on a disk of its own. The disk can be filled. Whenever the database ends, it starts again by itself. */
 export interface SmallDatabase extends AsyncDisposable {
   url: string;
-  /** Leaves no byte free. */
+  /** Fills the disk completely. */
   fill(): Promise<void>;
-  /** Gives the space back. */
+  /** Frees the filled space again. */
   free(): Promise<void>;
 }
 
@@ -25,7 +25,7 @@ export async function startSmallDatabase(image: string): Promise<SmallDatabase> 
   starting.defer(async () => void (await dockerOrThrow(['volume', 'rm', name])));
   starting.defer(async () => void (await dockerOrThrow(['rm', '-f', '-v', name, holder])));
   const common = ['-v', `${name}:/data/db`, '--label', `${ownerLabel}=${owner}`];
-  // This container keeps the disk, which is in memory and would be gone with the last container that uses it.
+  // This container keeps the disk alive. The disk is in memory, and would disappear with the last container that uses it.
   await dockerOrThrow(['run', '-d', '--name', holder, ...common, '--entrypoint', 'sleep', image, 'infinity']);
   const restarts = ['--restart', 'unless-stopped', '-p', `127.0.0.1:${port}:27017`];
   await dockerOrThrow(['run', '-d', '--name', name, ...common, ...restarts, image]);
@@ -33,7 +33,7 @@ export async function startSmallDatabase(image: string): Promise<SmallDatabase> 
   const running = starting.move();
   return {
     url: `mongodb://127.0.0.1:${port}`,
-    // `cat` fails at the first byte that has no room, which is the purpose.
+    // `cat` fails at the first byte that has no room. This is the purpose.
     fill: async () =>
       void (await dockerOrThrow(['exec', holder, 'sh', '-c', 'cat /dev/zero > /data/db/full || true'])),
     free: async () => void (await dockerOrThrow(['exec', holder, 'rm', '-f', '/data/db/full'])),

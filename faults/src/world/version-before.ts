@@ -8,11 +8,11 @@ import { promisify } from 'node:util';
 const run = promisify(execFile);
 const here = resolve(import.meta.dirname, '../../..');
 
-/** A checkout of another commit, with this one's packages. */
+/** Makes a checkout of another commit, with the packages of this checkout. */
 export async function checkOut(commit: string): Promise<{ folder: string } & AsyncDisposable> {
   const folder = await mkdtemp(join(tmpdir(), 'kith-before-'));
   await run('git', ['-C', here, 'worktree', 'add', '--detach', folder, commit]);
-  // The packages are those of this checkout, but the workspaces among them are the other version's own, wherever it has them.
+  // Third-party packages are from this checkout. The workspaces are the other version's own, in that version's places.
   await linkPackages('');
   await mkdir(join(folder, 'node_modules/@kith'), { recursive: true });
   for (const manifest of globSync('{libs/*,services/*,apps/*,tools/*,bench}/package.json', { cwd: folder })) {

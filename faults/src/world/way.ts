@@ -1,20 +1,20 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
-/** Which end of a way does not hear the other any more. */
+/** The end of a way that receives nothing from the other end. */
 export type Deaf = 'client' | 'server';
 
-/** A TCP way from one node to a server, which can hold bytes back. */
+/** A TCP way from one node to a server. It can hold back bytes. */
 export interface Way extends AsyncDisposable {
   port: number;
   /** Ends every connection and refuses new ones until `mend`. */
   cut(): void;
   /**
-   * Holds back the bytes that are sent to `who`, on existing connections and on new ones, which are still accepted. For those
-   * who wait, this is like the loss of all packets in one direction.
+   * Holds back the bytes that are sent to `who`, on existing and on new connections. New connections are still accepted. For the
+   * waiting end, this is like the loss of all packets in one direction.
    */
   deafen(who: Deaf): void;
-  /** Lets everything through again, first the bytes that were held back. */
+  /** Passes on all bytes again, first the bytes that were held back. */
   mend(): void;
 }
 
@@ -22,7 +22,7 @@ export async function layWay(target: URL): Promise<Way> {
   const pairs = new Set<Record<Deaf, Socket>>();
   let isCut = false;
   let deaf: Deaf | undefined;
-  /** Makes the bytes for `who` flow, or wait in the sockets. */
+  /** Lets the bytes for `who` flow, or makes them wait in the sockets. */
   const flow = ({ client, server }: Record<Deaf, Socket>, who: Deaf, open: boolean) => {
     const [from, to] = who === 'server' ? [client, server] : [server, client];
     if (open) from.pipe(to);

@@ -3,17 +3,17 @@ import { hash, randomBytes } from 'node:crypto';
 const prefixes = { operator: 'kith_op_', server: 'kith_sk_' } as const;
 export type ApiKeyKind = keyof typeof prefixes;
 
-/** Makes a key of 256 random bits. Its prefix tells people, and scanners for leaked secrets, what kind of key it is. */
+/** Makes a key of 256 random bits. Its prefix shows what kind of key it is, to people and to scanners for leaked secrets. */
 export function makeApiKey(kind: ApiKeyKind): string {
   return prefixes[kind] + randomBytes(32).toString('base64url');
 }
 
-/** The kind of key that a token looks like; undefined for any other token. */
+/** The kind of key that a token's prefix shows; undefined for any other token. */
 export function apiKeyKindOf(token: string): ApiKeyKind | undefined {
   return (Object.keys(prefixes) as ApiKeyKind[]).find((kind) => token.startsWith(prefixes[kind]));
 }
 
-/** The hash that is stored instead of a key. Nobody can guess 256 random bits, so a plain hash hides them. */
+/** The hash that Kith stores instead of a key. A plain hash is enough, because nobody can guess 256 random bits. */
 export function hashApiKey(token: string): string {
   return hash('sha256', token, 'base64url');
 }

@@ -17,13 +17,13 @@ export function encodeCursor(position: ListPosition, binding: readonly string[])
   return Buffer.from(JSON.stringify(content)).toString('base64url');
 }
 
-/** Reads a cursor back. Throws `code` with `field: "cursor"` when it is broken or bound to something else. */
+/** Reads a cursor back. If the cursor is broken or bound to something else, throws `code` with `field: "cursor"`. */
 export function decodeCursor(cursor: string, binding: readonly string[], code: ErrorCode): ListPosition {
   try {
     const content = shape.parse(JSON.parse(Buffer.from(cursor, 'base64url').toString()));
     if (content.b === digest(binding)) return { after: content.k, page: content.n };
   } catch {
-    // Refused below, like every other bad cursor.
+    // An unreadable cursor is refused below, like every other bad cursor.
   }
   throw foreignCursor(code);
 }

@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto';
 
 /**
- * Makes an id from names: the same names always give the same id, and other names give another. The id is a UUID of
- * version 8 (RFC 9562 section 5.8), made of the first bytes of a SHA-256.
- * @param kind The kind of thing that the id is for, so that different things with the same name have different ids.
+ * Makes an id from names. The same names always give the same id. Other names give another id. The id is a UUID of version 8
+ * (RFC 9562 section 5.8), made from the first bytes of a SHA-256.
+ * @param kind The kind of thing that gets the id. Things of different kinds with the same name get different ids.
  */
 export function derivedId(kind: string, ...names: readonly string[]): string {
   const bytes = hash('sha256', JSON.stringify([kind, ...names]), 'buffer');

@@ -1,13 +1,13 @@
 import { type ErrorCode, errors, type FieldError } from '@kith/contracts';
 
-/** An answer of the contract other than success. A handler throws it, and the adapter makes an envelope of it. */
+/** An error answer of the contract. A handler throws it, and the adapter turns it into an error envelope. */
 export class ApiError extends Error {
   override name = 'ApiError';
   readonly code: ErrorCode;
   readonly field: string | undefined;
   readonly errors: readonly FieldError[] | undefined;
   readonly details: string | undefined;
-  /** Headers of the answer over HTTP, if the code needs any. */
+  /** Further HTTP headers of the answer, if the code needs any. */
   readonly headers: Readonly<Record<string, string>>;
 
   constructor(
@@ -30,12 +30,12 @@ export class ApiError extends Error {
   }
 }
 
-/** A reason not to start, in one sentence for the person who started it. */
+/** A reason why the process does not start, in one sentence for the person who started it. */
 export class StartError extends Error {
   override name = 'StartError';
 }
 
-/** Thrown by work that has waited until its deadline was over: nobody waits for the answer any more, so none is sent. */
+/** Thrown by work that has waited past its deadline. Nobody waits for the answer any more, so no answer is sent. */
 export class DeadlinePassed extends Error {
   override name = 'DeadlinePassed';
 }

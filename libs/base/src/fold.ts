@@ -1,16 +1,16 @@
 /**
- * Folds a text for searching: ignores case in any script, how a character is composed, and the diacritics of the Latin,
- * Greek and Cyrillic scripts. Both stored texts and search texts are folded with it, because databases fold ASCII only.
- * Equal inputs always give equal keys, and folding a key changes nothing.
+ * Folds a text for searching. The result ignores case in every script, and the way in which a character is composed. It also
+ * ignores the diacritics of the Latin, Greek and Cyrillic scripts. Kith folds both stored texts and search texts itself,
+ * because databases fold ASCII only. Equal texts always give equal results. Folding a result again changes nothing.
  */
 export function fold(text: string): string {
   const upper = bare(text).toUpperCase();
-  // Converts to upper case and back, because some letters become equal only this way: ß and SS, ı and I. The final
-  // sigma depends only on its place in a word.
+  // Converts to upper case and back, because some letters become equal only this way: ß and SS, ı and I. The letter ς is only
+  // the form of σ at the end of a word.
   return bare(upper.toLowerCase()).replaceAll('ς', 'σ').trim();
 }
 
-/** Compatibility decomposition without the combining diacritical marks. */
+/** Decomposes a text (NFKD), and removes the combining diacritical marks. */
 function bare(text: string): string {
   return text.normalize('NFKD').replaceAll(/[\u0300-\u036f]/g, '');
 }

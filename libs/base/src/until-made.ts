@@ -1,14 +1,14 @@
 import { ApiError } from './errors.ts';
 
-/** How much of a deadline is kept for the answer, in ms. */
+/** How long before the deadline the attempts stop, in ms. The rest of the time is for sending the answer. */
 const answerMs = 200;
-/** How long to try, in ms, when nobody waits for an answer: an event is delivered again later. */
+/** How long to try if nobody waits for an answer, in ms. This is so for events, which are delivered again later. */
 const usualMs = 4_000;
 
 /**
- * Makes a change that may lose a race against others. `attempt` reads, decides and stores, and resolves to `undefined` if what
- * it read has changed meanwhile. Then it is repeated, until shortly before the deadline (Unix ms). After that, throws
- * `gateway/unavailable`: nothing was done.
+ * Makes a change that may lose a race against other changes. `attempt` reads, decides and stores. It resolves to `undefined` if
+ * the data has changed since it was read. `attempt` is then called again, until shortly before the deadline (Unix ms). After
+ * that, throws `gateway/unavailable`: nothing was changed.
  */
 export async function untilMade<T>(
   attempt: () => Promise<{ result: T } | undefined>,
@@ -17,13 +17,14 @@ export async function untilMade<T>(
     inTurn = (work) => work(),
   }: {
     deadline?: number | undefined;
-    /** Makes changes of the same thing in one process take turns. */
+    /** If given, makes changes of the same thing in one process take turns. */
     inTurn?: ((work: () => Promise<T>) => Promise<T>) | undefined;
   } = {},
 ): Promise<T> {
   const first = await attempt();
   if (first) return first.result;
-  // Only changes that have lost a race take turns: while the database is away, no change has to wait until others have failed.
+  // Only changes that have lost a race take turns. So while the database is away, no change waits for other changes to fail
+  // first.
   return inTurn(async () => {
     while (Date.now() < deadline - answerMs) {
       const made = await attempt();

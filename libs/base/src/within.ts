@@ -1,4 +1,4 @@
-/** Waits for work at most `ms`; `undefined` when it took longer. */
+/** Waits for work, but at most `ms`. Returns `undefined` if the work takes longer. */
 export async function within<T>(work: Promise<T>, ms: number): Promise<T | undefined> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<undefined>((resolve) => {

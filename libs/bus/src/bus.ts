@@ -1,23 +1,23 @@
 import type { Progress, Span } from '@kith/store';
 
-/** What travels on the bus: header lines and a body's bytes, the same over NATS and in process. */
+/** What travels on the bus: header lines and the bytes of a body. Both are the same over NATS and in process. */
 export interface Message {
   headers: Record<string, string>;
   body: Uint8Array;
-  /** For a received message: the earliest Unix time in ms at which it may have come in, if that is not now (docs/adr/0035). */
+  /** For a received message: the earliest time at which it may have come in, Unix ms. Absent if it came in now (docs/adr/0035). */
   receivedAt?: number;
 }
 
-/** An event ready to be published. `id` makes publishing it twice harmless within the broker's window. */
+/** An event ready to be published. Because of its `id`, publishing it twice within the broker's window is harmless. */
 export interface OutgoingEvent {
   subject: string;
   id: string;
   body: Uint8Array;
-  /** The place in the trace of the change that caused it, if that was traced; it travels beside the event (docs/adr/0017). */
+  /** If the event's change was traced: the place of that change in the trace. It travels beside the event (docs/adr/0017). */
   traceparent?: string | undefined;
 }
 
-/** An event as a consumer gets it; `delivery` counts from 1. */
+/** An event as a consumer gets it. `delivery` is the number of the attempt, from 1. */
 export interface Delivery {
   subject: string;
   id: string;
@@ -26,17 +26,17 @@ export interface Delivery {
   traceparent?: string | undefined;
 }
 
-/** Which log of events it is, and how far it goes. */
+/** Identifies a log of events, and says how far it goes. */
 export interface EventLogState {
   /** The time when the log was made, or another text that no other log has. */
   created: string;
-  /** The first position whose event is kept; above `last` when no event is. */
+  /** The first position whose event is kept. If no event is kept, this is above `last`. */
   first: number;
   /** The last position that was given out. */
   last: number;
 }
 
-/** A published event that is to be removed. If `span` is not known, the event is looked for in the whole log. */
+/** A published event that is to be removed. If `span` is not known, the whole log is searched for the event. */
 export interface Withdrawal {
   subject: string;
   id: string;
@@ -44,11 +44,11 @@ export interface Withdrawal {
 }
 
 export interface ConsumeOptions {
-  /** Durable name, `<service>-<purpose>`: replicas of a service that share it share its events. */
+  /** Name of the durable, `<service>-<purpose>`. If replicas of a service use the same name, they share its events. */
   durable: string;
   /** Subjects with NATS wildcards (`*`, `>`). */
   subjects: readonly string[];
-  /** How many events a process works on at the same time on NATS; the default is 1. In the embedded form they come one by one. */
+  /** How many events a process works on at the same time on NATS, 1 by default. In the embedded form, events come one by one. */
   atOnce?: number;
   /** Attempts before an event goes to the dead-letter subject. */
   maxDeliveries?: number;
@@ -56,7 +56,7 @@ export interface ConsumeOptions {
   backoffMs?: readonly number[];
   /** On NATS: if a process is silent for this long, in ms, its events go to another process. */
   ackWaitMs?: number;
-  /** In the embedded form: the notes in the consumer's database of how far it has got. */
+  /** In the embedded form: notes on how far the consumer has got, in the consumer's own database. */
   progress?: Progress | undefined;
 }
 
@@ -70,16 +70,16 @@ export interface DeadLetter {
 
 /** How far a durable is behind. */
 export interface Backlog {
-  /** Events that it has not applied yet, including those that it tries again. */
+  /** Events that the durable has not applied yet, including those that it tries again. */
   pending: number;
-  /** Events that it has given up. */
+  /** Events that the durable has given up. */
   dead: number;
 }
 
 export interface RequestOptions {
   /**
-   * Whether the request changes nothing, so that it may be sent again to another server: after a second without an answer,
-   * and when the connection is there again after it was lost.
+   * Whether the request changes nothing. Then it may be sent again to another server: after a second without an answer, and
+   * when a lost connection is back.
    */
   repeatable?: boolean;
 }
@@ -92,25 +92,26 @@ export interface Notice {
 
 /** A handler that takes work from the bus and can be stopped in an orderly way. */
 export interface Intake {
-  /** Takes no more and waits for what is being worked on. Repeatable. */
+  /** Takes no more work, and waits for the work under way. Repeatable. */
   drain(): Promise<void>;
 }
 
 /**
- * How services reach each other. Two implementations, NATS and in process, pass one contract suite
- * (`tests/bus.test.ts`, `tests/bus-events.test.ts`); no other file knows which it is (docs/adr/0001).
+ * How services reach each other. There are two implementations: NATS and in process. Both pass one contract suite
+ * (`tests/bus.test.ts`, `tests/bus-events.test.ts`). No other file knows which of them is in use (docs/adr/0001).
  */
 export interface Bus {
   /** First part of every subject. */
   readonly prefix: string;
   /**
-   * Asks one of the subject's servers. Throws `NoResponders` immediately if there is none, `RequestTimeout` after `timeoutMs`,
-   * and `RangeError` or `TypeError` for a message that cannot be sent. Header values arrive without outer white space.
+   * Asks one of the subject's servers. Throws `NoResponders` immediately if the subject has no server, and `RequestTimeout`
+   * after `timeoutMs`. Throws `RangeError` or `TypeError` for a message that cannot be sent. Header values arrive without outer
+   * white space.
    */
   request(subject: string, message: Message, timeoutMs: number, how?: RequestOptions): Promise<Message>;
   /**
-   * Answers a subject and shares its requests with the other servers of the group; a subject has one group. If `answer`
-   * returns `undefined` or throws, no answer is sent: the caller times out.
+   * Answers the requests on a subject, and shares them with the other servers of the group. A subject has one group. If
+   * `answer` returns `undefined` or throws, no answer is sent, and the caller times out.
    */
   serve(
     subject: string,
@@ -120,41 +121,43 @@ export interface Bus {
   /** Stores an event for its consumers. Once it is stored, resolves to its position; later events have higher positions. */
   publish(event: OutgoingEvent): Promise<number>;
   /**
-   * Which log the events are in, and how far it goes. A log that was created again, or replaced by an older copy, has lost
-   * events (docs/adr/0027).
+   * Identifies the log that the events are in, and says how far it goes. If a log was created again, or replaced by an older
+   * copy, it has lost events (docs/adr/0027).
    */
   log(): Promise<EventLogState>;
-  /** The id of the event at a position, as it was first published; `undefined` if no event is there, or none any more. */
+  /** The id that the event at a position had when it was first published. `undefined` if no event is there (any more). */
   idAt(position: number): Promise<string | undefined>;
   /**
-   * Removes events, with every copy and their dead letters: only consumers that are already working on them get them.
-   * Ignores events that are not there (any more). May reject while another process withdraws events: then try again.
+   * Removes events, every copy of them, and their dead letters. Afterwards, a consumer gets such an event only if it is already
+   * working on it. Ignores events that are not there (any more). May reject while another process withdraws events: then try
+   * again.
    */
   withdraw(events: readonly Withdrawal[]): Promise<void>;
   /**
-   * Delivers events to `handle` at least once. If `handle` throws, the event is delivered again, and after the last
-   * attempt it becomes a dead letter.
+   * Delivers events to `handle` at least once. If `handle` throws, the event is delivered again. If the last attempt fails, the
+   * event becomes a dead letter.
    */
   consume(options: ConsumeOptions, handle: (delivery: Delivery) => Promise<void>): Promise<Intake>;
   /** Makes a durable consumer begin again, at the first event that is kept. Call it before you consume the durable here. */
   startOver(durable: string): Promise<void>;
-  /** How far a durable that is consumed here is behind. */
+  /** How far a durable is behind. This process must consume the durable. */
   backlog(durable: string): Promise<Backlog>;
-  /** The events a durable has given up, oldest first. For operators and tests: the dead are expected to be few. */
+  /** The events that a durable has given up, oldest first. For operators and tests: there should be only a few such events. */
   deadLetters(durable: string): Promise<DeadLetter[]>;
   /**
-   * Publishes again the events that a durable has given up, and removes their dead letters. Returns how many there
-   * were. Every consumer gets them again, which changes nothing for consumers that have applied them. Stops at the
-   * first event that cannot be published.
+   * Publishes again the events that a durable has given up, and removes their dead letters. Returns how many there were. Every
+   * consumer gets these events again. If a consumer has applied an event already, this changes nothing. Stops at the first
+   * event that cannot be published.
    */
   replayDeadLetters(durable: string): Promise<number>;
   /**
-   * Sends a notice to everyone who listens now. Nothing is kept for listeners that are away: they have to ask for what they missed.
+   * Sends a notice to everyone who listens now. Nothing is kept for listeners that are away: they have to ask for what they
+   * have missed.
    */
   broadcast(subject: string, body: Uint8Array): Promise<void>;
   /** Listens to the notices on a subject, which may have NATS wildcards. */
   listen(subject: string, hear: (notice: Notice) => void): Promise<Intake>;
-  /** Calls back each time a lost connection is there again: notices may have been missed. */
+  /** Calls back each time a lost connection is back, because notices may have been missed. */
   onReconnect(callback: () => void): void;
   /** Whether requests can be made now. */
   isConnected(): boolean;
@@ -176,8 +179,8 @@ export class RequestTimeout extends Error {
 export const maxPayload = 4 * 1024 * 1024;
 
 /**
- * The attempts take about a quarter of an hour in all: an outage of a consumer's database should end before its events
- * are given up.
+ * All attempts together take about a quarter of an hour. So an outage of a consumer's database should end before its events are
+ * given up.
  */
 export const defaultDelivery = {
   atOnce: 1,
@@ -191,7 +194,7 @@ export function backoffAfter(delivery: number, backoffMs: readonly number[]): nu
   return backoffMs[Math.min(delivery, backoffMs.length) - 1] ?? 0;
 }
 
-/** The id of an event that is published again: it is new to the broker's window, and differs from the first id. */
+/** The id of an event that is published again. It differs from the first id, so the broker takes the event for a new one. */
 export function replayedId(id: string): string {
   return `${originalId(id)}~${Date.now()}`;
 }
@@ -202,8 +205,8 @@ export function originalId(id: string): string {
 }
 
 /**
- * The subject that an event goes to when a consumer has given it up. It names the event, so that the dead letter can be
- * found and removed.
+ * The subject of the dead letter for an event that a consumer has given up. The subject names the event, so that the dead
+ * letter can be found and removed.
  */
 export function deadLetterSubject(prefix: string, durable: string, id: string): string {
   return `${prefix}.dead.${durable}.${subjectToken(originalId(id))}`;

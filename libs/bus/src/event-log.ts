@@ -26,7 +26,7 @@ const schema = [
    CREATE TABLE dead_letters (
      durable TEXT NOT NULL, id TEXT NOT NULL, subject TEXT NOT NULL, body BLOB NOT NULL, error TEXT NOT NULL,
      at INTEGER NOT NULL, PRIMARY KEY (durable, id)) WITHOUT ROWID;`,
-  // trying: the position of the event that is being tried: the attempt has begun and not ended.
+  // trying: the position of the event whose attempt has begun and not ended.
   'ALTER TABLE consumers ADD COLUMN trying INTEGER',
   'ALTER TABLE events ADD COLUMN traceparent TEXT',
   // An id that no other log has.
@@ -38,8 +38,8 @@ const keepMs = 7 * 24 * 3600 * 1000;
 const expireEveryMs = 3600 * 1000;
 
 /**
- * The event log of the embedded form. All events are in one table. Each durable consumer has its own position, retries
- * and dead letters, so that an event that one consumer cannot apply stops no other (docs/adr/0001).
+ * The event log of the embedded form. All events are in one table. Each durable consumer has its own position, retries and dead
+ * letters. So if one consumer cannot apply an event, this stops no other consumer (docs/adr/0001).
  */
 export class EventLog {
   readonly #db: DatabaseSync;
@@ -50,7 +50,7 @@ export class EventLog {
 
   /** @param options.expireEveryMs How often to look for events that are older than seven days. */
   constructor(options: { file: string; log: Logger; expireEveryMs?: number }) {
-    // If the machine loses the end of the log, those events are published again from the services' databases, which keep them.
+    // If the machine loses the end of the log, the services publish the lost events again. Their databases keep these events.
     this.#db = openSqlite({ file: options.file, migrations: schema, synchronous: 'normal' });
     this.#log = options.log;
     this.#insert = this.#db.prepare(
@@ -62,7 +62,7 @@ export class EventLog {
     this.#expiry.unref();
   }
 
-  /** Returns the event's position. If an event with this id is there already, returns the position of that one. */
+  /** Returns the event's position. If the log already has an event with this id, returns the position of that event. */
   append(event: OutgoingEvent): number {
     const { id, subject, body, traceparent = null } = event;
     const { changes, lastInsertRowid } = this.#insert.run(id, subject, body, Date.now(), traceparent);
@@ -74,7 +74,7 @@ export class EventLog {
     return Number(lastInsertRowid);
   }
 
-  /** Which log this is, and how far it goes. */
+  /** Identifies this log, and says how far it goes. */
   state(): EventLogState {
     const state = this.#db.prepare(
       `SELECT id AS created, coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'events'), 0) AS last,
@@ -92,7 +92,7 @@ export class EventLog {
 
   /** Removes events by their ids, including replayed copies and dead letters. */
   withdraw(ids: readonly string[]): void {
-    // 126 is `~`, which follows the original id in the id of a replayed event; 127 is the character after it.
+    // The id of a replayed event is the original id, then `~`, then more. 126 is `~`, and 127 is the character after it.
     const copies = 'id = :id OR (id > :id || char(126) AND id < :id || char(127))';
     const remove = this.#db.prepare(`DELETE FROM events WHERE ${copies} RETURNING position`);
     const forget = this.#db.prepare('DELETE FROM redeliveries WHERE position = ?');

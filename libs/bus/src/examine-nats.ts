@@ -8,7 +8,7 @@ export interface ExaminedNats {
   maxPayload: number;
   /** Whether it asks for credentials. */
   asksWho: boolean;
-  /** Streams that are not there. `refusal` is the error if they could not be looked for, such as a missing right. */
+  /** Streams that are not there. If nobody could look for them, `refusal` is the error, such as a missing right. */
   missing: readonly string[];
   refusal: string | undefined;
 }

@@ -17,7 +17,7 @@ export class InFlight {
     while (this.#running.size >= most) await Promise.race(this.#running);
   }
 
-  /** Resolves when nothing runs, not even work that was started while waiting. */
+  /** Resolves when no work runs. Waits also for work that begins meanwhile. */
   async idle(): Promise<void> {
     while (this.#running.size > 0) await Promise.all(this.#running);
   }

@@ -57,14 +57,14 @@ export class InProcessBus implements Bus {
       );
       const work = async () => {
         try {
-          // As with NATS, a turn of the event loop lies between caller and server: neither runs inside the other's stack.
+          // As with NATS, a turn of the event loop lies between caller and server. So neither runs inside the other's stack.
           await nextTurn();
           const reply = await server.answer(request);
           if (!reply) return;
           resolve(checkedMessage(reply));
           clearTimeout(timer);
         } catch (error) {
-          // As over NATS, failures do not reach the caller: it times out.
+          // As over NATS, the caller learns nothing of a failure, and times out.
           this.#log.error({ err: error, subject }, 'reply failed');
         }
       };

@@ -20,7 +20,7 @@ interface EventRow {
 const troubleMs = 1_000;
 /** How long a consumer waits after progress before it notes its position in its own database, in ms. */
 const noteMs = 1_000;
-/** How long it works before other work in this process gets a turn, in ms. */
+/** How long a consumer works before other work in this process gets a turn, in ms. */
 const breathMs = 10;
 
 /** Works through the event log for one durable, one event at a time: first due retries, then new events. */
@@ -57,7 +57,7 @@ export class LogConsumer {
     this.wake();
   }
 
-  /** Removes a handler and waits for the event that it is working on. */
+  /** Removes a handler. Waits for the event that the handler is working on. */
   async remove(handle: Handle): Promise<void> {
     const at = this.#handlers.indexOf(handle);
     if (at >= 0) this.#handlers.splice(at, 1);
@@ -72,7 +72,7 @@ export class LogConsumer {
     this.#noteNow();
   }
 
-  /** How many events it has not applied yet, including those that it tries again. */
+  /** How many events the consumer has not applied yet, including those that it tries again. */
   pending(): number {
     const { durable, subjects } = this.#options;
     const rows = this.#sql.waiting.all(durable) as unknown as { subject: string; count: number }[];
@@ -113,7 +113,7 @@ export class LogConsumer {
     }
   }
 
-  /** The event to deliver now; `passed` when a page of the log held no event on the consumer's subjects. */
+  /** The event to deliver now. `passed` if a page of the log had no event on the consumer's subjects. `end` if nothing is left. */
   #next(): EventRow | 'passed' | 'end' {
     if (this.idle) return 'end';
     const { durable, subjects } = this.#options;
@@ -129,7 +129,10 @@ export class LogConsumer {
     return this.#fresh.shift() ?? 'passed';
   }
 
-  /** Lets the event loop turn from time to time, because neither the log nor most handlers ever wait. */
+  /**
+   * Lets the event loop turn from time to time. Without this it might not turn, because neither the log nor most handlers ever
+   * wait.
+   */
   async #breathe(): Promise<void> {
     if (performance.now() - this.#breathedAt < breathMs) return;
     await nextTurn();
@@ -137,15 +140,15 @@ export class LogConsumer {
   }
 
   /**
-   * Goes back to the position that the consumer's own database has noted, if it is lower than the position in the log's file:
-   * then the database has lost what was applied after it.
+   * Compares the position in the log's file with the position that the consumer's own database has noted. If the noted position
+   * is lower, the database has lost what was applied after it. Then goes back to the noted position.
    */
   #takeBack(): void {
     const { durable, progress } = this.#options;
     if (!progress) return;
     const { log, position, noted } = this.#sql.state.get(durable) as unknown as State;
     const note = progress.read(durable);
-    // Without a note, either the consumer has never made one, or the database is older than the first note.
+    // Without a note, either the consumer has never made a note, or the database is in a state from before the first note.
     const known = note?.log === log ? note.position : noted ? 0 : position;
     if (known < position) {
       this.#sql.takeBack.run(known, durable);
@@ -159,8 +162,8 @@ export class LogConsumer {
   }
 
   /**
-   * Notes its position, if its database takes the note. Otherwise, after a restart, events after the last note may be
-   * applied again.
+   * Notes the consumer's position. If its database does not take the note, events after the last note may be applied again
+   * after a restart.
    */
   #noteNow(): void {
     try {
@@ -182,7 +185,7 @@ export class LogConsumer {
     this.#sql.hasNoted.run(durable);
   }
 
-  /** Counts an attempt that has begun and never ended: its process died, perhaps because of this event. */
+  /** If an attempt has begun and never ended, counts it as failed. Its process died, perhaps because of this event. */
   #countBrokenOff(): void {
     const row = this.#sql.brokenOff.get(this.#options.durable) as unknown as EventRow | undefined;
     if (row) this.#failed(row, new Error('the attempt was broken off'));
@@ -246,7 +249,7 @@ interface State {
   position: number;
   /** Whether the consumer's database has ever noted its progress. */
   noted: number;
-  /** Everything up to here is applied or given up. Events that are tried again are above it. */
+  /** The consumer has applied or given up everything up to here. Events that it tries again are above this position. */
   applied: number;
 }
 
@@ -268,7 +271,7 @@ function prepare(db: DatabaseSync) {
       `SELECT position, id, subject, body, traceparent, 0 AS failures FROM events
         WHERE position > (SELECT position FROM consumers WHERE durable = ?) ORDER BY position LIMIT 100`,
     ),
-    // Committed before the handler runs, so that an event that kills the process can do so only a bounded number of times.
+    // Committed before the handler runs. So if an event kills the process, it can do so only a limited number of times.
     begin: db.prepare('UPDATE consumers SET trying = ? WHERE durable = ?'),
     brokenOff: db.prepare(
       `SELECT e.position, e.id, e.subject, e.body, e.traceparent, coalesce(r.failures, 0) AS failures
@@ -279,7 +282,7 @@ function prepare(db: DatabaseSync) {
     ),
     pass: db.prepare('UPDATE consumers SET position = max(position, ?), trying = NULL WHERE durable = ?'),
     forget: db.prepare('DELETE FROM redeliveries WHERE durable = ? AND position = ?'),
-    // `retry` and `bury` keep nothing of an event that was withdrawn while it was handled.
+    // If an event was withdrawn while it was handled, `retry` and `bury` store nothing of it.
     retry: db.prepare(
       `INSERT INTO redeliveries (durable, position, failures, due)
          SELECT ?, position, ?, ? FROM events WHERE position = ?

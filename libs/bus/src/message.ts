@@ -14,8 +14,8 @@ export function messageSize(message: Message): number {
 }
 
 /**
- * Checks a message before it is sent, so that both buses refuse the same messages, and trims header values as NATS
- * does. Throws `RangeError` for a message that is too large and `TypeError` for a header that cannot be written.
+ * Checks a message before it is sent, so that both buses refuse the same messages. Trims header values as NATS does. Throws
+ * `RangeError` for a message that is too large, and `TypeError` for a header that cannot be written.
  */
 export function checkedMessage(message: Message): Message {
   if (messageSize(message) > maxPayload) throw new RangeError(`A message holds at most ${maxPayload} bytes.`);

@@ -11,13 +11,13 @@ export interface NatsBusOptions {
   url: string;
   /** Seed of this service's NKey user, whose rights are in the server's configuration (docs/adr/0003). */
   nkeySeed?: string | undefined;
-  /** The authority of the server's certificate, PEM, if this process does not trust it by default. */
+  /** The certificate authority of the server, PEM. Needed if this process does not trust it by default. */
   ca?: string | undefined;
   /** Service name: names the connection and its inbox, `_INBOX_<name>.>`. */
   name: string;
   prefix: string;
   log: Logger;
-  /** How many servers of a cluster keep each stream; 1 by default. A stream that more servers keep is left as it is. */
+  /** How many servers of a cluster keep each stream, 1 by default. If more servers keep a stream already, it is left as it is. */
   replicas?: number;
   /** How long to try to connect at first, in ms. */
   connectTimeoutMs?: number;
@@ -35,10 +35,11 @@ export async function firstConnection(options: NatsBusOptions): Promise<NatsConn
     reconnectTimeWait: 250,
     reconnectJitter: 250,
     timeout: 3_000,
-    // If a server or network hangs, leaves it after two pings without a pong. With the defaults that would take six minutes.
+    // If a server or the network hangs, the client leaves the server after two pings without a pong. By default, this takes six
+    // minutes.
     pingInterval: 2_000,
     maxPingOut: 2,
-    // Otherwise the client would end for good when a server is replaced by another one with the same users.
+    // Otherwise the client would close for good if another server with the same users replaces this server.
     ignoreAuthErrorAbort: true,
   };
   if (options.ca) settings.tls = { ca: options.ca };
@@ -59,8 +60,8 @@ export async function firstConnection(options: NatsBusOptions): Promise<NatsConn
 }
 
 /**
- * Reads the addresses of one server or of several of a cluster, separated by commas, with the credentials of the first that
- * has any. If any address is `tls://`, only an encrypted connection is made. Throws `StartError`.
+ * Reads the address of one server, or the addresses of several servers of a cluster, separated by commas. Uses the credentials
+ * of the first address that has any. If any address is `tls://`, only an encrypted connection is made. Throws `StartError`.
  */
 export function serversOf(text: string): ConnectionOptions {
   const urls = text.split(',').map((one) => {

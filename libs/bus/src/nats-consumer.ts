@@ -40,7 +40,7 @@ interface Fetched {
 export const subjectHeader = 'Kith-Subject';
 export const errorHeader = 'Kith-Error';
 const maxErrorLength = 1_000;
-/** The number of events per fetch: few enough that work on the last one begins well within `ack_wait`. */
+/** The number of events per fetch. It is so low that work on the last event begins well within `ack_wait`. */
 const batch = 50;
 /** How long a start waits for streams and consumers that another process makes, in ms (docs/adr/0056). */
 const keeperMs = 15_000;
@@ -48,8 +48,8 @@ const keeperMs = 15_000;
 const fetchMs = 1_000;
 
 /**
- * A durable pull consumer. We bound redelivery ourselves and not with the server's `max_deliver`: the server would drop
- * an event that it gives up, and we want it on the dead-letter subject.
+ * A durable pull consumer. It limits the number of deliveries itself, and does not use the server's `max_deliver`. If the
+ * server gives up an event, it drops the event. But the event has to reach the dead-letter subject.
  */
 export class NatsConsumer {
   readonly #connection: Connection;
@@ -74,8 +74,8 @@ export class NatsConsumer {
 
   async start(): Promise<void> {
     await this.#firstOpen();
-    // Tells the server that events are still being worked on, so that slow ones, or ones held while a store is away, do
-    // not go to another replica.
+    // Tells the server that events are still being worked on. Otherwise slow events, and events that wait for a store to come
+    // back, would go to another replica.
     this.#heartbeat = setInterval(() => {
       for (const one of this.#held) void this.#tell(one, (message) => message.working());
     }, this.#options.ackWaitMs / 3);
@@ -83,7 +83,7 @@ export class NatsConsumer {
     this.#loop = this.#run();
   }
 
-  /** Ends the fetch, gives back the events that it has brought, and waits for those being handled. */
+  /** Ends the fetch, gives back events that nobody works on yet, and waits for events that are being handled. */
   async stop(): Promise<void> {
     this.#stopped.abort();
     await this.#loop;
@@ -91,7 +91,7 @@ export class NatsConsumer {
     clearInterval(this.#heartbeat);
   }
 
-  /** Opens the consumer. If it is not there, waits: the keeper may be making it just now. */
+  /** Opens the consumer. If the consumer is not there, waits, because the keeper may be making it just now. */
   async #firstOpen(): Promise<void> {
     const until = performance.now() + keeperMs;
     for (;;) {
@@ -122,7 +122,7 @@ export class NatsConsumer {
       let fetched = 0;
       try {
         const consumer = this.#consumer ?? (await this.#open());
-        // Fetches batches and not an endless stream: when a stream is closed, events on their way are lost until
+        // Fetches batches and not an endless stream. If a stream were closed, events on their way would be lost until
         // `ack_wait` is over.
         const left: Fetched[] = [];
         const over = this.#connection.current();
@@ -137,12 +137,13 @@ export class NatsConsumer {
         } finally {
           letGo();
         }
-        // Events that were fetched and are not worked on any more go to another replica immediately. They are given
-        // back only now, because they would come back here while this replica still fetches.
+        // Gives back the events that were fetched and are not worked on any more, so that they go to another replica
+        // immediately. If this were done earlier, they would come back here, because this replica still fetched.
         for (const one of left) await this.#tell(one, (message) => message.nak());
         failures = 0;
       } catch (error) {
-        // The client throws this at the end of a fetch if work on its events took longer than a second. All of them have arrived.
+        // The client throws this error at the end of a fetch if work on its events took longer than a second. All its events
+        // have arrived.
         if (fetched > 0 && (error as Error).message === heartbeatsMissed) continue;
         log.warn({ err: error, durable: this.#options.durable }, 'consumer interrupted');
         this.#consumer = undefined;
@@ -155,7 +156,7 @@ export class NatsConsumer {
   async #begin(fetched: Fetched): Promise<void> {
     const { atOnce, durable } = this.#options;
     this.#working.track(
-      // If the server could not be told the outcome, the event is delivered again.
+      // If the server does not learn the outcome, it delivers the event again.
       this.#deliver(fetched).catch((error) =>
         this.#connection.log.warn({ err: error, durable }, 'consumer interrupted'),
       ),
@@ -190,10 +191,10 @@ export class NatsConsumer {
   }
 
   /**
-   * Tells the server what became of an event. The server identifies the event by its number. After a reconnect, the broker
-   * may have lost its files, and the number may belong to another event, which nobody has worked on. So this first looks
-   * whether the number still belongs to the event. If it does not, or if this cannot be found out, the server is told nothing,
-   * and an event that is still there comes again after `ack_wait`.
+   * Tells the server what became of an event. The server identifies the event by its number. After a reconnect, the broker may
+   * have lost its files. The number may then belong to another event, which nobody has worked on. So this first looks whether
+   * the number still belongs to the event. If it does not, or if this cannot be found out, the server is told nothing. If the
+   * event is still there, it comes again after `ack_wait`.
    */
   async #tell({ message, over }: Fetched, say: (message: JsMsg) => void): Promise<void> {
     const { current } = this.#connection;
@@ -232,7 +233,8 @@ export class NatsConsumer {
     );
     try {
       await js.publish(subject, message.data, { msgID: `${durable}:${id}`, headers });
-      // If the event was withdrawn while it was handled, the withdrawal has looked for this letter before it was there.
+      // If the event was withdrawn while it was handled, the withdrawal came too early to find this letter. So this removes the
+      // letter.
       const isThere = await jsm.streams.getMessage(streams.events, { seq: message.seq });
       if (!isThere) await jsm.streams.purge(streams.dead, { filter: subject });
       await this.#tell(fetched, () => message.term());
@@ -245,20 +247,21 @@ export class NatsConsumer {
 }
 
 /**
- * The client's error for a fetch in which nothing has come for two heartbeats. It counts heartbeats until the last event is taken.
+ * The client's error if nothing has come in a fetch for two heartbeats. The client counts heartbeats until the last event is
+ * taken.
  */
 const heartbeatsMissed = 'heartbeats missed';
 
 /**
- * Ends a fetch when the signal is aborted, and returns a function that undoes this. Drains the subscription: events that
- * the server sent before it knows still arrive, and events that it can no longer deliver go to another replica
- * immediately. The client has no public method for this, and its `close` drops events on their way. In a cluster, an
- * event can be on its way between servers when the drain arrives; then it comes again after `ack_wait`.
+ * Ends a fetch when the signal is aborted. Returns a function that undoes this. The fetch ends by draining the subscription.
+ * Events that the server sends before it knows of the drain still arrive. Events that it can no longer deliver go to another
+ * replica immediately. The client has no public method for this, and its `close` drops events on their way. In a cluster, an
+ * event can be on its way between servers when the drain arrives. Such an event comes again after `ack_wait`.
  */
 function endOnAbort(messages: ConsumerMessages, signal: AbortSignal): () => void {
   const { sub } = messages as ConsumerMessages & { readonly sub: Subscription };
   const end = () => {
-    // The drain rejects only if the fetch has ended, by itself or with its connection: then nothing is on its way.
+    // The drain rejects only if the fetch has ended already, by itself or with its connection. Then no event is on its way.
     sub.drain().catch(() => undefined);
   };
   if (signal.aborted) end();

@@ -6,14 +6,14 @@ import { streamNames } from './stream-names.ts';
 const replayed = 'replayed';
 
 /**
- * The subject of a mark which says that an event was replayed. Nobody knows the position of the replayed copy, so a
- * withdrawal of such an event searches up to the end of the stream.
+ * The subject of a mark, which says that an event was replayed. Nobody knows the position of the replayed copy. So if such an
+ * event is withdrawn, the search goes up to the end of the stream.
  */
 export function replayMark(prefix: string, durable: string, id: string): string {
   return `${deadLetterSubject(prefix, durable, id)}.${replayed}`;
 }
 
-/** Finds which events have dead letters and which were replayed, by the tokens of their ids. */
+/** Finds out which events have dead letters and which were replayed. Returns the tokens of their ids. */
 export async function deadOnes(
   jsm: JetStreamManager,
   prefix: string,
@@ -47,7 +47,7 @@ export async function readDeadLetters(
   durable: string,
 ): Promise<(DeadLetter & { seq: number })[]> {
   const own = `${prefix}.dead.${durable}`;
-  // The first subject is for old letters: their subjects did not name the event yet.
+  // The first subject finds old letters, whose subjects did not name the event yet.
   return [...(await readLetters(js, prefix, own)), ...(await readLetters(js, prefix, `${own}.*`))];
 }
 

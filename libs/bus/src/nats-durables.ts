@@ -3,7 +3,7 @@ import { AckPolicy, DeliverPolicy, JetStreamApiError, type JetStreamManager } fr
 import { nanos, PermissionViolationError } from '@nats-io/transport-node';
 import type { ConsumeOptions } from './bus.ts';
 
-/** A stream or consumer is missing, and this process may not make it: another process keeps them (docs/adr/0056). */
+/** A stream or consumer is missing, and this process may not make it. Another process makes and keeps it (docs/adr/0056). */
 export class MayNotMake extends StartError {
   override name = 'MayNotMake';
 }
@@ -30,7 +30,7 @@ function isRefused(error: unknown): boolean {
 }
 
 /**
- * Makes a durable consumer if it is missing, or adds subjects to the one that is there. It never removes a subject: while one
+ * Makes a durable consumer if it is missing, or adds subjects to the existing consumer. Never removes a subject: while one
  * version replaces another, both run, and each needs its own subjects.
  */
 export async function ensureConsumer(
@@ -71,9 +71,9 @@ async function configOf(jsm: JetStreamManager, stream: string, durable: string) 
 }
 
 /**
- * Events that wait for their next attempt count as pending. If there were a limit and this number of events could not be
- * applied, they would stop all others for a quarter of an hour (docs/adr/0029). A process's work is bounded by the
- * number of events that it fetches.
+ * Events that wait for their next attempt count as pending. Suppose there were a limit, and this number of events could not be
+ * applied. Then they would stop all other events for a quarter of an hour (docs/adr/0029). The work of a process is limited in
+ * another way: by the number of events that it fetches.
  */
 const unlimited = -1;
 

@@ -7,17 +7,17 @@ import { streamNames } from './stream-names.ts';
 
 /** Keeps the streams and consumers of a platform. */
 export interface NatsKeeper extends AsyncDisposable {
-  /** Whether all streams and consumers were there when it last looked. */
+  /** Whether all streams and consumers were there when the keeper last looked. */
   isKept(): boolean;
   stop(): Promise<void>;
 }
 
-/** How often it looks, in ms. A process whose consumer is missing waits about as long. */
+/** How often the keeper looks, in ms. If a process misses its consumer, it waits about as long. */
 const everyMs = 1_000;
 
 /**
- * Makes the streams and consumers of a platform, and makes them again when the broker has lost them. So services do not need
- * the right to make them (docs/adr/0056). Resolves when all are there. Throws `StartError`.
+ * Makes the streams and consumers of a platform, and makes them again if the broker has lost them. So services do not need the
+ * right to make them (docs/adr/0056). Resolves when all of them are there. Throws `StartError`.
  */
 export async function keepStreams(
   options: NatsBusOptions & { consumers: readonly Pick<ConsumeOptions, 'durable' | 'subjects'>[] },
@@ -39,7 +39,7 @@ export async function keepStreams(
   let [isKept, isLooking] = [true, false];
   try {
     await ensureStreams(jsm, prefix, replicas);
-    // Checks all consumers: one that is there may take fewer subjects than this version needs.
+    // Checks all consumers. A consumer that is there may take fewer subjects than this version needs.
     await ensure(consumers);
   } catch (error) {
     await nc.close();

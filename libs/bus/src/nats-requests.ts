@@ -10,7 +10,7 @@ import type { NatsWrites } from './nats-writes.ts';
 
 interface Asked {
   subject: string;
-  /** The message to send again while no answer has come; absent if that is not safe. */
+  /** The message to send again while no answer has come. Absent if it is not safe to send it again. */
   again: Message | undefined;
   /** When to send it again, on the process's own clock. */
   againAt: number;
@@ -22,17 +22,17 @@ interface Asked {
 }
 
 /**
- * How long a repeatable request waits before another server is asked, in ms. A replica that hangs still gets its share of a
- * queue's requests until the broker notices that its pongs are missing.
+ * How long a repeatable request waits before another server is asked, in ms. If a replica hangs, the broker notices this only
+ * by missing pongs. Until then, the replica still gets its share of a queue's requests.
  */
 const againMs = 1_000;
-/** The status of the message that the NATS server sends when nobody listens (NATS client protocol, no responders). */
+/** The NATS server sends a message with this status if nobody listens (NATS client protocol, no responders). */
 const noResponders = 503;
 
 /**
- * Sends requests and receives their replies, with one inbox for all and a number for each. Does the same as the client's
- * own `request` with less work per request: no error object made beforehand, no random token (9 % less CPU in the
- * gateway, bench/README.md), and one timer for all, set to the first that is due.
+ * Sends requests and receives their replies. All requests share one inbox, and each has a number. Does the same as the client's
+ * own `request`, with less work per request. It makes no error object beforehand, and no random token (9 % less CPU in the
+ * gateway, bench/README.md). All requests share one timer, which is set to the first request that is due.
  */
 export class NatsRequests {
   readonly #nc: NatsConnection;
@@ -72,7 +72,7 @@ export class NatsRequests {
     });
   }
 
-  /** Sends repeatable requests again: when the connection broke, they or their answers may have been lost. */
+  /** Sends repeatable requests again. When the connection broke, these requests or their answers may have been lost. */
   askAgain(): void {
     for (const [id, { subject, again }] of this.#asked) if (again) this.#send(id, subject, again);
   }
@@ -86,7 +86,7 @@ export class NatsRequests {
     });
   }
 
-  /** Fails requests to a subject that this process may not publish to: no reply will come. */
+  /** Fails requests to a subject that this process may not publish to, because no reply will come. */
   refused(error: Error): void {
     if (!(error instanceof PermissionViolationError) || error.operation !== 'publish') return;
     for (const [id, { subject }] of this.#asked) if (subject === error.subject) this.#take(id)?.fail(error);
@@ -127,7 +127,7 @@ export class NatsRequests {
     this.#timer = setTimeout(() => this.#lookAtLate(), Math.max(at - performance.now(), 0)).unref();
   }
 
-  /** Fails requests whose time is over, and sends repeatable ones again that have waited for long. */
+  /** Fails requests whose time is over. Sends repeatable requests again if they have waited for long. */
   #lookAtLate(): void {
     this.#timerAt = Number.POSITIVE_INFINITY;
     const now = performance.now();

@@ -5,8 +5,8 @@ import { made } from './nats-durables.ts';
 import { streamNames } from './stream-names.ts';
 
 /**
- * Creates the two streams. Idempotent. A stream that is there is left as an operator has tuned it, except that its number of
- * replicas is raised if it is too low. Throws `StartError` when there are fewer servers than `replicas`.
+ * Creates the two streams. Repeatable. If a stream is there already, leaves it as an operator has tuned it. Only raises its
+ * number of replicas, if this number is too low. Throws `StartError` if there are fewer servers than `replicas`.
  */
 export async function ensureStreams(jsm: JetStreamManager, prefix: string, replicas: number): Promise<void> {
   const names = streamNames(prefix);
@@ -34,12 +34,12 @@ export async function ensureStreams(jsm: JetStreamManager, prefix: string, repli
   }
 }
 
-/** Deletes a message for good; `false` when it is not there. */
+/** Deletes a message for good. Returns `false` if it is not there. */
 export async function removeMessage(jsm: JetStreamManager, stream: string, seq: number): Promise<boolean> {
   try {
     return await jsm.streams.deleteMessage(stream, seq);
   } catch (error) {
-    // The server has one code for all failures of a deletion, so this checks whether the message is there.
+    // The server has one code for all failures of a deletion. So this checks whether the message is there.
     if (error instanceof JetStreamApiError && (await jsm.streams.getMessage(stream, { seq })) === null)
       return false;
     throw error;

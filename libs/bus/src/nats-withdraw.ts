@@ -17,15 +17,15 @@ interface Search {
   subjects: Set<string>;
 }
 
-/** Reading a gap of up to this many messages between two spans costs less than a second search. */
+/** If the gap between two spans has at most this many messages, reading the gap takes less time than another search. */
 const nearby = 100;
-/** How many messages are asked for at the same time, and the smallest part that one reader gets. */
+/** How many readers ask for messages at the same time, and the smallest number of messages in a reader's part. */
 const readers = 16;
 const smallest = 100;
 
 /**
- * Removes events from both streams. Removes dead letters before the events and again after them. So an event that is
- * given up or replayed meanwhile is removed either here or by the process that does so (`NatsConsumer`,
+ * Removes events from both streams. Removes dead letters before the events, and again after them. So if an event is given up or
+ * replayed meanwhile, it is removed as well: either here, or by the process that gives it up or replays it (`NatsConsumer`,
  * `NatsBus.replayDeadLetters`).
  */
 export async function withdrawEvents(parts: Parts, events: readonly Withdrawal[]): Promise<void> {
@@ -35,7 +35,7 @@ export async function withdrawEvents(parts: Parts, events: readonly Withdrawal[]
   await purgeLetters(parts, tokens);
 }
 
-/** Purges the dead letters of these events. Returns the tokens of all events that were ever replayed, not only of these. */
+/** Purges the dead letters of these events. Returns the tokens of all events that were ever replayed, also of other events. */
 async function purgeLetters({ jsm, prefix }: Parts, tokens: ReadonlySet<string>): Promise<Set<string>> {
   const { dead, replayed } = await deadOnes(jsm, prefix);
   for (const token of dead) {
@@ -46,8 +46,8 @@ async function purgeLetters({ jsm, prefix }: Parts, tokens: ReadonlySet<string>)
 }
 
 /**
- * Where to look: spans that are close together become one search. For an event that may have a copy anywhere, the
- * search goes to the end.
+ * Where to look. Spans that are close together become one search. If an event may have a copy anywhere, the search goes to the
+ * end of the stream.
  */
 export function searchesFor(events: readonly Withdrawal[], replayed: ReadonlySet<string>): Search[] {
   const searches: Search[] = [];
@@ -69,7 +69,7 @@ export function searchesFor(events: readonly Withdrawal[], replayed: ReadonlySet
   return searches;
 }
 
-/** Deletes every copy of the events. Recognises them by their ids, because a position alone may be from an earlier stream. */
+/** Deletes every copy of the events. Recognises a copy by its id, because its position may be from an earlier stream. */
 async function takeOut({ jsm, prefix }: Parts, { first, last, ids, subjects }: Search) {
   const { events: stream } = streamNames(prefix);
   const { state } = await jsm.streams.info(stream);
@@ -106,7 +106,7 @@ async function* messagesOf(
   { first, last, subject }: { first: number; last: number; subject: string },
 ): AsyncGenerator<StoredMsg> {
   for (let seq = first; seq <= last; seq++) {
-    // The server supports `next_by_subj` together with `seq` since 2.9, but the client's types do not have it.
+    // Since version 2.9, the server supports `next_by_subj` together with `seq`. The client's types do not have this yet.
     const query = { seq, next_by_subj: subject } as MsgRequest;
     const message = await jsm.streams.getMessage(stream, query);
     if (!message || message.seq > last) return;

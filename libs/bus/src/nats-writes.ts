@@ -4,14 +4,14 @@ interface Write {
   subject: string;
   body: Uint8Array;
   options: { reply?: string; headers: MsgHdrs };
-  /** Called when it could not be written because the connection is closed. */
+  /** Called if the message could not be written because the connection is closed. */
   failed: (error: unknown) => void;
 }
 
 /**
- * Writes to NATS once per turn of the event loop. The client alone would write as soon as the running callback ends.
- * Each HTTP request has a callback of its own, so that would be one system call per request. This way, messages of
- * requests that came in together go out together.
+ * Writes to NATS once per turn of the event loop. The client alone would write as soon as the running callback ends. Each HTTP
+ * request has a callback of its own, so the client would make one system call per request. This way, messages of requests that
+ * came in together go out together.
  */
 export class NatsWrites {
   readonly #nc: Pick<NatsConnection, 'publish'>;

@@ -45,7 +45,7 @@ import { streamNames } from './stream-names.ts';
 
 /**
  * Whether a message is a request, and not an event that the server has delivered. A user that may fetch events may have them
- * delivered to any subject, where they could look like requests or notices. But the reply subject of such an event is not a
+ * delivered to any subject. There, they could look like requests or notices. But the reply subject of such an event is not a
  * client's inbox, and notices have no reply subject (docs/adr/0056).
  */
 const isAsked = ({ reply }: Msg) => reply?.startsWith('_INBOX') === true;
@@ -83,7 +83,7 @@ export class NatsBus implements Bus {
     void this.#watch();
   }
 
-  /** Connects. Throws `StartError` when the server refuses, or allows only messages that are too small. */
+  /** Connects. Throws `StartError` if the server refuses, or if it allows only messages that are too small. */
   static async connect(options: NatsBusOptions): Promise<NatsBus> {
     const nc = await firstConnection(options);
     const allowed = nc.info?.max_payload ?? 0;
@@ -135,7 +135,7 @@ export class NatsBus implements Bus {
       queue: group,
       callback: (error, msg) => {
         if (error) this.#log.error({ err: error, subject }, 'subscription failed');
-        // The work is tracked and its errors are caught here: the client awaits no callback.
+        // The client does not wait for callbacks. So this tracks the work and catches its errors.
         else if (isAsked(msg))
           inFlight.track(
             respond(msg).catch((failure) => this.#log.error({ err: failure, subject }, 'reply failed')),
@@ -169,8 +169,8 @@ export class NatsBus implements Bus {
   }
 
   /**
-   * Rejects as soon as the connection breaks: the answer may be lost with it, and the caller should not have to wait for the
-   * timeout.
+   * Rejects as soon as the connection breaks. The answer may be lost with the connection, and the caller should not have to
+   * wait for the timeout.
    */
   async #whileConnected<T>(answer: Promise<T>): Promise<T> {
     const { promise, resolve, reject } = Promise.withResolvers<T>();
@@ -227,15 +227,15 @@ export class NatsBus implements Bus {
 
   async startOver(durable: string): Promise<void> {
     await this.#ensureStreams();
-    // If the consumer is in use elsewhere, the process that misses it makes it again.
+    // If another process uses the consumer, that process notices that it is missing, and makes it again.
     await this.#jsm.consumers.delete(streamNames(this.prefix).events, durable).catch((error) => {
       if (!(error instanceof JetStreamApiError) || error.code !== consumerNotFound) throw error;
     });
   }
 
   /**
-   * Every durable consumer of the events, the subjects that it takes, and the position up to which it has acknowledged all its
-   * events.
+   * Every durable consumer of the events, with its subjects and its position. A consumer has acknowledged all its events up to
+   * its position.
    */
   async consumers(): Promise<{ durable: string; subjects: string[]; position: number }[]> {
     await this.#ensureStreams();
@@ -265,7 +265,7 @@ export class NatsBus implements Bus {
     for (const { seq, subject, id, body } of letters) {
       await this.#js.publish(replayMark(this.prefix, durable, id));
       const position = await this.publish({ subject, id: replayedId(id), body });
-      // If the letter is gone, the event was withdrawn meanwhile: so the new copy has to go too.
+      // If the letter is gone, the event was withdrawn meanwhile. So the new copy has to go too.
       if (!(await removeMessage(this.#jsm, streams.dead, seq)))
         await removeMessage(this.#jsm, streams.events, position);
     }
@@ -312,7 +312,7 @@ export class NatsBus implements Bus {
     else await this.#nc.close();
   }
 
-  /** Makes the streams when a process first needs them: a process without events has no rights on JetStream (docs/adr/0003). */
+  /** Makes the streams when a process first needs them. A process without events has no rights on JetStream (docs/adr/0003). */
   #ensureStreams(): Promise<void> {
     this.#streams ??= this.#makeStreams().catch((error) => {
       this.#streams = undefined;

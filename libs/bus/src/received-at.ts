@@ -5,7 +5,7 @@ const awayMs = 1_000;
 const catchUpMs = 1_000;
 
 let tickedAt: number | undefined;
-/** The process was away after `since`. Messages that it reads before `until` count as received at `since`. */
+/** The process was away after `since`. If it reads a message before `until`, the message counts as received at `since`. */
 let away = { since: 0, until: 0 };
 
 /** Begins to watch whether this process is away: stopped, paused with its container, or starved. Repeatable. */
@@ -15,7 +15,7 @@ export function watchAbsence(): void {
   setInterval(() => {
     const now = performance.now();
     const since = tickedAt ?? now;
-    // Messages that waited through one absence and are not read yet have waited through the next one too.
+    // If messages that waited through an earlier absence are not read yet, they have waited through this absence too.
     if (now - since > awayMs) away = { since: now < away.until ? away.since : since, until: now + catchUpMs };
     tickedAt = now;
   }, tickMs).unref();
@@ -23,8 +23,8 @@ export function watchAbsence(): void {
 
 /**
  * The earliest Unix time in ms at which a message that is read now may have come in. A process that was away finds messages
- * that have waited for it, and whose senders may have gone on long ago. If it worked on them as if they were new, an old
- * change could undo a later one that was acknowledged.
+ * that have waited for it. Their senders may have gone on long ago. If the process worked on these messages as if they were
+ * new, an old change could undo a later change that was acknowledged.
  */
 export function receivedAt(): number {
   const now = performance.now();

@@ -2,8 +2,8 @@
 export const statusHeader = 'Kith-Status';
 /** Present on error replies, so that nobody has to parse a body to count errors. */
 export const codeHeader = 'Kith-Code';
-/** Present on the reply of a service that has turned a request away because it has enough to do (docs/adr/0036). */
+/** Present on a service's reply if it turns a request away because it has enough to do (docs/adr/0036). */
 export const shedHeader = 'Kith-Shed';
 
-/** Says that the same answer was given before. This header reaches the client (spec#idempotency-replay). */
+/** Present if the same answer was given before. This header reaches the client (spec#idempotency-replay). */
 export const replayedHeader = 'Idempotency-Replayed';

@@ -1,4 +1,4 @@
-/** Tells whether a subject matches a NATS pattern: `*` stands for one token, `>` at the end for one or more. */
+/** Whether a subject matches a NATS pattern. In a pattern, `*` stands for one token, and `>` at the end for one or more tokens. */
 export function subjectMatches(pattern: string, subject: string): boolean {
   const wanted = pattern.split('.');
   const tokens = subject.split('.');

@@ -4,9 +4,8 @@ import { BusWrapper } from './bus-wrapper.ts';
 import { codeHeader, statusHeader } from './reply-headers.ts';
 
 /**
- * A bus that traces what goes over it: it makes a span for each side of a request, for publishing an event and for each
- * attempt to apply it. The header `traceparent` carries the place in the trace; baggage is not passed on
- * (docs/adr/0017).
+ * A bus that traces what goes over it. It makes a span for each side of a request, for publishing an event, and for each
+ * attempt to apply an event. The header `traceparent` carries the place in the trace. Baggage is not passed on (docs/adr/0017).
  */
 export class TracingBus extends BusWrapper {
   readonly #tracing: Tracing;
@@ -25,7 +24,7 @@ export class TracingBus extends BusWrapper {
     timeoutMs: number,
     how?: RequestOptions,
   ): Promise<Message> {
-    // Requests that a process makes on its own, over and over, belong to no trace.
+    // If a process makes requests on its own, over and over, they belong to no trace.
     if (this.#tracing.active() === undefined) return this.inner.request(subject, message, timeoutMs, how);
     const span = this.#rpcSpan(subject, 'client');
     const headers = { ...message.headers, [traceparentHeader]: span.traceparent };
@@ -76,7 +75,7 @@ export class TracingBus extends BusWrapper {
         'messaging.operation.name': 'publish',
       },
     });
-    // Detached, because it wakes a consumer in this process.
+    // Detached from the trace, because publishing wakes a consumer in this process.
     const sent = this.#tracing.detached(() =>
       this.inner.publish({ ...event, traceparent: span.traceparent }),
     );
@@ -88,8 +87,8 @@ export class TracingBus extends BusWrapper {
       const type = typeOf(delivery.subject);
       const span = this.#tracing.start(`process ${type}`, {
         kind: 'consumer',
-        // The span is a child of the publishing span, and not only linked to it: events are applied one by one, each
-        // with its own cause.
+        // The span is a child of the publishing span, and not only linked to it. Events are applied one by one, so each has one
+        // cause.
         parent: delivery.traceparent ?? null,
         attributes: {
           ...this.#messaging(type, 'process', delivery.id),
@@ -105,7 +104,7 @@ export class TracingBus extends BusWrapper {
     });
   }
 
-  /** Work that a notice starts in a listener is the listener's own: no bus passes a trace on with a notice. */
+  /** If a notice starts work in a listener, the work is the listener's own. No bus passes a trace on with a notice. */
   override broadcast(subject: string, body: Uint8Array): Promise<void> {
     return this.#tracing.detached(() => this.inner.broadcast(subject, body));
   }
@@ -142,7 +141,7 @@ function endRpc(span: TraceSpan, reply: Message | undefined): void {
   }
   const status = reply.headers[statusHeader] ?? '';
   span.set({ 'rpc.response.status_code': status });
-  // As in HTTP, an answer that refuses is not a failure.
+  // As in HTTP, an answer that refuses a request is no failure of the server.
   span.end(Number(status) >= 500 ? (reply.headers[codeHeader] ?? status) : undefined);
 }
 

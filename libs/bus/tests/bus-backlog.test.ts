@@ -28,7 +28,7 @@ describe.each(availableEngines())('what is told of a bus (%s)', (engine) => {
       async (delivery) => {
         seen.push(delivery.traceparent);
         bodies.push(new TextDecoder().decode(delivery.body));
-        // Fails once, because the next attempt has to have the same `traceparent`.
+        // Fails once, so that there is a second attempt, which has to have the same `traceparent`.
         if (delivery.delivery === 1 && delivery.traceparent) throw new Error('once more');
       },
     );

@@ -65,7 +65,7 @@ describe.each(availableEngines())('publish and consume (%s)', (engine) => {
     await waitFor(() => before.seen.length === 3 && other.seen.length === 3);
     await before.drain();
     await bus.startOver(again.durable);
-    // A durable that is not there begins at the first event anyway.
+    // If a durable is not there, it begins at the first event anyway.
     await bus.startOver(consumer('never').durable);
     const after = await collect(again);
     await publish('4');
@@ -267,7 +267,7 @@ describe.each(availableEngines())('publish and consume (%s)', (engine) => {
     const second = await collect(options);
     await waitFor(() => second.seen.length === 2);
     expect(first.contents()).toEqual(['a']);
-    // Events that are delivered again may come in another order.
+    // If events are delivered again, they may come in another order.
     expect(second.contents().toSorted()).toEqual(['b', 'c']);
     await second.drain();
   });
@@ -290,7 +290,7 @@ describe.each(availableEngines())('publish and consume (%s)', (engine) => {
       }
     })();
     for (const content of published) await publish(content);
-    // An event that is lost on its way to a consumer comes again after 30 s, which is too late for this test.
+    // If an event is lost on its way to a consumer, it comes again after 30 s. That is too late for this test.
     await waitFor(() => handled.length >= published.length).finally(() => {
       isOver = true;
     });

@@ -64,7 +64,7 @@ describe.runIf(availableEngines().includes('containers'))('NATS in trouble', () 
     await waitFor(() => asked === 1);
     line.cut();
     await waitFor(() => !asking.isConnected());
-    // It must reject before its minute is over: otherwise the test would time out.
+    // The request must reject before its minute is over. Otherwise the test would time out.
     await expect(asking.request(to, message, 60_000)).rejects.toThrow(NoResponders);
     resolve();
     line.mend();
@@ -91,7 +91,7 @@ describe.runIf(availableEngines().includes('containers'))('NATS in trouble', () 
     const refused = expect(publishing.publish(event)).rejects.toThrow(NoResponders);
     await isSeen;
     line.cut();
-    // It must reject before the timeout of five seconds, which gives another error.
+    // The publication must reject before the timeout of five seconds, because the timeout gives another error.
     await refused;
     line.mend();
     await waitFor(() => publishing.isConnected());

@@ -68,7 +68,7 @@ describe.each(availableEngines())('withdraw (%s)', (engine) => {
       return { first: position, last: position };
     };
     await withdraw(['b', span('b')], 'd', ['moved', { first: moved, last: moved }, 'thing.moved']);
-    // An event that is not there: its positions may be from an earlier stream.
+    // The span of an event that is not there may be from an earlier stream.
     await withdraw(['gone', span('c')], 'nowhere', ['b', span('b')]);
     await publish('end');
     await other.publish('end');
@@ -80,7 +80,7 @@ describe.each(availableEngines())('withdraw (%s)', (engine) => {
     const { publish, withdraw, all } = space();
     const first = await publish('twice');
     for (let index = 0; index < 600; index++) await publish(`between-${index}`);
-    // As if it were published again after the end of the broker's window.
+    // Acts as if the event were published again after the end of the broker's window.
     const last = await publish('twice~1');
     await publish('other');
     await publish('other~2');

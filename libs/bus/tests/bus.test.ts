@@ -82,7 +82,7 @@ describe.each(availableEngines())('request and serve (%s)', (engine) => {
   });
 
   test('fails at once where nobody serves, and where nobody serves any more', async () => {
-    // If it waited for an answer, this would take an hour.
+    // If the request waited for an answer, this would take an hour.
     const to = subject();
     await expect(ask(to, {}, 3_600_000)).rejects.toThrow(NoResponders);
     const intake = await bus.serve(to, 'group', echo);

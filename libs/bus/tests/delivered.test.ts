@@ -6,7 +6,7 @@ import { AckPolicy, jetstreamManager } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
 import { describe, expect, test } from 'vitest';
 
-// A user that may fetch events can have them delivered to any subject (docs/adr/0056).
+// If a NATS user may fetch events, it can have them delivered to any subject (docs/adr/0056).
 describe.runIf(availableEngines().includes('containers'))('events delivered to a subject of another', () => {
   test('are no requests and no notices', async () => {
     await using engines = await startEngines();
@@ -29,7 +29,7 @@ describe.runIf(availableEngines().includes('containers'))('events delivered to a
     await consumers.add(events, { durable_name: 'own', ack_policy: AckPolicy.Explicit });
     for (const reply of [`${prefix}.rpc.test.run`, `${prefix}.notice.test`]) {
       attacker.publish(`$JS.API.CONSUMER.MSG.NEXT.${events}.own`, '1', { reply });
-      // It also sends a request to JetStream whose answer goes there.
+      // Also sends a request to JetStream, with that subject as the place for the answer.
       attacker.publish(`$JS.API.STREAM.INFO.${events}`, '', { reply: `${prefix}.rpc.test.run` });
     }
     await waitFor(async () => (await consumers.info(events, 'own')).num_ack_pending === 2);

@@ -58,7 +58,7 @@ test('an event that kills its process is given up after its attempts, and the re
   const intake = left.consume({ durable: 'd', subjects: ['x.>'] }, async ({ id, delivery }) => {
     deliveries.push(`${id} ${delivery}`);
   });
-  // Consumes whatever the child that was not killed has left. Everything except the poison comes once.
+  // Consumes whatever the last child has left. Everything except the poison comes once.
   await waitFor(() => deliveries.includes('last 1'));
   await intake.drain();
   expect(deliveries.filter((line) => !line.startsWith('poison'))).toEqual(['before 1', 'after 1', 'last 1']);

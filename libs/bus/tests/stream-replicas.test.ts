@@ -17,7 +17,7 @@ describe.runIf(availableEngines().includes('containers'))('NATS_STREAM_REPLICAS'
   }, 60_000);
   afterAll(() => undo.disposeAsync());
 
-  /** How many servers keep the two streams, according to the server, after a bus with this setting has made them. */
+  /** Lets a bus with this setting make the two streams. Returns how many servers then keep each stream, as the server says. */
   async function replicasOf(prefix: string, replicas?: number): Promise<number[]> {
     const bus = await NatsBus.connect({ url, name: 'test', prefix, log, ...(replicas && { replicas }) });
     await waitFor(() =>

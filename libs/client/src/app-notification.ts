@@ -8,7 +8,10 @@ const types: readonly string[] = [
   'connection-accepted',
 ] satisfies KithNotification['type'][];
 
-/** Whether a notification is from Kith itself: then it has an initiator. Only the application knows what other notifications mean. */
+/**
+ * Whether a notification is from Kith itself. Such a notification has an initiator. Only the application knows what other
+ * notifications mean.
+ */
 export function isKithNotification(notification: AppNotification): notification is KithNotification {
   return types.includes(notification.type);
 }

@@ -4,14 +4,14 @@ import type { Input, Operation } from './operation.ts';
 export interface Outgoing {
   method: string;
   address: string;
-  /** JSON. */
+  /** The body as JSON. */
   body: string | undefined;
   headers?: Readonly<Record<string, string>>;
 }
 
 /**
- * Spreads a method's input over path, query and body. Throws `TypeError` for a parameter that cannot stand in a path:
- * a dot segment would be removed from the address, which would then be that of another operation.
+ * Spreads a method's input over path, query and body. Throws `TypeError` for a parameter that cannot stand in a path. For
+ * example, a dot segment would be removed from the address, which would then belong to another operation.
  */
 export function buildRequest(
   scopes: { url: string; projectUrl: string },
@@ -52,6 +52,6 @@ function segmentOf(name: string, value: unknown): string {
   const text = value === undefined || value === null ? '' : String(value);
   if (/^\.{0,2}$/.test(text))
     throw new TypeError(`${name} cannot be ${JSON.stringify(value) ?? 'left out'}.`);
-  // Throws `URIError` on a lone surrogate, which cannot stand in an address either.
+  // Throws `URIError` on a lone surrogate. An address cannot contain a lone surrogate either.
   return encodeURIComponent(text);
 }

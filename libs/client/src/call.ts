@@ -8,7 +8,7 @@ import { withRetries } from './retry.ts';
 /** Where a caller's tokens come from. */
 export interface Tokens {
   token(signal?: AbortSignal): Promise<string | undefined>;
-  /** A token other than the refused one; undefined if there is none. */
+  /** A token that differs from the refused token; undefined if there is no such token. */
   tokenInsteadOf(refused: string, signal?: AbortSignal): Promise<string | undefined>;
   noteRefusal(error: unknown, used: string): Promise<void>;
 }
@@ -18,14 +18,14 @@ export interface CallSettings {
   url: string;
   projectUrl: string;
   fetch: Transport;
-  /** Whether `fetch` was given by the caller. */
+  /** Whether the caller gave its own `fetch`. */
   hasOwnFetch: boolean;
   timeoutMs: number;
   retries: number;
   tokens: Tokens;
 }
 
-/** Sends a request with a token, and once more with another token if the first was refused. */
+/** Sends a request with a token. If the token is refused, sends the request once more with another token. */
 export async function authorized<T>(
   { tokens }: CallSettings,
   auth: Operation['auth'],
@@ -63,7 +63,7 @@ export function call(
   return callBy(exchange, settings, operation, input, options);
 }
 
-/** Like `call`, with another function that sends the request and reads the answer. */
+/** Like `call`, but `send` sends the request and reads the answer. */
 export function callBy<T>(
   send: (request: Outgoing, options: ExchangeOptions) => Promise<T>,
   settings: CallSettings,
@@ -77,7 +77,7 @@ export function callBy<T>(
     authorized(settings, operation.auth, signal, (token) =>
       send(request, { fetch: settings.fetch, token, timeoutMs, signal }),
     );
-  // An async function, so that an input that cannot be sent makes the promise reject instead of throwing.
+  // If the input cannot be sent, the async function makes the promise reject. Otherwise the call itself would throw.
   return (async () => {
     const built = buildRequest(settings, operation, input);
     const request = key === undefined ? built : { ...built, headers: { 'idempotency-key': quoted(key) } };
@@ -85,7 +85,7 @@ export function callBy<T>(
   })();
 }
 
-/** The key of a write: the given one, or a new one if the write may be retried. */
+/** The key of a write: the given key, or a new key if the write may be retried. */
 function keyOf(
   { takesKey }: Operation,
   { retries }: CallSettings,

@@ -12,20 +12,20 @@ import { memorySession, type SessionStore } from './session-store.ts';
 import { type ConnectionOptions, checkedProjectId, connectionSettings } from './settings.ts';
 
 export interface ClientOptions extends ConnectionOptions {
-  /** The project whose application this is. */
+  /** The project that the application belongs to. */
   projectId: string;
   /** A session to continue, or the store that keeps it: `localStorageSession('kith')`. Default: a store in memory. */
   session?: Session | SessionStore | null | undefined;
-  /** Called on each change of the session, whoever made it. */
+  /** Called on each change of the session, no matter who made the change. */
   onSession?: SessionListener | undefined;
 }
 
 /** A project's API for one of its users, or for a visitor who has not signed in yet. */
 export interface KithClient extends MethodGroups {
   readonly auth: MethodGroups['auth'] & {
-    /** Ends the session: immediately in the client, then on the platform. Does nothing if nobody is signed in. */
+    /** Ends the session: immediately in the client, and then on the platform. Does nothing if nobody is signed in. */
     signOut(options?: CallOptions): Promise<void>;
-    /** Refreshes the session now; calls do so on their own when they have to. */
+    /** Refreshes the session now. Calls refresh it on their own when they have to. */
     refresh(): Promise<Session | null>;
   };
   readonly notifications: MethodGroups['notifications'] & {
@@ -34,22 +34,25 @@ export interface KithClient extends MethodGroups {
   };
   readonly storage: MethodGroups['storage'] & {
     /**
-     * The full address for a field of an answer: `originalPath`, `publicPath`, a user's `avatar` or `banner`. If the platform has no
-     * `PUBLIC_URL`, these fields hold a path without a host.
+     * The full address for a path in an answer: `originalPath`, `publicPath`, a user's `avatar` or `banner`. If the platform
+     * has no `PUBLIC_URL`, these fields hold a path without a host.
      */
     urlOf(path: string): string;
   };
   /** Who is signed in. */
   readonly session: Session | null;
-  /** Continues with a session from elsewhere, or without one. The platform is not asked. */
+  /** Continues with a session from elsewhere, or without a session. This sends nothing to the platform. */
   setSession(session: Session | null): Promise<void>;
-  /** Calls the listener on each change of the session from now on; returns a function that removes the listener. */
+  /** From now on, calls the listener on each change of the session. Returns a function that removes the listener. */
   onSession(listener: SessionListener): () => void;
   /** Removes the client's own listeners. */
   close(): void;
 }
 
-/** Signing out twice is the same as once, and a repeated refresh gives the same session within the platform's grace period. */
+/**
+ * Marks an operation as repeatable. Signing out twice does the same as signing out once. A repeated refresh gives the same
+ * session, within the platform's grace period.
+ */
 const repeatable = (operation: Operation): Operation => ({ ...operation, isRepeatable: true });
 
 /**
@@ -71,7 +74,7 @@ export function createClient(options: ClientOptions): KithClient {
   if (options.onSession) keeper.listen(options.onSession);
   const start = async (answer: unknown) => {
     const session = answer as SessionAnswer | SignedUp;
-    // Without tokens in the answer, the e-mail address has to be verified first.
+    // If the answer has no tokens, the user must first verify the e-mail address.
     return isSession(session) ? keeper.start(session) : session;
   };
   const methods = methodsOf(settings, operations, start) as unknown as MethodGroups;

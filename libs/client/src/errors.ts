@@ -6,7 +6,7 @@ export type ClientErrorCode = 'client/unexpected-answer';
 /** Every code a `KithError` may have. */
 export type KithErrorCode = ErrorCode | ClientErrorCode;
 
-/** The codes that a method may be refused with: `ErrorCodeOf<'connections.request'>`. */
+/** The codes with which the platform may refuse a method: `ErrorCodeOf<'connections.request'>`. */
 export type ErrorCodeOf<Name extends keyof Methods> =
   | Methods[Name]['errors']
   | CommonErrorCode
@@ -18,7 +18,7 @@ export interface FieldError {
   error: string;
 }
 
-/** An answer outside 2xx. `code` says which error it is, and stays the same while texts may change. */
+/** An answer outside 2xx. `code` says which error it is. Codes stay the same, while texts may change. */
 export class KithError<Code extends KithErrorCode = KithErrorCode> extends Error {
   override readonly name = 'KithError';
   readonly status: number;
@@ -57,7 +57,10 @@ export class KithError<Code extends KithErrorCode = KithErrorCode> extends Error
   }
 }
 
-/** No answer, or only a part of one: it is unknown whether the request was carried out. `cause` says what failed. */
+/**
+ * Thrown if no answer, or only a part of an answer, has arrived. It is unknown whether the request was carried out. `cause`
+ * says what failed.
+ */
 export class KithNetworkError extends Error {
   override readonly name = 'KithNetworkError';
   /** Whether the attempt took longer than `timeoutMs`. */
@@ -69,7 +72,7 @@ export class KithNetworkError extends Error {
   }
 }
 
-/** Whether an error is an answer of the API and, if codes are given, has one of them. */
+/** Whether an error is an answer of the API. If codes are given, the error must also have one of them. */
 export function isKithError<Code extends KithErrorCode = KithErrorCode>(
   error: unknown,
   ...codes: readonly Code[]

@@ -6,7 +6,7 @@ export interface ServerSentEvent {
   readonly lastEventId: string;
 }
 
-/** Reads Server-Sent Events from chunks of bytes, wherever they are cut (WHATWG HTML 9.2.6). */
+/** Reads Server-Sent Events from chunks of bytes. The chunks may be cut anywhere (WHATWG HTML 9.2.6). */
 export class EventParser {
   readonly #decoder = new TextDecoder();
   #rest = '';
@@ -14,7 +14,7 @@ export class EventParser {
   #data = '';
   #type = '';
   #id: string;
-  /** The last id that was received, with an event or without. */
+  /** The last id that was received, even if it came without an event. */
   lastEventId: string;
   /** How long the server last asked to wait before reconnecting, in ms. */
   retryMs: number | undefined;
@@ -25,7 +25,7 @@ export class EventParser {
     this.lastEventId = lastEventId;
   }
 
-  /** Takes the next bytes; returns the events that they complete. */
+  /** Takes the next bytes. Returns the events that these bytes complete. */
   push(bytes: Uint8Array): ServerSentEvent[] {
     let text = this.#decoder.decode(bytes, { stream: true });
     if (text === '') return [];

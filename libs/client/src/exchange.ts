@@ -4,7 +4,7 @@ import { type FieldError, KithError, type KithErrorCode, KithNetworkError } from
 /** The part of `fetch` that is needed here. */
 export type Fetch = (address: string, init: RequestInit) => Promise<Response>;
 
-/** Sends a request. It calls `alive` whenever there is progress: the time limit starts again from then. */
+/** Sends a request, and calls `alive` at each progress. The time limit starts again with each call of `alive`. */
 export type Transport = (address: string, init: RequestInit, alive: () => void) => Promise<Response>;
 
 export interface ExchangeOptions {
@@ -23,8 +23,8 @@ export interface Answer {
 }
 
 /**
- * Sends a request once and reads its answer. Rejects with `KithError` for an answer outside 2xx, with `KithNetworkError` if no
- * whole answer comes in time, and with the signal's reason if the signal ends it.
+ * Sends a request once and reads its answer. Rejects with `KithError` for an answer outside 2xx. Rejects with
+ * `KithNetworkError` if no whole answer comes in time. If the signal ends the request, rejects with the signal's reason.
  */
 export async function exchange(request: Outgoing, options: ExchangeOptions): Promise<Answer> {
   return within(options, async (signal, alive) => {
@@ -36,7 +36,7 @@ export async function exchange(request: Outgoing, options: ExchangeOptions): Pro
   });
 }
 
-/** Opens a request whose answer the caller reads as it comes. Rejects as `exchange` does. */
+/** Opens a request. The caller reads the answer as it comes. Rejects as `exchange` does. */
 export function open(request: Outgoing, options: ExchangeOptions): Promise<Response> {
   return within(options, async (signal, alive) => {
     const opened = await send(request, options, signal, alive);
@@ -79,8 +79,8 @@ function send(
 }
 
 /**
- * Ends work when the caller's signal is aborted, or when `timeoutMs` have passed since the start or the last call of `alive`. The
- * error shows which of the two happened, or that the work itself failed.
+ * Ends work when the caller's signal is aborted. Also ends it when `timeoutMs` have passed since the start or the last call of
+ * `alive`. The error shows which of the two happened, or that the work itself failed.
  */
 async function within<T>(
   { timeoutMs, signal, isReadOn }: ExchangeOptions,
@@ -94,7 +94,7 @@ async function within<T>(
   let timer: ReturnType<typeof setTimeout> | undefined;
   let isOver = false;
   const alive = () => {
-    // Pieces of a refused body may still go out after the answer.
+    // Pieces of a refused body may still be sent after the answer. They must not start the timer again.
     if (isOver) return;
     clearTimeout(timer);
     timer = setTimeout(() => {

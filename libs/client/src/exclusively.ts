@@ -3,10 +3,10 @@ interface Locks {
   request<T>(name: string, options: { signal: AbortSignal }, work: () => Promise<T>): Promise<T>;
 }
 
-/** How long to wait for the lock: a tab that is frozen while it holds the lock must not stop the others. */
+/** How long to wait for the lock, in ms. A tab that is frozen while it holds the lock must not stop the other tabs. */
 const patienceMs = 10_000;
 
-/** Does work while no other client with the same name does, in any tab. Without Web Locks, it does the work without waiting. */
+/** Does work while no other client with the same name does work, in any tab. Without Web Locks, does the work without waiting. */
 export async function exclusively<T>(name: string | undefined, work: () => Promise<T>): Promise<T> {
   const { locks } = ((globalThis as { navigator?: unknown }).navigator ?? {}) as { locks?: Locks };
   if (!locks || name === undefined) return work();
@@ -20,7 +20,8 @@ export async function exclusively<T>(name: string | undefined, work: () => Promi
       return work();
     });
   } catch (error) {
-    // The lock did not come in time, or this page cannot have it. Two refreshes together do no harm in the platform's grace period.
+    // The lock did not come in time, or this page cannot have it. Two refreshes at the same time do no harm within the
+    // platform's grace period.
     if (isBegun) throw error;
     return work();
   } finally {

@@ -1,4 +1,4 @@
-/** Some items of a list. All lists have this form. */
+/** A page: some items of a list. The pages of all lists have this form. */
 export interface Page<Item> {
   readonly items: Item[];
   /** The number of all items; undefined if the platform does not count them. */
@@ -8,13 +8,13 @@ export interface Page<Item> {
 }
 
 /**
- * A list that is asked for page by page. `await` gives its first page, `for await` walks all its items, and `pages()` all its
- * pages. Items that are added or removed meanwhile do not make it repeat or miss the others.
+ * A list that the client loads page by page. `await` gives its first page. `for await` walks all its items, and `pages()` walks
+ * all its pages. If items are added or removed in the meantime, the walk does not repeat or miss other items.
  */
 export class List<Item> implements PromiseLike<Page<Item>>, AsyncIterable<Item> {
   readonly #load: (cursor: string | undefined) => Promise<Page<Item>>;
 
-  /** @param load Asks for the page at a cursor; without a cursor, for the page that the call named. */
+  /** @param load Loads the page at a cursor. Without a cursor, loads the page that the call named. */
   constructor(load: (cursor: string | undefined) => Promise<Page<Item>>) {
     this.#load = load;
   }

@@ -6,7 +6,7 @@ import type { CallOptions, Input, Operation, OperationTable } from './operation.
 import { upload } from './upload.ts';
 import type { UploadOptions } from './upload-options.ts';
 
-/** Opens a download: the caller reads the bytes as they come. */
+/** Opens a download. The caller reads the bytes as they come. */
 const openBytes = (request: Outgoing, options: ExchangeOptions) =>
   open({ ...request, headers: { accept: '*/*' } }, { ...options, isReadOn: true });
 

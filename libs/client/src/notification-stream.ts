@@ -9,19 +9,24 @@ export type NotificationEvent =
   | { readonly type: 'notification'; readonly id: string; readonly notification: AppNotification }
   /** The missed notifications can no longer be sent: load the list again. */
   | { readonly type: 'reset'; readonly id: string }
-  /** Five newer streams of this user are open. This one reconnects after a minute, unless the loop over it is left. */
+  /** Five newer streams of this user are open. This stream reconnects after a minute, unless you leave the loop over it. */
   | { readonly type: 'evicted' };
 
-/** `open`: notifications arrive from now on. `waiting`: the stream was cut off, `error` says why, and it reconnects by itself. */
+/**
+ * `open`: notifications arrive from now on. `waiting`: the stream was cut off and reconnects by itself; `error` says why it was
+ * cut off.
+ */
 export interface StreamStatus {
   readonly state: 'connecting' | 'open' | 'waiting';
   readonly error?: unknown;
 }
 
 export interface StreamOptions {
-  /** Ends the stream: the loop over it rejects with the signal's reason. */
+  /** Ends the stream. The loop over the stream then rejects with the signal's reason. */
   signal?: AbortSignal | undefined;
-  /** The `id` of the last event that was seen, to continue from there after a restart. Default: start from now. */
+  /**
+   * The `id` of the last event that was seen. After a restart, the stream continues after this event. Default: start from now.
+   */
   lastEventId?: string | undefined;
   onStatus?: ((status: StreamStatus) => void) | undefined;
   /** How long the connection may be silent before it counts as dead, in ms. The platform sends something every 15 s. */
@@ -35,13 +40,13 @@ export type OpenNotifications = (lastEventId: string, signal: AbortSignal | unde
 
 const firstRetryMs = 1_000;
 const longestRetryMs = 30_000;
-/** The time of two heartbeats of the platform, and a little for the network. */
+/** The time of two heartbeats of the platform, plus a little for the network. */
 const defaultSilenceMs = 32_000;
 
 /**
- * Yields notifications as they come, without a gap or a repeat over any number of connections. Goes on until the loop over it
- * is left, the signal is aborted, or the platform refuses it for good, for example because the session has ended. Such a refusal
- * makes it reject with the `KithError`.
+ * Yields notifications as they come, without a gap or a repeat over any number of connections. The stream ends when the loop
+ * over it is left, or when the signal is aborted. If the platform refuses the stream for good, the loop rejects with the
+ * `KithError`. This happens, for example, when the session has ended.
  */
 export async function* streamNotifications(
   open: OpenNotifications,
@@ -56,7 +61,7 @@ export async function* streamNotifications(
     try {
       onStatus?.({ state: 'connecting' });
       reader = await open(parser.lastEventId, signal);
-      // An event that had arrived only in part when the connection broke is sent again as a whole.
+      // If only a part of an event arrived before the connection broke, the platform sends the whole event again.
       parser = parserAfter(parser);
       for (let isOpen = false; ; ) {
         const bytes = await readWithin(reader, silenceMs, signal);
@@ -76,7 +81,7 @@ export async function* streamNotifications(
       if (!mayPass(error)) throw error;
       failure = error;
     } finally {
-      // This is not awaited: a dead connection does not answer.
+      // Nothing waits for this, because a dead connection does not answer.
       reader?.cancel().catch(() => {});
     }
     onStatus?.({ state: 'waiting', error: failure });
@@ -90,7 +95,10 @@ function parserAfter({ lastEventId, retryMs }: EventParser): EventParser {
   return parser;
 }
 
-/** The delay that the platform asked for; it grows from there with each failure. */
+/**
+ * How long to wait before the next connection, in ms. The first delay is what the platform asked for. The delay grows with each
+ * failure.
+ */
 function delayOf(asked: number | undefined, failures: number, failure: unknown): number {
   const first = asked ?? firstRetryMs;
   const retryAfter = failure instanceof KithError ? (failure.retryAfterMs ?? 0) : 0;
@@ -98,7 +106,9 @@ function delayOf(asked: number | undefined, failures: number, failure: unknown):
   return retryAfter + first / 2 + backoff(failures, first / 2, Math.max(longestRetryMs, first));
 }
 
-/** The next bytes; undefined at the end. Rejects with `KithNetworkError` after too long a silence. */
+/**
+ * Reads the next bytes; returns undefined at the end. Rejects with `KithNetworkError` if the connection is silent for too long.
+ */
 async function readWithin(
   reader: Bytes,
   silenceMs: number,
@@ -117,7 +127,7 @@ async function readWithin(
   }
 }
 
-/** Whether to reconnect: not if the platform has refused for good. */
+/** Whether to reconnect after an error. False if the platform has refused for good. */
 function mayPass(error: unknown): boolean {
   if (!(error instanceof KithError)) return true;
   return error.status >= 500 || error.status === 429 || error.status === 408;
@@ -129,6 +139,6 @@ function notificationEventOf({ type, data, lastEventId }: ServerSentEvent): Noti
   }
   if (type === 'reset') return { type, id: lastEventId };
   if (type === 'evicted') return { type };
-  // This kind of event is newer than this client.
+  // This client is older than this kind of event, so it skips the event.
   return undefined;
 }

@@ -1,22 +1,22 @@
-/** What the client has to know about an operation to call it; made from its contract. */
+/** What the client must know about an operation to call it. This is made from the operation's contract. */
 export interface Operation {
   readonly method: string;
   readonly path: string;
   readonly auth: 'operator' | 'user' | 'server-key' | 'optional' | 'none';
-  /** Its path is below the root and not below a project. */
+  /** Whether the path is below the root, and not below a project. */
   readonly isGlobal?: boolean;
-  /** For a list: the key of its items, `''` for a bare array. */
+  /** For a list: the key of its items in the answer; `''` for a bare array. */
   readonly list?: string;
-  /** Its answer is a session, which the client then uses. */
+  /** Whether the answer is a session. The client then uses this session. */
   readonly startsSession?: boolean;
-  /** For an upload: the name of the form's part that has the bytes, and of the input that they come from. */
+  /** For an upload: the name of the form's part with the bytes. The input that holds the bytes has the same name. */
   readonly upload?: string;
-  /** Its answer is a stream of bytes. */
+  /** Whether the answer is a stream of bytes. */
   readonly givesBytes?: boolean;
   readonly takesInput?: boolean;
-  /** It is not a read, but doing it twice is the same as doing it once. */
+  /** Whether the operation is no read, but doing it twice is the same as doing it once. */
   readonly isRepeatable?: boolean;
-  /** It takes an Idempotency-Key: sent again with the same key, it is done only once. */
+  /** Whether the operation takes an Idempotency-Key. If it is sent again with the same key, it is done only once. */
   readonly takesKey?: boolean;
   /** The inputs that go into the query, for an operation that also has a body. */
   readonly query?: readonly string[];
@@ -34,8 +34,9 @@ export interface CallOptions {
   /** How long each attempt may take, in ms, instead of the client's `timeoutMs`. */
   timeoutMs?: number | undefined;
   /**
-   * Names the write, 1 to 255 printable ASCII characters. A write that is repeated with the same key within 24 hours is done once:
-   * for example, after the page was loaded again. By default each call has its own key, which covers its retries.
+   * Names the write, with 1 to 255 printable ASCII characters. If a write is repeated with the same key within 24 hours, it is
+   * done only once. This works even after the page was loaded again. By default, each call has its own key, which covers its
+   * retries.
    */
   idempotencyKey?: string | undefined;
 }

@@ -4,7 +4,7 @@ import { methodsOf } from './methods.ts';
 import { type ConnectionOptions, connectionSettings } from './settings.ts';
 
 export interface OperatorClientOptions extends ConnectionOptions {
-  /** The platform's `OPERATOR_TOKEN`. It belongs on a server, never into a page. */
+  /** The platform's `OPERATOR_TOKEN`. Use it on a server, and never in a page. */
   token: string;
 }
 

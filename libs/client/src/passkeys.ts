@@ -10,7 +10,7 @@ export type NewPasskey = NonNullable<Methods['auth.confirmFactor']['input']['pas
 /** What `auth.signIn` and `auth.stepUp` take. */
 export type ShownPasskey = NonNullable<Methods['auth.signIn']['input']['passkey']>;
 
-/** The parts of a page's globals that are used here (WebAuthn Level 3). */
+/** The globals of a page that this file uses (WebAuthn Level 3). */
 interface Page {
   PublicKeyCredential?: {
     parseCreationOptionsFromJSON(options: PasskeyCreation): unknown;
@@ -26,19 +26,21 @@ interface Page {
 
 const page = globalThis as unknown as Page;
 
-/** Whether this page can make and use passkeys: browsers of 2025 and later can, on HTTPS and localhost. */
+/** Whether this page can make and use passkeys. Browsers of 2025 and later can do so on HTTPS and localhost. */
 export function hasPasskeys(): boolean {
   const { PublicKeyCredential: credential } = page;
   return credential !== undefined && 'parseCreationOptionsFromJSON' in credential;
 }
 
-/** Makes the browser create a passkey. Call it when the user has clicked. Rejects when the user declines. */
+/** Makes the browser create a passkey. Call it when the user has clicked. Rejects if the user declines. */
 export async function createPasskey(options: PasskeyCreation): Promise<NewPasskey> {
   const publicKey = page.PublicKeyCredential?.parseCreationOptionsFromJSON(options);
   return (await page.navigator.credentials.create({ publicKey }))?.toJSON() as NewPasskey;
 }
 
-/** Makes the browser ask for a passkey. Call it when the user has clicked. Rejects when the user declines, or has none here. */
+/**
+ * Makes the browser ask for a passkey. Call it when the user has clicked. Rejects if the user declines, or has no passkey here.
+ */
 export async function getPasskey(options: PasskeyRequest): Promise<ShownPasskey> {
   const publicKey = page.PublicKeyCredential?.parseRequestOptionsFromJSON(options);
   return (await page.navigator.credentials.get({ publicKey }))?.toJSON() as ShownPasskey;

@@ -1,4 +1,4 @@
-/** The parts of `XMLHttpRequest` that are used here. Node does not have it. */
+/** The parts of `XMLHttpRequest` that this file uses. Node has no `XMLHttpRequest`. */
 interface XhrRequest {
   readonly status: number;
   readonly responseText: string;
@@ -15,13 +15,13 @@ interface XhrRequest {
 
 declare const XMLHttpRequest: (new () => XhrRequest) | undefined;
 
-/** Whether there is an `XMLHttpRequest`: in pages and their workers, but not in service workers. */
+/** Whether `XMLHttpRequest` exists. It exists in pages and their workers, but not in service workers. */
 export function hasXhr(): boolean {
   return typeof XMLHttpRequest !== 'undefined';
 }
 
 /**
- * Sends a request like `fetch`, but by XMLHttpRequest: nothing else tells a page how much of a body has been sent.
+ * Sends a request like `fetch`, but by XMLHttpRequest. Only XMLHttpRequest reports to a page how much of a body has been sent.
  * @param onSent Gets the number of bytes of the body that have been sent.
  */
 export function sendByXhr(

@@ -6,11 +6,11 @@ import { type ConnectionOptions, checkedProjectId, connectionSettings } from './
 
 export interface ServerClientOptions extends ConnectionOptions {
   projectId: string;
-  /** A server key of the project, `kith_sk_…`. It belongs on a server, never into a page. */
+  /** A server key of the project, `kith_sk_…`. Use it on a server, and never in a page. */
   serverKey: string;
 }
 
-/** A project's API on behalf of one of its users: all but accounts and sessions. */
+/** A project's API on behalf of one of its users. It has everything except accounts and sessions. */
 export type OnBehalfOf = Omit<ApplicationGroups, 'auth' | 'users'> & {
   readonly users: Omit<ApplicationGroups['users'], 'delete' | 'export'>;
 };
@@ -24,7 +24,7 @@ export interface ServerClient {
   onBehalfOf(userId: string): OnBehalfOf;
 }
 
-/** Makes a project's client for a back end, with a server key. Throws `TypeError` as `createClient` does. */
+/** Makes a client of a project for a back end, with a server key. Throws `TypeError` as `createClient` does. */
 export function createServerClient(options: ServerClientOptions): ServerClient {
   const tokens: Tokens = {
     token: async () => options.serverKey,

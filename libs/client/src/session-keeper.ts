@@ -5,10 +5,13 @@ import { expiryOf, type Session, type SessionChange, type SessionListener, sessi
 import type { SessionStore } from './session-store.ts';
 import { unlessAborted } from './wait.ts';
 
-/** A token that expires within this time is not used: it could expire on its way. */
+/** A token that expires within this time, in ms, is not used. It could expire on its way to the platform. */
 const marginMs = 30_000;
 
-/** Holds the session of a client, and keeps its access token fresh. Calls that need a refresh at the same time share it. */
+/**
+ * Holds the session of a client, and keeps its access token fresh. Calls that need a refresh at the same time share one
+ * refresh.
+ */
 export class SessionKeeper {
   readonly #store: SessionStore;
   readonly #lockName: string | undefined;
@@ -32,7 +35,7 @@ export class SessionKeeper {
     const first = this.#store.get();
     if (first && 'then' in first) {
       const loading = first.then((session) => {
-        // A session that was set in the meantime is newer.
+        // If a session was set in the meantime, that session is newer.
         if (this.#loading !== loading) return;
         this.#loading = undefined;
         if (session) this.#become(session, { reason: 'set' });
@@ -64,21 +67,22 @@ export class SessionKeeper {
     this.#listeners.clear();
   }
 
-  /** Starts the session of an answer. */
+  /** Starts a session from the answer of a call. */
   async start(answer: SessionAnswer): Promise<Session> {
     const session = sessionOf(answer);
     await this.set(session, { reason: 'signed-in' });
     return session;
   }
 
-  /** Stores a session, or that there is none, and tells the listeners. */
+  /** Stores the session, or that there is no session. Then calls the listeners. */
   async set(session: Session | null, change: SessionChange): Promise<void> {
     this.#loading = undefined;
     this.#session = session;
     try {
       await this.#store.set(session);
     } finally {
-      // Listeners may reload the page, so they are told only after the session is stored, and not if it has been replaced by then.
+      // Listeners may reload the page, so they are called only after the session is stored. If another session has replaced it
+      // by then, they are not called.
       if (this.#session === session) this.#tell(change);
     }
   }
@@ -91,19 +95,22 @@ export class SessionKeeper {
     try {
       return (await unlessAborted(this.refresh(), signal))?.accessToken;
     } catch (error) {
-      // The old token can be used until it expires, even if it cannot be refreshed now.
+      // The old token can be used until it expires, even if a refresh fails now.
       if (this.#session === session && Date.now() < expiryOf(session)) return session.accessToken;
       throw error;
     }
   }
 
-  /** A token other than the refused one: the session's, if it was refreshed meanwhile, or else one from a new refresh. */
+  /**
+   * A token that differs from the refused token. If the session was refreshed in the meantime, this is the session's token.
+   * Otherwise, it comes from a new refresh.
+   */
   async tokenInsteadOf(refused: string, signal?: AbortSignal): Promise<string | undefined> {
     if (this.#session && this.#session.accessToken !== refused) return this.#session.accessToken;
     return (await unlessAborted(this.refresh(), signal))?.accessToken;
   }
 
-  /** Ends the session if `error` is a refusal that ends it, and `used` is still the session's access token. */
+  /** Ends the session, if `error` is a refusal that ends sessions and `used` is still the session's access token. */
   async noteRefusal(error: unknown, used: string): Promise<void> {
     if (!isKithError(error, 'auth/suspended') || this.#session?.accessToken !== used) return;
     await this.set(null, { reason: 'ended', error });
@@ -119,24 +126,24 @@ export class SessionKeeper {
   }
 
   async #refresh(from: Session | null): Promise<Session | null> {
-    // Another client may have refreshed the session while this one waited for its turn.
+    // Another client may have refreshed the session while this client waited for its turn.
     if (!from || this.#session !== from || (await this.#adoptOther(from))) return this.#session;
     let answer: SessionAnswer;
     try {
       answer = await this.#refreshBy(from.refreshToken);
     } catch (error) {
       if (!isEnd(error)) throw error;
-      // Another tab without locks may have refreshed first, or somebody has signed in there.
+      // Another tab may have refreshed first without a lock, or somebody may have signed in there.
       if (await this.#adoptOther(from)) return this.#session;
       if (this.#session === from) await this.set(null, { reason: 'ended', error });
       throw error;
     }
-    // The new session is dropped if the user has signed out, or in as somebody else, during the refresh.
+    // If the user has signed out during the refresh, or has signed in as somebody else, the new session is dropped.
     if (this.#session === from) await this.set(sessionOf(answer), { reason: 'refreshed' });
     return this.#session;
   }
 
-  /** Takes over what another client has stored in place of `from`; returns whether there was anything. */
+  /** Takes over the session that another client has stored in place of `from`. Returns whether there was such a session. */
   async #adoptOther(from: Session): Promise<boolean> {
     const stored = await this.#store.get();
     if (this.#session !== from) return true;

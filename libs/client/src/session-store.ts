@@ -4,9 +4,15 @@ import type { Session } from './session.ts';
 export interface SessionStore {
   get(): Session | null | Promise<Session | null>;
   set(session: Session | null): void | Promise<void>;
-  /** Calls the listener when the session was set elsewhere, such as in another tab; returns a function that removes the listener. */
+  /**
+   * Calls the listener when the session was set elsewhere, such as in another tab. Returns a function that removes the
+   * listener.
+   */
   subscribe?(listener: (session: Session | null) => void): () => void;
-  /** Stores with the same name keep the same session. Clients that share it refresh it one at a time, if there are Web Locks. */
+  /**
+   * The name of the store. Stores with the same name keep the same session. If there are Web Locks, clients with the same
+   * session refresh it one at a time.
+   */
   readonly name?: string;
 }
 
@@ -25,7 +31,7 @@ interface StorageEvent {
   readonly key: string | null;
 }
 
-/** The parts of a page's globals that are used here. A server that renders the same page has none of them. */
+/** The globals of a page that this file uses. A server that renders the same page has none of them. */
 interface Page {
   readonly localStorage?: {
     getItem(key: string): string | null;
@@ -61,7 +67,7 @@ export function localStorageSession(key: string): SessionStore {
         else page.localStorage?.removeItem(key);
         isStored = true;
       } catch {
-        // The stored session is now older than the one in memory.
+        // The stored session is now older than the session in memory.
         isStored = false;
       }
     },

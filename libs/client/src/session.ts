@@ -1,12 +1,14 @@
 import type { KithError } from './errors.ts';
 import type { OwnUser, SessionAnswer } from './generated/types.ts';
 
-/** The signed-in user and the tokens. Anyone who has a session can act as that user: protect it like a password. */
+/** The signed-in user and the tokens. Anyone who has a session can act as that user, so protect it like a password. */
 export interface Session {
   readonly accessToken: string;
   readonly refreshToken: string;
   readonly user: OwnUser;
-  /** When the access token expires by this machine's clock, in ms. Without it, the expiry time in the token counts. */
+  /**
+   * When the access token expires by this machine's clock, as Unix time in ms. If absent, the expiry time in the token counts.
+   */
   readonly expiresAt?: number | undefined;
 }
 
@@ -19,8 +21,8 @@ export interface SessionChange {
 export type SessionListener = (session: Session | null, change: SessionChange) => void;
 
 /**
- * Makes a session from an answer. The token says how long it is valid, and that time is counted from now: so a machine
- * whose clock is wrong does not take the token for expired.
+ * Makes a session from an answer. The token says how long it is valid, and this time is counted from now. So a machine with a
+ * wrong clock does not take the token for expired.
  */
 export function sessionOf({ accessToken, refreshToken, user }: SessionAnswer, now = Date.now()): Session {
   const { iat, exp } = claimsOf(accessToken);
@@ -28,13 +30,13 @@ export function sessionOf({ accessToken, refreshToken, user }: SessionAnswer, no
   return { accessToken, refreshToken, user, expiresAt };
 }
 
-/** When the access token expires, in ms of this machine's clock; `Infinity` if that is unknown. */
+/** When the access token expires by this machine's clock, as Unix time in ms; `Infinity` if this is unknown. */
 export function expiryOf(session: Session): number {
   const { exp } = claimsOf(session.accessToken);
   return session.expiresAt ?? (exp === undefined ? Number.POSITIVE_INFINITY : exp * 1000);
 }
 
-/** Reads a token without verifying it: the platform does that. */
+/** Reads the claims of a token without verifying the token. The platform verifies tokens. */
 function claimsOf(token: string): { iat?: number; exp?: number } {
   try {
     const [, payload = ''] = token.split('.');

@@ -9,7 +9,7 @@ export interface ConnectionOptions {
   fetch?: Fetch | undefined;
   /** How long an attempt may take, in ms. Default: 10,000. */
   timeoutMs?: number | undefined;
-  /** How often a call is tried again, if that can do no harm. Default: 3. */
+  /** How often a call is tried again, if another attempt can do no harm. Default: 3. */
   retries?: number | undefined;
 }
 
@@ -29,7 +29,7 @@ export function connectionSettings(
   return {
     url,
     projectUrl: `${url}/v7/${projectId}`,
-    // Wrapped in a function: browsers throw when `fetch` is called as a method of another object.
+    // This function is needed: browsers throw if `fetch` is called as a method of another object.
     fetch: (address, init) => (options.fetch ?? fetch)(address, init),
     hasOwnFetch: options.fetch !== undefined,
     timeoutMs: options.timeoutMs ?? defaults.timeoutMs,

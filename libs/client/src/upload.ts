@@ -9,7 +9,7 @@ import { hasXhr, sendByXhr } from './send-by-xhr.ts';
 import type { UploadOptions } from './upload-options.ts';
 
 const defaultMs = 60_000;
-/** The time limit if progress cannot be seen: as long as the platform allows for a request. */
+/** The time limit if progress cannot be seen, in ms. The platform allows the same time for a request. */
 const unseenMs = 600_000;
 const pieceBytes = 64 * 1024;
 
@@ -21,8 +21,8 @@ interface Form {
 }
 
 /**
- * Sends a file. An upload takes no key, so it is sent again only after an answer that means that nothing of it was taken: after a
- * 401 with another token, and after a 429 when the wait is over.
+ * Sends a file. An upload takes no key. So it is sent again only if the answer means that the platform took nothing of it.
+ * After a 401, it is sent again with another token. After a 429, it is sent again when the wait is over.
  */
 export async function upload(
   settings: CallSettings,
@@ -110,7 +110,7 @@ function formOf(
   };
 }
 
-/** A form that is read piece by piece while it is sent, with its length if that is known. */
+/** A form as a stream that is read piece by piece while it is sent. Its length is given if it is known. */
 function streamOf(
   source: Blob | ReadableStream<Uint8Array>,
   { head, tail }: Form,
@@ -119,7 +119,8 @@ function streamOf(
   const isBlob = 'size' in source;
   const reader = (isBlob ? source.stream() : source).getReader();
   let loaded = 0;
-  // A file in memory comes as one chunk, which would be a single step of progress.
+  // What is left of the last chunk. A file in memory comes as one chunk. If the whole chunk were sent at once, there would be
+  // only one step of progress.
   let rest = new Uint8Array() as Uint8Array;
   const body = new ReadableStream<Uint8Array>({
     start: (controller) => controller.enqueue(head),
@@ -142,7 +143,7 @@ function streamOf(
   return {
     body,
     headers: isBlob ? { 'content-length': String(head.length + source.size + tail.length) } : {},
-    // After a failure, Node stops reading a body but does not cancel it; after an early answer, Node goes on reading it.
+    // After a failure, Node stops reading a body, but does not cancel it. After an early answer, Node goes on reading the body.
     release() {
       rest = rest.subarray(rest.length);
       reader.cancel().catch(() => {});

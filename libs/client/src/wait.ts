@@ -1,4 +1,4 @@
-/** Waits for a time, in ms; rejects with the signal's reason if the signal is aborted first. */
+/** Waits for a time, in ms. If the signal is aborted first, rejects with the signal's reason. */
 export function wait(ms: number, signal?: AbortSignal): Promise<void> {
   let timer: ReturnType<typeof setTimeout>;
   const over = new Promise<void>((resolve) => {
@@ -7,7 +7,7 @@ export function wait(ms: number, signal?: AbortSignal): Promise<void> {
   return unlessAborted(over, signal).finally(() => clearTimeout(timer));
 }
 
-/** Waits for work that others may also wait for: the signal ends the waiting, not the work. */
+/** Waits for work that others may also wait for. The signal ends only the waiting, not the work. */
 export function unlessAborted<T>(work: Promise<T>, signal?: AbortSignal): Promise<T> {
   if (!signal) return work;
   return new Promise<T>((resolve, reject) => {

@@ -43,7 +43,7 @@ describe.skipIf(!browser)('the client in Chromium', () => {
   let page: Page;
   let origin: string;
   const undo = new AsyncDisposableStack();
-  /** The faulty ways to the platform that pages use, by address. */
+  /** The faulty proxies through which pages reach the platform, by address. */
   const worlds = new Map<string, ClientWorld>();
   const place = ({ url, projectId }: ClientWorld) => JSON.stringify({ url, projectId });
   const newTab = async () => {
@@ -79,13 +79,13 @@ describe.skipIf(!browser)('the client in Chromium', () => {
     await first.evaluate('kith.setSession({ ...kith.session, expiresAt: 0, accessToken: "ended" })');
     for (const tab of [second, third]) await tab.waitForFunction('kith.session.accessToken === "ended"');
     await world.control.seen();
-    // The answers are late, so that a tab that does not wait for the others would ask before they have their answers.
+    // The answers are late. If a tab did not wait for the others, it would send its own request before they have their answers.
     await world.control.fault({ match: 'request-new-access-token', times: 3, how: 'late' });
     const counts = await Promise.all(tabs.map((tab) => tab.evaluate('kith.connections.count()')));
     expect(counts).toEqual(Array(3).fill({ count: 0 }));
     const tokens = await Promise.all(tabs.map((tab) => tab.evaluate('kith.session.refreshToken')));
     expect(new Set(tokens).size).toBe(1);
-    // A tab may notice late that another tab has stored a session. Then it also asks, and gets the same session.
+    // A tab may notice late that another tab has stored a session. Then it also sends a request, and gets the same session.
     const seen = await world.control.seen();
     const refreshes = seen.filter(({ line }) => line.endsWith('/request-new-access-token'));
     expect(refreshes.length).toBeGreaterThan(0);

@@ -28,7 +28,7 @@ const nobody = '00000000-0000-4000-8000-000000000000';
 const password = 'correct horse';
 const email = 'taken@example.com';
 
-/** The code and the field that each call is refused with. */
+/** Calls, each with the code and the field of its refusal. */
 const refusals: [KithErrorCode, string | undefined, () => PromiseLike<unknown>][] = [
   ['auth/invalid-body', 'email', () => ada.auth.signUp({ email: 'nobody', password })],
   ['auth/weak-password', 'password', () => ada.auth.signUp({ email, password: 'short' })],

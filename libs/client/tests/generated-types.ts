@@ -13,7 +13,10 @@ type Operations = {
     : never]: Contracts[Key] extends contracts.OperationSpec ? Contracts[Key] : never;
 };
 
-/** Operations that the client calls by itself, and those that answer text to older client libraries. */
+/**
+ * Operations without a generated method. The client calls some of them by itself. Others answer older client libraries with
+ * text.
+ */
 type Apart =
   | 'identity.sign-out'
   | 'identity.request-new-access-token'
@@ -21,7 +24,7 @@ type Apart =
   | 'crypto.sign-testing-jwt-v2'
   | 'identity.verify-email-link';
 
-/** All methods. Those that only a server key may call are in a type of their own. */
+/** All methods. Methods that only a server key may call are in a separate type. */
 type All = Methods & Pick<ServerMethods, 'notifications.create'>;
 type Generated = { [Key in keyof All as All[Key]['operation']]: All[Key] };
 
@@ -47,7 +50,7 @@ type Members<T> = T extends Record<string, never> ? unknown : T;
 type InputOf<O extends contracts.OperationSpec> = Members<z.input<O['params']>> &
   Members<QueryInput<O['query']>> &
   (O extends { upload: contracts.Upload } ? FormInput<O> : Members<z.input<O['body']>>);
-/** The bytes, and the values that the texts of the form stand for. */
+/** The input of an upload: the bytes, and the values that the texts of the form stand for. */
 type FormInput<O extends contracts.OperationSpec & { upload: contracts.Upload }> = {
   [Part in O['upload']['part']]: UploadSource;
 } & { name?: string | undefined } & (O['body'] extends z.ZodObject ? Members<QueryInput<O['body']>> : never);
@@ -56,7 +59,7 @@ type OutputOf<O extends contracts.OperationSpec> = O extends { kind: 'download' 
   : z.output<O['output']>;
 type Taken<T> = keyof T extends never ? undefined : Flat<T>;
 
-/** The items of a list, whatever its envelope; for other operations the output itself. */
+/** The items of a list with any envelope. For other operations, the output itself. */
 type ItemsOf<Output> =
   Extract<Output, { pagination: unknown }> extends infer Envelope
     ? [Envelope] extends [never]

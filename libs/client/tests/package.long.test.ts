@@ -61,7 +61,7 @@ describe('the package as it is published', () => {
     expect(files.filter((name) => /\.test\.|(?<!\.d)\.ts$/.test(name))).toEqual([]);
   });
 
-  // The `node` in the path is the one that an application would run on.
+  // The `node` in the path is the Node that an application would run on.
   it.each(['node', process.execPath])('works as it is in %s', async (node) => {
     const { stdout } = await run(node, [join(folder, 'application.js')], { cwd: folder });
     expect(JSON.parse(stdout)).toEqual([true, 0, 'function']);

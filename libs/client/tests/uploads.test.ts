@@ -125,7 +125,7 @@ describe.concurrent('uploads from Node', () => {
       const kith = createClient(${JSON.stringify(options)});
       const { code } = await kith.storage.createImage({ file: new Uint8Array(${20 * mebibyte}) }).catch((error) => error);
       console.log(code);`;
-    // The process is killed if it does not end by itself, long before an upload would time out.
+    // If the process does not end by itself, it is killed. This happens long before an upload would time out.
     const { stdout } = await run(process.execPath, ['--input-type=module', '-e', script], {
       timeout: 20_000,
     });

@@ -26,7 +26,7 @@ describe.each(availableEngines())('walks (%s)', (engine) => {
       entityId,
       addedAt: new Date(begun + index).toISOString(),
     }));
-    // Each part is small enough for a busy machine to store within a request's time.
+    // Each part is so small that even a busy machine stores it within a request's time.
     for (let at = 0; at < rows.length; at += 100) {
       const some = rows.slice(at, at + 100);
       const { imported } = await operator.collections.importEntities({
@@ -50,7 +50,7 @@ describe.each(availableEngines())('walks (%s)', (engine) => {
     }
     expect(walked.filter((id) => id.startsWith('stays')).toSorted()).toEqual(stays.toSorted());
     expect(new Set(walked).size).toBe(walked.length);
-    // Rows came and went while the pages were walked, and some of the removed rows were not seen.
+    // Rows came and went while the pages were walked. Some of the removed rows were not seen.
     expect(pages.length).toBeGreaterThanOrEqual(9);
     expect(walked.filter((id) => id.startsWith('goes')).length).toBeLessThan(goes.length);
 

@@ -1,6 +1,6 @@
 import type { ErrorCode } from './errors.ts';
 
-/** What a code means to the client that gets it, in sentences for the error catalogue. */
+/** The meaning of a code for the client that gets it, in sentences for the error catalogue. */
 export interface ErrorMeaning {
   /** When the API answers with this code. */
   when: string;
@@ -27,7 +27,7 @@ const noSuchUser = {
   remedy: 'Take the user out of what you show.',
 };
 
-/** What every code of the API means. docs/errors.md and the page /docs/errors of each gateway are made from this text. */
+/** The meaning of every code of the API. docs/errors.md and the page /docs/errors of each gateway are made from this text. */
 export const errorMeanings = {
   'request/invalid-http': {
     when: 'The request breaks the rules of HTTP: a malformed line or header, two hosts, or a body that ends early.',

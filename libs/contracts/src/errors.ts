@@ -1,6 +1,6 @@
 /**
- * Every error code of the API, with its HTTP status and its default text (spec#errors-codes).
- * This is the only table from codes to statuses: nothing else in the project decides a status.
+ * Every error code of the API, with its HTTP status and its default text (spec#errors-codes). Only this table gives a code its
+ * status: nothing else in the project decides a status.
  */
 export const errors = {
   'request/invalid-http': { status: 400, message: 'The request is not valid HTTP.' },
@@ -146,7 +146,7 @@ export const errors = {
 
 export type ErrorCode = keyof typeof errors;
 
-/** The features that own error codes; the part of a code before the slash. */
+/** The features that own error codes. A feature's name is the part of a code before the slash. */
 export type Feature =
   | 'auth'
   | 'user'
@@ -157,7 +157,7 @@ export type Feature =
   | 'app-notification'
   | 'storage';
 
-/** The body of every answer outside 2xx and 304 (spec#errors-envelope). */
+/** The body of every answer whose status is neither 2xx nor 304 (spec#errors-envelope). */
 export interface ErrorBody {
   error: string;
   code: string;
@@ -183,7 +183,7 @@ export function isErrorCode(code: string): code is ErrorCode {
   return Object.hasOwn(errors, code);
 }
 
-/** Builds the error envelope of a code; fields that are not given are left out (spec#errors-envelope). */
+/** Builds the error envelope of a code. Fields that are not given are left out (spec#errors-envelope). */
 export function errorBody(
   code: ErrorCode,
   extra: { message?: string; field?: string; errors?: readonly FieldError[]; details?: string } = {},
@@ -203,7 +203,10 @@ export interface Problem extends ErrorBody {
   detail: string;
 }
 
-/** The `type` of a code's problems: the address of its entry in the error catalogue, the same on every server. */
+/**
+ * The `type` of all problems with a code. It is the address of the code's entry in the error catalogue, the same on every
+ * server.
+ */
 export function problemType(code: string): string {
   return `/docs/errors#${code}`;
 }

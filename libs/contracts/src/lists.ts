@@ -10,7 +10,7 @@ export const cursor = z
   .describe('Where the `Link` of the answer before goes on; it wins over `page`.');
 
 /**
- * The query of a list: page number or cursor, and page size. A size over `max` counts as `max` (spec#lists-cursor,
+ * The query of a list: page number or cursor, and page size. A page size over `max` counts as `max` (spec#lists-cursor,
  * spec#connections-list-limit).
  */
 export function listQuery(defaults: { limit: number; max: number }) {
@@ -23,10 +23,10 @@ export function listQuery(defaults: { limit: number; max: number }) {
   });
 }
 
-/** The largest number of items in a page of any list in an envelope. */
+/** The largest number of items in a page. This counts for every list that has an envelope. */
 const longestPage = 100;
 
-/** The connection lists' own envelope (spec#connections-list-envelope): `{ <key>: [...], pagination }`. */
+/** The pagination in the envelope of the connection lists, `{ <key>: [...], pagination }` (spec#connections-list-envelope). */
 export const connectionPagination = z.object({
   currentPage: wholeNumber,
   totalPages: wholeNumber,
@@ -42,7 +42,7 @@ export const connectionPagination = z.object({
 });
 
 /**
- * A list in the connection lists' envelope. Under a v7 short form, `data` has the same items again
+ * A list in the envelope of the connection lists. Under a v7 short form, `data` repeats the same items
  * (spec#short-forms-lists).
  */
 export function connectionEnvelope<Key extends string, Item extends z.ZodType>(key: Key, item: Item) {
@@ -53,7 +53,7 @@ export function connectionEnvelope<Key extends string, Item extends z.ZodType>(k
   });
 }
 
-/** The general list's pagination (spec#lists-envelope). */
+/** The pagination of the general list (spec#lists-envelope). */
 export const generalPagination = z.object({
   page: wholeNumber,
   pageSize: wholeNumber,
@@ -67,7 +67,7 @@ export function generalList<Item extends z.ZodType>(item: Item) {
   return z.object({ data: z.array(item).max(longestPage), pagination: generalPagination });
 }
 
-/** Makes the connection lists' pagination from a page, its size, the total and whether a row follows. */
+/** Makes the pagination of the connection lists from the page number, the page size, the total, and whether more rows follow. */
 export function connectionPaginationOf(list: {
   page: number;
   limit: number;
@@ -84,7 +84,7 @@ export function connectionPaginationOf(list: {
   };
 }
 
-/** Makes the general envelope's pagination from a page, its size, the total and whether a row follows. */
+/** Makes the pagination of the general envelope from the page number, the page size, the total, and whether more rows follow. */
 export function generalPaginationOf(list: { page: number; limit: number; total: number; hasMore: boolean }) {
   return {
     page: list.page,

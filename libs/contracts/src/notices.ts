@@ -3,14 +3,17 @@ import { apiKey } from './operations/api-keys.ts';
 import { gatewaySettings } from './operations/projects.ts';
 import { timestamp, uuid } from './scalars.ts';
 
-/** A message to everyone who listens at that moment. It is not stored. */
+/** A message to every process that listens at that moment. The message is not stored. */
 export interface NoticeSpec {
   name: string;
-  /** Matches the subjects that it is sent on, below the prefix. */
+  /** A pattern for the subjects of the notice, without the prefix. */
   subjects: string;
 }
 
-/** What gateways must refuse. Sent on each change, and as a snapshot. `until` is when the last token concerned expires. */
+/**
+ * What gateways must refuse. They get it on each change, and as a snapshot. `until` is the time when the last affected token
+ * expires.
+ */
 export const revocations = z.object({
   sessions: z.array(z.object({ sessionId: z.string(), until: timestamp })),
   suspended: z.array(z.object({ userId: uuid, until: timestamp })),
@@ -19,7 +22,7 @@ export const revocations = z.object({
 });
 export type Revocations = z.output<typeof revocations>;
 
-/** Tells every gateway immediately what is revoked; `restored` are users who are no longer suspended. */
+/** Tells every gateway immediately what is revoked. `restored` are users who are no longer suspended. */
 export const revocationNotice = {
   name: 'revocations',
   subjects: 'notice.revocations',
@@ -27,14 +30,14 @@ export const revocationNotice = {
 } as const;
 export type RevocationNotice = z.output<typeof revocationNotice.body>;
 
-/** Tells every gateway immediately the new settings of a project whose settings were changed (docs/adr/0013). */
+/** Tells every gateway the new settings of a project immediately after a change (docs/adr/0013). */
 export const projectSettingsNotice = {
   name: 'project-settings',
   subjects: 'notice.project-settings',
   body: gatewaySettings,
 } as const;
 
-/** Tells every gateway immediately of a new key, or, with null, that there is no key with this hash any more (docs/adr/0053). */
+/** Tells every gateway immediately about a new key. If `key` is null, there is no key with this hash any more (docs/adr/0053). */
 export const apiKeyNotice = {
   name: 'api-keys',
   subjects: 'notice.api-keys',

@@ -4,12 +4,12 @@ import type { ErrorCode, Feature } from './errors.ts';
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 /**
- * Who may call: an operator, a signed-in user, a project's own back end with its server key, anyone (a valid token is used), or
- * anyone (tokens are ignored).
+ * Who may call. `operator`: an operator. `user`: a signed-in user. `server-key`: a project's own back end with its server key.
+ * `optional`: anyone; a valid token is used. `none`: anyone; tokens are ignored.
  */
 export type Auth = 'operator' | 'user' | 'server-key' | 'optional' | 'none';
 
-/** What an operator key may be allowed (spec#operator-keys-scopes). */
+/** The scopes that an operator key may have (spec#operator-keys-scopes). */
 export const operatorScopes = [
   'projects:read',
   'projects:write',
@@ -34,94 +34,105 @@ export interface Upload {
   /** The name of the part with the bytes. */
   part: string;
   maxBytes: number;
-  /** The media types that the bytes may have; without it, any type. The type is read from the bytes, not from the form. */
+  /** The media types that the bytes may have; if absent, any type. Kith reads the type from the bytes, not from the form. */
   types?: readonly string[];
   /** The codes for a form without the part, and for a file that is too large. */
   missing: ErrorCode;
   tooLarge: ErrorCode;
 }
 
-/** The largest size of a form without the bytes of its file: heads of parts and other fields. */
+/** The largest size of a form without the bytes of its file, in bytes. The heads of the parts and the other fields count. */
 export const maxFormBytes = 64 * 1024;
 
 /** Everything that a caller may rely on about one operation of the HTTP API. */
 export interface OperationSpec {
-  /** Stable name, `<service>.<operation>`; the NATS subject and the rate limit's name are made from it. */
+  /** The stable name, `<service>.<operation>`. The NATS subject and the name of the rate limit are made from it. */
   name: `${string}.${string}`;
-  /** What the operation does, in a few words: its line in the reference. */
+  /** What the operation does, in a few words. The reference shows this text. */
   summary: string;
   feature: Feature;
   /**
-   * `stream`: the gateway keeps the answer open and writes events as they come. `export`: the gateway makes one document of what
-   * the services hold, as `parts` says. `upload` and `download`: the body or the answer is bytes that are streamed between client
-   * and service over HTTP, past the bus (docs/adr/0045). By default: one request, one answer.
+   * How the operation answers. `request`, the default: one request, one answer. `stream`: the gateway keeps the answer open and
+   * writes events as they come. `export`: the gateway makes one document from what several services send (see `parts`).
+   * `upload`: the body is bytes. `download`: the answer is bytes. These bytes go between client and service over HTTP, not over
+   * the bus (docs/adr/0045).
    */
   kind?: 'request' | 'stream' | 'export' | 'upload' | 'download';
-  /** For an upload, whose body is `multipart/form-data`: its file. `body` has the other parts, each a text. */
+  /** The file of an upload, whose body is `multipart/form-data`. `body` describes the other parts; each of them is a text. */
   upload?: Upload;
   method: Method | readonly [Method, ...Method[]];
-  /** Path below the project scope (or below the root, for scope `none`); `:name` is a parameter. */
+  /** The path below the project scope. For the scope `none`, it is below the root. `:name` is a parameter. */
   path: `/${string}`;
   scope: 'project' | 'none';
   auth: Auth;
-  /** The scope that an operator key needs. An operators' operation without one may only be called with `OPERATOR_TOKEN`. */
+  /** The scope that an operator key needs. If an operators' operation has no scope, only `OPERATOR_TOKEN` may call it. */
   operatorScope?: OperatorScope;
   /**
-   * For an operators' operation whose path names no project: a key that is limited to some projects may call it, and its handler
-   * answers only about these. Without it, such a key is refused (spec#operator-keys-projects).
+   * Allows keys that are limited to some projects. Only for operators' operations whose path names no project. The handler then
+   * answers only about the key's projects. Without this setting, such keys are refused (spec#operator-keys-projects).
    */
   narrowsToProjects?: true;
   /**
-   * What a server key may do here. `for-user`: act for a user. `itself`: also call without a user. By default it may act for users
-   * at users' operations, except under `/auth/` and at exports (`serverKeyMay`, spec#server-keys-on-behalf).
+   * What a server key may do here. `for-user`: it may act for a user. `itself`: it may also call without a user. By default, it
+   * may act for users at users' operations, but not under `/auth/` and not at exports (`serverKeyMay`,
+   * spec#server-keys-on-behalf).
    */
   serverKey?: ServerKeyUse;
-  /** The body that a server key may send as itself, if it may send more than a user (spec#users-role-server-keys). */
+  /** The body of a server key that calls as itself, if it may send more than a user (spec#users-role-server-keys). */
   serverKeyBody?: z.ZodObject;
-  /** Null is no limit. At operators' operations, only requests that fail to authenticate count (spec#operators-limit). */
+  /** Null means no limit. At operators' operations, only requests that fail to authenticate count (spec#operators-limit). */
   limit: Limit | null;
   params: z.ZodObject;
   query: z.ZodObject;
   body: z.ZodType<Record<string, unknown>>;
   output: z.ZodType;
-  /** For an export: the answer of its own service, and the lists that follow it in the document, in their order. */
+  /**
+   * The parts of an export. `head` is the answer of its own service. `sections` are the lists that follow in the document, in
+   * this order.
+   */
   parts?: { head: z.ZodObject; sections: Readonly<Record<string, ExportSection>> };
   status: 200 | 201 | 202 | 204;
-  /** Codes that the handler may answer with, besides those of validation and `<feature>/server-error`. */
+  /** The codes that the handler may answer with. The codes of validation and `<feature>/server-error` are not listed. */
   errors: readonly ErrorCode[];
   /** The field in which older clients wrap the whole body (spec#existing-clients-update). */
   wrapped?: string;
-  /** The codes of validation failures, by place (`body.name`, `params`, `body`, `query`); the most exact place wins. */
+  /** The codes of validation failures, by place: `body.name`, `params`, `body` or `query`. The most exact place wins. */
   invalid?: Readonly<Record<string, ErrorCode>>;
   /**
-   * Whether it also has an address with a version but without a project id: the project is then the token's, or that of the user
-   * in the path (spec#short-forms-project).
+   * Whether the operation also has an address with a version but without a project id. The project is then the project of the
+   * token, or of the user in the path (spec#short-forms-project).
    */
   shortForm?: boolean;
   /**
-   * The setting by which a project may restrict it to signed-in users; used with `auth: 'optional'`
+   * The setting with which a project may restrict the operation to signed-in users. Used with `auth: 'optional'`
    * (spec#projects-public-profiles, spec#projects-public-connections).
    */
   visibility?: Visibility;
-  /** The content type of an output that is a text, such as a page for browsers. Without it, the output is JSON. */
+  /** The content type of an output that is a text, such as a page for browsers. If absent, the output is JSON. */
   contentType?: 'text/plain; charset=utf-8' | 'text/html; charset=utf-8';
-  /** Whether it also answers for a deleted project. All other operations are refused for such a project (spec#projects-deleting). */
+  /**
+   * Whether the operation also answers for a deleted project. All other operations refuse such a project
+   * (spec#projects-deleting).
+   */
   answersDeleted?: true;
   /**
-   * For an operation that takes an Idempotency-Key without a token. The project counts as the caller, and `userOf` finds in the
-   * answer the user whom the record belongs to (spec#idempotency-scope).
+   * Set for an operation that takes an Idempotency-Key without a token. The project then counts as the caller. `userOf` finds a
+   * user in the answer. The record of the answer belongs to this user (spec#idempotency-scope).
    */
   keyedByProject?: { userOf(output: unknown): string };
   /**
-   * When the audit log records it: `always` (once the caller is known), or `told` (when its handler says so). Every change by an
-   * operator or a server key is recorded anyway (spec#audit-what).
+   * When the audit log records the operation. `always`: whenever the caller is known. `told`: when the handler says so. Changes
+   * by an operator or a server key are recorded in any case (spec#audit-what).
    */
   audit?: 'always' | 'told';
-  /** For testing only: in production it exists only with ALLOW_TEST_TOKENS (spec#test-tokens-production). */
+  /** For testing only. In production, the operation exists only with ALLOW_TEST_TOKENS (spec#test-tokens-production). */
   testOnly?: boolean;
 }
 
-/** An operation that one service asks of another, on `<prefix>.svc.<service>.<operation>`, never over HTTP. */
+/**
+ * An operation that one service calls at another. The call goes over the bus, on `<prefix>.svc.<service>.<operation>`, and
+ * never over HTTP.
+ */
 export interface InternalOperationSpec {
   name: `${string}.${string}`;
   feature: Feature;
@@ -130,7 +141,10 @@ export interface InternalOperationSpec {
   errors: readonly ErrorCode[];
 }
 
-/** A list of an export. Its service sends it in pages: `next` is the `after` of the next page, and null on the last one. */
+/**
+ * A list of an export. Its service sends the list in pages. `next` is the `after` of the next page; it is null on the last
+ * page.
+ */
 export interface ExportSection extends InternalOperationSpec {
   body: z.ZodType<{ projectId: string; userId: string; after: string | null; limit: number }>;
   output: z.ZodObject<{ items: z.ZodArray; next: z.ZodNullable<z.ZodString> }>;
@@ -140,7 +154,7 @@ export type ParamsOf<O extends OperationSpec> = z.output<O['params']>;
 export type QueryOf<O extends OperationSpec> = z.output<O['query']>;
 export type BodyOf<O extends { body: z.ZodType }> = z.output<O['body']>;
 export type OutputOf<O extends { output: z.ZodType }> = z.output<O['output']>;
-/** What a handler answers: the whole output, or the head of an export. */
+/** What a handler returns: the whole output, or the head of an export. */
 export type AnswerOf<O extends OperationSpec> = O extends { parts: { head: infer Head extends z.ZodType } }
   ? z.output<Head>
   : OutputOf<O>;
@@ -182,12 +196,12 @@ export function takesKey(spec: OperationSpec): boolean {
   return ['user', 'optional', 'server-key'].includes(spec.auth) || spec.keyedByProject !== undefined;
 }
 
-/** The subject to which the gateway forwards an operation. Only the gateway may publish there (docs/adr/0003). */
+/** The subject to which the gateway forwards requests of an operation. Only the gateway may publish there (docs/adr/0003). */
 export function rpcSubject(prefix: string, spec: { name: string }): string {
   return `${prefix}.rpc.${spec.name}`;
 }
 
-/** The subject on which one service asks another. */
+/** The subject on which one service calls an operation of another. */
 export function internalSubject(prefix: string, spec: { name: string }): string {
   return `${prefix}.svc.${spec.name}`;
 }

@@ -1,8 +1,8 @@
 import { clearable, text } from './scalars.ts';
 
 /**
- * Control characters, and characters that embed, override or isolate a direction of writing: they can make a name look like
- * another one. Direction marks are allowed: names in right-to-left scripts need them.
+ * Characters that can make a name look like another name. These are control characters, and characters that embed, override or
+ * isolate a direction of writing. Direction marks are allowed, because names in right-to-left scripts need them.
  */
 const deceiving = '\\u0000-\\u001f\\u007f-\\u009f\\u202a-\\u202e\\u2066-\\u2069';
 const deceives = new RegExp(`[${deceiving}]`);
@@ -31,10 +31,13 @@ export function avatarText(max: number) {
   );
 }
 
-/** Stands for the site that shows the picture. */
+/** An example address of the site that shows the picture. */
 const site = 'http://site.invalid';
 
-/** Uses the URL parser, as browsers do: for it, `/\\host` and also `/` + tab + `/host` are addresses of another host. */
+/**
+ * Checks an address with the URL parser, as browsers do. It takes `/\\host`, and also `/` + tab + `/host`, as addresses of
+ * another host.
+ */
 function isAvatar(value: string): boolean {
   if (/^https?:\/\//i.test(value)) return URL.canParse(value);
   return value.startsWith('/') && URL.parse(value, site)?.origin === site;

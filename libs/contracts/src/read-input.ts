@@ -1,13 +1,13 @@
 import type { z } from 'zod';
 import type { ErrorCode } from './errors.ts';
 
-/** One input that is not what its contract asks for. */
+/** One input that breaks its contract. */
 export interface Fault {
   /** The path to the input, such as `payload.id`; empty for the whole input. */
   field: string;
-  /** A sentence, in the terms of the request, that says what to send (spec#errors-sentence). */
+  /** A sentence that says what to send, in the terms of the request (spec#errors-sentence). */
   error: string;
-  /** The code that the broken rule itself names. */
+  /** The error code that the broken rule names, if it names any. */
   code?: ErrorCode;
   /** Set if the contract has no such field. */
   isUnknown?: true;
@@ -17,16 +17,20 @@ export type ReadInput<Data> =
   | { data: Data; faults?: undefined }
   | { data?: undefined; faults: readonly [Fault, ...Fault[]] };
 
-/** The largest number of faults in an answer: a body has room for a hundred thousand. */
+/** The largest number of faults in an answer. Without this limit, one body could give a hundred thousand faults. */
 const mostFaults = 100;
-/** How many characters of a name are shown: a caller's own names may have any length, ours are shorter. */
+/**
+ * How many characters of a field's name are shown. A name that a caller invents may have any length; the contract's names are
+ * shorter.
+ */
 const longestName = 64;
 
 /**
- * Reads an input by its schema. This is the only place that says in sentences what is wrong with an input: at most one fault per
- * field, in the order of the contract (spec#errors-sentence, spec#errors-several).
+ * Reads an input by its schema. Only this function makes the sentences that say what is wrong with an input. There is at most
+ * one fault per field, in the order of the contract (spec#errors-sentence, spec#errors-several).
  *
- * A schema's own message is either a whole sentence, with a capital, or continues after the field's name: `must be a UUID.`
+ * A schema may have its own message. A message that begins with a capital is a whole sentence. Any other message continues
+ * after the field's name: `must be a UUID.`
  */
 export function readInput<Schema extends z.ZodType>(
   schema: Schema,
@@ -98,7 +102,7 @@ const formats: Readonly<Record<string, string>> = {
   datetime: 'an ISO 8601 time',
 };
 
-/** The words after the field's name, if a schema has no message of its own. */
+/** The words that follow the field's name, for a schema that has no message of its own. */
 function words(issue: z.core.$ZodRawIssue): string {
   switch (issue.code) {
     case 'invalid_type':

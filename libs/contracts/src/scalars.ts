@@ -25,12 +25,12 @@ export function codePoints(text: string): number {
   return count;
 }
 
-/** The length of the longest string that fits into a body, whose size is limited (spec#requests-too-large). */
+/** The length of the longest string that fits into a body. The size of bodies is limited (spec#requests-too-large). */
 export const longestString = 256 * 1024;
 
 /**
- * A string of an answer, of at most `max` code points. The bound is enforced where the value comes in, and only documented here:
- * readers of an answer or an event must not refuse what an older version stored.
+ * A string in an answer, of at most `max` code points. The schema only documents this limit. The limit is enforced where the
+ * value comes in. Readers of an answer or an event must not refuse a value that an older version stored.
  */
 export function shownText(max: number) {
   return z.string().meta({ maxLength: max });
@@ -40,8 +40,8 @@ export function shownText(max: number) {
 export const wholeNumber = z.int().min(0);
 
 /**
- * A string that is trimmed and then counted in code points. Lone surrogates are refused: they are not Unicode
- * text, and no store could give them back unchanged.
+ * A string that is trimmed and then counted in code points. Lone surrogates are refused, because they are not Unicode text. No
+ * store could return them unchanged.
  */
 export function text(bounds: { min?: number; max: number }) {
   const { min = 0, max } = bounds;
@@ -57,17 +57,17 @@ export function text(bounds: { min?: number; max: number }) {
         },
         min > 0 ? `must be ${min} to ${max} characters long.` : `must be at most ${max} characters long.`,
       )
-      // A blank text is trimmed to nothing, so the pattern asks for a character that is not blank.
+      // Trimming leaves nothing of a blank text, so the pattern requires a character that is not blank.
       .meta(min > 0 ? { minLength: min, maxLength: max, pattern: '\\S' } : { maxLength: max })
   );
 }
 
-/** A text that may be absent (and stays absent) or emptied: null and a blank text give null. */
+/** A text that may be absent or cleared. An absent text stays absent. Null and a blank text give null. */
 export function clearableText(max: number) {
   return clearable(text({ max }));
 }
 
-/** The same for a text whose schema has its own rules. The schema must accept a blank text. */
+/** Like `clearableText`, but for a text whose schema has its own rules. The schema must accept a blank text. */
 export function clearable<S extends z.ZodType<string>>(schema: S) {
   return schema
     .nullable()
@@ -81,8 +81,8 @@ export function optionalText(max: number) {
 }
 
 /**
- * Checks the size of a value before the schema checks its content, which may take a hundred times as long.
- * @param refusal Gives the message for a value that is too large; undefined for others.
+ * Checks the size of a value before the schema checks the content. Checking the content may take a hundred times as long.
+ * @param refusal Returns the message for a value that is too large, and undefined for other values.
  */
 export function sized<S extends z.ZodType>(schema: S, refusal: (value: object) => string | undefined) {
   const looked = z.preprocess((value, context) => {
@@ -91,7 +91,7 @@ export function sized<S extends z.ZodType>(schema: S, refusal: (value: object) =
     context.issues.push({ code: 'custom', message, input: value });
     return z.NEVER;
   }, schema);
-  // The input type is that of the schema; `preprocess` would make it `unknown`.
+  // This keeps the input type of the schema. With `preprocess` alone, the input type would be `unknown`.
   return looked as unknown as z.ZodType<z.output<S>, z.input<S>>;
 }
 
@@ -117,5 +117,5 @@ export function clampedInteger(max: number) {
     .meta({ type: 'integer', minimum: 1 });
 }
 
-/** A positive whole number in a query string. A number above the safe integers counts as the largest of them. */
+/** A positive whole number in a query string. A number above the largest safe integer counts as that integer. */
 export const positiveInteger = clampedInteger(Number.MAX_SAFE_INTEGER);

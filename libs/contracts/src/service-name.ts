@@ -1,6 +1,6 @@
 import type { Operation } from './operations/index.ts';
 
-/** The service in the name of an operation. */
+/** The service that the name of an operation contains. */
 export type ServiceOf<Name extends string> = Name extends `${infer Service}.${string}` ? Service : never;
 
 /** A service that serves operations. */

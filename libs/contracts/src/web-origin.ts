@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 const longest = 300;
-/** The first label of a host, as written to stand for any one label. */
+/** The beginning of a host whose first label may be any label. */
 const anyLabel = '*.';
 
 /**
@@ -15,7 +15,7 @@ export function isWebOrigin(value: string): boolean {
   const plain = `${scheme}${named}`;
   if (value.length > longest || named.includes('*') || !URL.canParse(plain)) return false;
   const { origin, hostname } = new URL(plain);
-  // The names below a top-level domain do not belong to one owner, and IP addresses have no labels.
+  // Below a top-level domain, names belong to many owners. IP addresses have no labels.
   const mayBeWild = hostname === 'localhost' || (hostname.includes('.') && !/^[\d.]+$/.test(hostname));
   return origin === plain && (!isWild || mayBeWild);
 }

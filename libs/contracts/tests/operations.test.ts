@@ -30,7 +30,7 @@ test.each(operations.map((spec) => [spec.name, spec] as const))('%s is a whole c
   for (const slug of ['server-error', 'invalid-body', 'invalid-query']) {
     expect(isErrorCode(`${spec.feature}/${slug}`)).toBe(true);
   }
-  // Exactly the parameters of the path are validated, so that no handler gets a parameter that was not checked.
+  // Exactly the parameters of the path are validated. So no handler gets an unchecked parameter.
   const named = [...spec.path.matchAll(/:(\w+)/g)].map(([, name]) => name);
   expect(Object.keys(spec.params.shape)).toEqual(named);
   if (named.length > 0) expect(isErrorCode(spec.invalid?.params ?? '')).toBe(true);

@@ -7,7 +7,7 @@ import {
   takesKey,
 } from '@kith/contracts';
 
-/** Codes of the layers before the operations, which belong to no operation. */
+/** Codes that belong to no operation. The layers before the operations answer with them. */
 export const outside: readonly ErrorCode[] = [
   'route/not-found',
   'route/method-not-allowed',
@@ -24,12 +24,12 @@ const keyCodes: readonly ErrorCode[] = [
 ];
 
 /**
- * Every code that an operation may answer with: its own, validation's, and those of the layers before it
- * (spec#errors-envelope).
+ * Every code that an operation may answer with. These are its own codes, the codes of validation, and the codes of the layers
+ * before the operation (spec#errors-envelope).
  */
 export function codesOf(operation: OperationSpec): ErrorCode[] {
   const { feature, auth, limit, scope, invalid = {}, errors } = operation;
-  // A project may require a token where other projects do not.
+  // One project may require a token even if other projects do not.
   const asksUsers = auth === 'user' || auth === 'server-key' || operation.visibility !== undefined;
   const takesForm = operation.upload !== undefined;
   const takesBody = !methodsOf(operation).includes('GET') && !takesForm;
@@ -39,7 +39,7 @@ export function codesOf(operation: OperationSpec): ErrorCode[] {
     scope === 'project' && !operation.answersDeleted && 'project/not-found',
     (limit !== null || auth === 'operator') && 'rate-limit/exceeded',
     (asksUsers || auth === 'operator') && 'auth/unauthorized',
-    // With an optional token, this code is for `On-Behalf-Of`, which not everybody may send.
+    // With an optional token, this code is for `On-Behalf-Of`. Not everybody may send this header.
     (asksUsers || auth === 'operator' || auth === 'optional') && 'auth/forbidden',
     asksUsers && 'auth/suspended',
     asksUsers && operation.shortForm === true && 'auth/token-expired',

@@ -9,7 +9,7 @@ import { parameters } from './parameters.ts';
 import { makeSchemas } from './schemas.ts';
 import { securitySchemes } from './security.ts';
 
-/** Makes the OpenAPI 3.1 document of operations. Each operation is shown with the example of the same name. */
+/** Makes the OpenAPI 3.1 document of operations. Each operation shows the example of the same name. */
 export function buildDocument(operations: readonly OperationSpec[], examples: Examples): JsonObject {
   const schemas = makeSchemas();
   const responses = new Map<string, JsonObject>();

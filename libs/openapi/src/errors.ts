@@ -69,7 +69,7 @@ export function errorResponse(status: string, codes: readonly ErrorCode[]): Json
   };
 }
 
-/** The name under which operations share the answer for these codes; undefined if there are too many codes for a name. */
+/** The name for an answer with these codes, which several operations share. Undefined if there are too many codes for a name. */
 export function errorResponseName(codes: readonly ErrorCode[]): string | undefined {
   return codes.length <= 3 ? codes.map(pascalCase).join('Or') : undefined;
 }

@@ -5,7 +5,7 @@ import { readExamples } from './examples.ts';
 /** The committed document. Gateways serve the same file. */
 export const documentFile = new URL('../openapi.json', import.meta.url);
 
-/** Makes the text of the document of all operations, as it is committed. */
+/** Makes the text of the committed document, with all operations. */
 export function writeDocument(): string {
   return `${JSON.stringify(buildDocument(operations, readExamples()), null, 2)}\n`;
 }

@@ -61,7 +61,7 @@ export function headersOfError(status: string): JsonObject {
   return refs([...always, ...(status === 'default' ? [] : ofLimits), ...own]);
 }
 
-/** The headers of an operation's success. */
+/** The headers of an operation's successful answer. */
 export function headersOfSuccess(operation: OperationSpec): JsonObject {
   const isList = Object.hasOwn(operation.query.shape, 'cursor');
   return refs([

@@ -25,8 +25,8 @@ const { version } = JSON.parse(readFileSync(new URL('../package.json', import.me
 };
 
 /**
- * What the document says about itself. Its version is that of the packages: docs/upgrading.md uses it to say what may change
- * when. The 6 and 7 of addresses are forms of the same API (spec#addresses-forms).
+ * What the document says about itself. Its version is the version of the packages; docs/upgrading.md says what may change in
+ * which version. The 6 and 7 in addresses are two forms of the same API (spec#addresses-forms).
  */
 export const info: JsonObject = {
   title: 'Kith',
@@ -63,7 +63,7 @@ export const tags: readonly { name: string; description: string }[] = [
   operators,
 ];
 
-/** The group an operation is shown in. */
+/** The group in which an operation is shown. */
 export function tagOf(operation: OperationSpec): string {
   if (operation.auth === 'operator') return operators.name;
   const tag: { name: string } | undefined = ofFeature[operation.feature];

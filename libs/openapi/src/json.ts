@@ -6,7 +6,7 @@ export function ref(kind: 'schemas' | 'responses' | 'parameters' | 'headers', na
   return { $ref: `#/components/${kind}/${name}` };
 }
 
-/** Makes `CollectionNotFound` of `collection/not-found`, and `AddEntity` of `add-entity`. */
+/** Makes `CollectionNotFound` from `collection/not-found`, and `AddEntity` from `add-entity`. */
 export function pascalCase(text: string): string {
   return text
     .toLowerCase()

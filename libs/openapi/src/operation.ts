@@ -88,7 +88,8 @@ function bodyOf(operation: OperationSpec, parts: Parts): JsonObject | undefined 
   const { schemas, example } = parts;
   const { upload } = operation;
   if (upload) return formOf({ ...operation, upload }, parts);
-  // Other operations ignore a key that the contract does not name (spec#requests-admin-unknown).
+  // An operator's operation refuses a key that the contract does not name; all other operations ignore it
+  // (spec#requests-admin-unknown).
   const strict = operation.auth === 'operator' ? { additionalProperties: false } : {};
   const schema: JsonObject = { ...schemas.of(operation.body), ...strict };
   if (Object.keys((schema.properties as object | undefined) ?? {}).length === 0) return undefined;
@@ -143,7 +144,7 @@ const bytes = {
   },
 };
 
-/** The answers to a request for a part of the bytes, and to a request with a condition. */
+/** The answers to a request for only a part of the bytes, and to a request with a condition. */
 function partial(operation: OperationSpec): JsonObject {
   const headers = headersOfSuccess(operation);
   return {

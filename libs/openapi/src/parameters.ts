@@ -11,7 +11,7 @@ export const parameters: Readonly<Record<string, JsonObject>> = {
     in: 'path',
     required: true,
     description: 'The project that the users are of; upper case is as good.',
-    // It has no example: tools would fill it in, and send every request for a project that does not exist.
+    // This parameter has no example. Tools would fill the example in, and send every request for a project that does not exist.
     schema: { type: 'string', format: 'uuid', maxLength: 36 },
   },
   Range: {
@@ -35,7 +35,7 @@ export const parameters: Readonly<Record<string, JsonObject>> = {
       'A new random text for each request, in quotes or bare. Sent again with the same key within 24 hours, a request that has changed something is answered as before and changes nothing.',
     schema: {
       type: 'string',
-      // Between quotes a quote and a backslash are escaped (RFC 9651 section 3.3.3).
+      // Between quotes, a quote and a backslash are escaped (RFC 9651 section 3.3.3).
       pattern: '^("([\\x20\\x21\\x23-\\x5b\\x5d-\\x7e]|\\\\["\\\\]){1,255}"|[\\x21\\x23-\\x7e]{1,255})$',
       maxLength: 512,
     },
@@ -50,7 +50,10 @@ export const parameters: Readonly<Record<string, JsonObject>> = {
   },
 };
 
-/** The parameters of an operation: those of the path in its order, then those of the query in the contract's order, then headers. */
+/**
+ * The parameters of an operation: first the parameters of the path, then those of the query, then the headers. The path's order
+ * and the contract's order are kept.
+ */
 export function parametersOf(
   operation: OperationSpec,
   schemas: Schemas,

@@ -30,8 +30,8 @@ export interface Schemas {
 }
 
 /**
- * Makes JSON Schema (draft 2020-12) from zod schemas. It uses the input type of each schema: that is what a caller may send, and
- * also what a caller gets, because answers are not transformed.
+ * Makes JSON Schema (draft 2020-12) from zod schemas. It uses the input type of each schema, because a caller may send this
+ * type. A caller also gets this type, because answers are not transformed.
  */
 export function makeSchemas(): Schemas {
   const names = new Map(Object.entries(named).map(([name, schema]) => [schema, name]));
@@ -47,7 +47,10 @@ export function makeSchemas(): Schemas {
 
 const unnamed = '-';
 
-/** Converts the named schemas and one more. Two schemas without names would refer to each other if one contains the other. */
+/**
+ * Converts the named schemas and at most one further schema. If two schemas without names were converted together, one could
+ * contain the other and would refer to it.
+ */
 function convert(beside?: z.ZodType): Record<string, JsonObject> {
   const registry = z.registry<{ id: string }>();
   for (const [id, schema] of Object.entries(named)) registry.add(schema, { id });
@@ -55,7 +58,7 @@ function convert(beside?: z.ZodType): Record<string, JsonObject> {
   const { schemas } = z.toJSONSchema(registry, {
     io: 'input',
     uri: (id) => `#/components/schemas/${id}`,
-    // A rule without a JSON Schema would be missing in the document, so it is an error.
+    // If a rule has no JSON Schema, it would be missing in the document. So this is an error.
     unrepresentable: 'throw',
   });
   return Object.fromEntries(Object.entries(schemas).map(([id, schema]) => [id, tidy(schema) as JsonObject]));

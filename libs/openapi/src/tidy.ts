@@ -1,6 +1,9 @@
 import type { JsonObject } from './json.ts';
 
-/** The longest strings of each format. Their patterns are left out, because they say no more than the format does. */
+/**
+ * How long the strings of each format can be. The patterns of these formats are left out, because they say no more than the
+ * format.
+ */
 const lengths: Readonly<Record<string, number>> = { uuid: 36, 'date-time': 35, date: 10 };
 const largestInt32 = 2 ** 31 - 1;
 
@@ -23,14 +26,14 @@ function text(schema: JsonObject): JsonObject {
   return { ...rest, maxLength: longest };
 }
 
-/** Removes the pattern of a number in a query: for zod it is a string with a pattern. */
+/** Removes the pattern of a number in a query. For zod, such a number is a string with a pattern. */
 function number(schema: JsonObject): JsonObject {
   if (schema.type !== 'integer') return schema;
   const { pattern: _, ...rest } = schema;
   return { ...rest, format: Number(schema.maximum) <= largestInt32 ? 'int32' : 'int64' };
 }
 
-/** Removes the schema of a map's keys, which are always strings, and writes `true` for values of any JSON. */
+/** Removes the schema of a map's keys, because keys are always strings. If the values may be any JSON, writes `true` for them. */
 function map(schema: JsonObject): JsonObject {
   if (schema.type !== 'object' || !schema.propertyNames) return schema;
   const { propertyNames: _, ...rest } = schema;
@@ -38,7 +41,7 @@ function map(schema: JsonObject): JsonObject {
   return inner.includes('__shared') ? { ...rest, additionalProperties: true } : rest;
 }
 
-/** Turns `anyOf` of a plain type and null into a type with two names. */
+/** Turns `anyOf` of a plain type and null into one `type` that lists both. */
 function orNull(schema: JsonObject): JsonObject {
   const { anyOf, ...rest } = schema;
   if (!Array.isArray(anyOf) || anyOf.length !== 2) return schema;

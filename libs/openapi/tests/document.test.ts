@@ -49,7 +49,7 @@ function describedAs(spec: OperationSpec): Described[] {
   return methodsOf(spec).map((method) => path[method.toLowerCase()] as Described);
 }
 
-/** The codes that a description's answers name, by status. */
+/** The codes that the answers of a described operation name, by status. */
 function codesBy({ responses }: Described): [status: string, codes: string[]][] {
   return Object.entries(responses).map(([status, response]) => {
     const media = resolve(response).content?.['application/json'];
@@ -58,7 +58,8 @@ function codesBy({ responses }: Described): [status: string, codes: string[]][] 
 }
 
 test('the committed document is what the contracts say', () => {
-  // Only whether the texts are equal is checked: a diff of such long texts would not help. tools/openapi.ts writes the document.
+  // This checks only whether the texts are equal, because a diff of such long texts would not help. tools/openapi.ts writes the
+  // document.
   expect(readFileSync(documentFile, 'utf8') === writeDocument()).toBe(true);
 });
 
@@ -86,7 +87,8 @@ test('every reference leads somewhere, and every component is led to', () => {
 
 test('every code is some answer’s', () => {
   const said = new Set([...operations.flatMap(codesOf), ...outside]);
-  // Codes that no operation has belong to features without an operation that takes a body or a query.
+  // Some codes belong to no operation. They are for invalid bodies or queries, and no operation of their feature takes a body
+  // or a query.
   const never = (Object.keys(errors) as ErrorCode[]).filter((code) => !said.has(code));
   expect(never.every((code) => /\/invalid-(body|query)$/.test(code))).toBe(true);
   const schemas = (document.components as { schemas: Record<string, { enum?: string[] }> }).schemas;

@@ -41,7 +41,7 @@ const inner = internalOperation({
 });
 
 const atOnce = 2;
-/** How many wait at most while nothing is known about how long work takes. */
+/** How many operations may wait while nothing is known about how long work takes. */
 const mayWait = 16 * atOnce;
 
 describe.each(availableEngines())('a service that has enough to do (%s)', (engine) => {
@@ -110,7 +110,7 @@ describe.each(availableEngines())('a service that has enough to do (%s)', (engin
   it('does not begin what nobody waits for any more', async () => {
     const all = calls(atOnce);
     await expect.poll(() => begun).toEqual(['0', '1']);
-    // The deadline of `late` counts from its arrival. It has certainly passed once the caller of `later` has given up.
+    // The deadline of `late` counts from its arrival. When the caller of `later` gives up, this deadline has certainly passed.
     const late = [call('late', 50), call('later', 1_000)];
     for (const one of late) await expect(one).rejects.toThrow('did not answer');
     goOn();

@@ -9,7 +9,10 @@ import { subscription } from '../src/events/subscribe.ts';
 
 const made = { type: 'thing.made', version: 1, data: z.object({}) } as const;
 
-/** A bus that gives up an event after the third attempt, and gives it to another process after 1.5 s without a sign of progress. */
+/**
+ * A bus that gives up an event after the third attempt. If there is no sign of progress for 1.5 s, it gives the event to
+ * another process.
+ */
 class ImpatientBus extends BusWrapper {
   override consume(options: ConsumeOptions, handle: (delivery: Delivery) => Promise<void>) {
     return super.consume({ ...options, maxDeliveries: 3, backoffMs: [10], ackWaitMs: 1_500 }, handle);
@@ -17,7 +20,7 @@ class ImpatientBus extends BusWrapper {
 }
 
 describe.each(availableEngines())('a consumer whose database is away (%s)', (engine) => {
-  /** A service whose store can be made to go away. */
+  /** Starts a service whose store can be made to go away. */
   async function start(undo: AsyncDisposableStack) {
     const runtime = undo.use(await createRuntime(engine));
     const bus = new ImpatientBus(runtime.bus);
@@ -80,7 +83,7 @@ describe.each(availableEngines())('a consumer whose database is away (%s)', (eng
     store.isAway = true;
     const told = await Promise.all(Array.from({ length: 10 }, () => tell()));
     await waitFor(() => attempts() > 0);
-    // This takes at least three seconds: twice the time after which another process would get the events.
+    // This takes at least three seconds. After half of that time, another process would get the events.
     const from = store.looks;
     await waitFor(() => store.looks > from + 150);
     expect(await dead()).toEqual([]);

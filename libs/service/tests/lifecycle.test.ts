@@ -39,7 +39,7 @@ test('a sweeper that stops waits for its work and does no more', async () => {
   const sweeper = new Sweeper(work, { everyMs: 1, log });
   await begun;
   const stopped = sweeper.stop().then(() => order.push('stopped'));
-  // A stop that did not wait would be done by now.
+  // A stop that does not wait would have ended by now.
   await new Promise(setImmediate);
   open();
   await stopped;

@@ -20,10 +20,10 @@ const never = 3_600_000;
 
 /** A broker that may lose its files. */
 interface Broker extends AsyncDisposable {
-  /** Connects to the bus. After a loss the embedded bus is a new one, because its process is new. */
+  /** Connects to the bus. After a loss, the embedded bus is another bus, because its process is new. */
   connect(prefix: string): Promise<Bus>;
   remember(): Promise<void>;
-  /** Sets the broker's files back to the remembered copy, or removes them. */
+  /** Sets the broker's files back to the remembered copy, or removes the files. */
   lose(to: 'copy' | 'nothing'): Promise<void>;
 }
 
@@ -101,7 +101,7 @@ describe.each(availableEngines())('a log that has lost events (%s)', (engine) =>
   afterAll(() => broker[Symbol.asyncDispose]());
   afterEach(() => undo.disposeAsync());
 
-  /** Two services on one bus, with a consumer that can be held up and one that runs all the time. */
+  /** Starts two services on one bus, with two consumers. One consumer can be paused, and the other runs all the time. */
   async function start() {
     undo = new AsyncDisposableStack();
     const producers = [new Producer(), new Producer()] as const;
@@ -135,7 +135,7 @@ describe.each(availableEngines())('a log that has lost events (%s)', (engine) =>
       close,
       pause: async () => intake?.drain(),
       resume: consume,
-      /** Waits until everything stored has reached both consumers. */
+      /** Waits until all stored events have reached both consumers. */
       allArrive: () =>
         waitFor(
           () => producers.every(({ ids }) => ids.every((id) => seen.has(id) && seenByRunning.has(id))),
@@ -173,7 +173,7 @@ describe.each(availableEngines())('a log that has lost events (%s)', (engine) =>
       await one.published();
     }
     expect(world.seen.size).toBe(10);
-    // Other events take the positions of the lost ones before their own service checks the log.
+    // The other service's events take the positions of the lost events. This happens before the first service checks the log.
     if (way === 'restarted') {
       await world.close();
       await broker.lose('copy');
@@ -209,7 +209,7 @@ test.runIf(availableEngines().includes('containers'))(
       if (id === 'before') return lastOfAll;
       if (deliveries.filter((one) => one === id).length > 1) return;
       letGo();
-      // By then, the bus has reported the outcome of the very first delivery.
+      // After this turn, the bus has reported the outcome of the very first delivery.
       await nextTurn();
       throw new Error('not yet');
     });

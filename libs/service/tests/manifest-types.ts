@@ -1,4 +1,4 @@
-// Only the compiler checks this file: a manifest that leaves out or mixes up operations does not compile.
+// Only the compiler checks this file. A manifest that leaves out or mixes up operations does not compile.
 import { getJwks, signTestingJwt, signTestingJwtV2 } from '@kith/contracts';
 import { handler, serviceConfig, serviceManifest } from '@kith/service';
 

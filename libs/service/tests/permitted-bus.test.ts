@@ -34,7 +34,10 @@ const answer = async () => message;
 const projectId = '00000000-0000-4000-8000-000000000000';
 const durable = 'identity-connections';
 
-/** What services do on a bus: the manifest's line that allows it, the words of a refusal (`P` is the prefix), and the call. */
+/**
+ * What services do on a bus: the line of the manifest that allows the use, the words of a refusal (`P` is the prefix), and the
+ * call.
+ */
 const uses: readonly [line: string, what: string, does: (bus: Bus) => Promise<unknown>][] = [
   [
     'asks',
@@ -85,7 +88,7 @@ const permitted: Partial<ServiceManifest<object>> = {
   hears: [feedNotice],
 };
 
-/** The bus that a service gets when it is started by its manifest. */
+/** The bus of a service that was started by its manifest. */
 async function busOf(runtime: ServiceRuntime, more: Partial<ServiceManifest<object>>): Promise<Bus> {
   let bus = runtime.bus;
   const manifest: ServiceManifest<object> = {
@@ -118,7 +121,7 @@ describe.each(availableEngines())('a service on its bus (%s)', (engine) => {
 
   it.each(uses)('may use it as its manifest says: `%s`, %s', async (_line, _what, does) => {
     const bus = await busOf(runtime, permitted);
-    // Some uses need a durable that exists.
+    // Some uses need an existing durable consumer.
     const subjects = [eventFilter(bus.prefix, connectionAccepted)];
     const consumed = await bus.consume({ durable, subjects }, async () => {});
     await consumed.drain();

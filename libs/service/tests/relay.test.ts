@@ -116,7 +116,7 @@ test('lets others have their turn while it publishes and delivers a backlog', as
   start(never);
   await nextTurn();
   expect(await outbox.unpublished(1)).toHaveLength(1);
-  // If the relay held the loop until the last delivery, there would be hardly any turns.
+  // If the relay kept the event loop busy until the last delivery, there would be hardly any turns.
   let turns = 0;
   while (arrived.length < count) {
     await nextTurn();
@@ -210,7 +210,7 @@ test('ends when all that it has begun has ended', async () => {
   const relay = start(never);
   await waitFor(() => ids().includes('slow'));
   const stopped = relay.stop().then(() => order.push('stopped'));
-  // A stop that did not wait would be done by now.
+  // A stop that does not wait would have ended by now.
   for (let turn = 0; turn < 100; turn++) await nextTurn();
   open();
   await stopped;

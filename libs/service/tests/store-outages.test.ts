@@ -44,7 +44,8 @@ describe.runIf(availableEngines().includes('containers'))('a database in trouble
     });
     for (let round = 0; round < 2; round++) {
       await Promise.all([read(), read(), read()]);
-      // The driver checks a server at most twice a second. After this wait, the first failed read makes it check immediately.
+      // The driver checks a server at most twice a second. After this wait, the first failed read makes the driver check
+      // immediately.
       await waitFor(() => performance.now() - lookedAt > 600);
       line.hush();
       const before = seen.reads;

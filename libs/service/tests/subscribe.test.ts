@@ -70,7 +70,7 @@ describe.each(availableEngines())('a subscription (%s)', (engine) => {
     await intake.drain();
   });
 
-  // In one process this gains nothing: the databases there answer immediately.
+  // This gains nothing in the embedded form, because its databases answer immediately.
   test.runIf(engine === 'containers')('does not hold up others for one that takes long', async () => {
     const applied: string[] = [];
     const gate = Promise.withResolvers<void>();

@@ -11,12 +11,12 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 const log = createLogger({ name: 'test', level: 'silent' });
 const never = 3_600_000;
 
-/** A broker with its own log. When the log is lost, another one replaces it. */
+/** A broker with its own log. When the log is lost, another log replaces it. */
 class Broker {
   #bus = new InProcessBus({ prefix: 'test', file: ':memory:', log });
   #callbacks: (() => void)[] = [];
 
-  /** One process's connection. It is the embedded bus, except for how losses and reconnects are simulated. */
+  /** The connection of one process. It is the embedded bus, but losses and reconnects are simulated. */
   connect(): InProcessBus {
     return Object.create(this.#bus, {
       publish: { value: (event: OutgoingEvent) => this.#bus.publish(event) },
@@ -27,7 +27,7 @@ class Broker {
     });
   }
 
-  /** Loses the whole log. Events of other services, `others` in number, take the positions of the lost ones. */
+  /** Loses the whole log. As many events of other services as `others` says take the positions of the lost events. */
   async lose({ isSame = false, others = 0 }: { isSame?: boolean; others?: number } = {}): Promise<void> {
     const { created } = await this.#bus.log();
     await this.#bus.close();
@@ -104,7 +104,7 @@ test('what a process died over is taken back by the next, whatever was published
   store(5);
   await start().stop();
   await broker.lose({ isSame: true, others: 3 });
-  // The process that finds out dies before it has taken anything back.
+  // The process that finds the loss dies before it has taken anything back.
   const dying = Object.create(outbox, {
     fact: { value: outbox.fact.bind(outbox) },
     noteFact: { value: outbox.noteFact.bind(outbox) },
@@ -113,7 +113,7 @@ test('what a process died over is taken back by the next, whatever was published
   });
   await start({ outbox: dying }).stop();
   expect((await outbox.fact('log'))?.lostAfter).toBe(0);
-  // Another process, which does not know of the loss, publishes more events than there were before.
+  // Another process does not know of the loss. It publishes more events than there were before.
   store(20);
   for (const { key, event } of await outbox.unpublished(20)) {
     const body = new Uint8Array();
@@ -138,7 +138,7 @@ test('a batch during which the connection broke is published again', async () =>
         if (!isFirst) await isLost;
         const position = await publish(event);
         if (!isFirst) return position;
-        // The event is acknowledged, then lost; the next one gets a position far beyond it.
+        // The event is acknowledged and then lost. The next event gets a position far beyond it.
         await broker.lose({ isSame: true, others: 9 });
         broker.reconnect();
         resolve();

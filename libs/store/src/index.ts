@@ -1,5 +1,5 @@
-// What services use to declare and store documents. Loads no driver: `@kith/store/open`, `/backup`, `/mongo` and `/sqlite`
-// load them.
+// What services use to declare and store documents. This entry loads no driver. `@kith/store/open`, `/backup`, `/mongo` and
+// `/sqlite` load drivers.
 export { anonymousProfile } from './backup/anonymous-profile.ts';
 export type { ServiceBackup } from './backup/service-backup.ts';
 export { CarriedEvent } from './documents/carried-event.ts';

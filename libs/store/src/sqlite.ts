@@ -1,3 +1,3 @@
-// SQLite files: for the event log, which the embedded form keeps in such a file, and for moving them.
+// Access to SQLite files: for the event log of the embedded form, and for moving data to the distributed form.
 export { isMoved, markMoved } from './drivers/moved.ts';
 export { openSqlite, transaction } from './drivers/sqlite.ts';

@@ -76,7 +76,7 @@ describe.each(availableBlobHomes())('bytes in %s', (kind) => {
     await waitFor(async () => (await home.unfinished()) === 0, { what: 'nothing left' });
   });
 
-  // Otherwise the file could be made after the source has failed, and would stay.
+  // Otherwise the file could be made after the source has failed, and nobody would remove it.
   it.runIf(kind === 'folder')('has its file before it asks for bytes', async () => {
     let files: number | undefined;
     const source = async function* () {

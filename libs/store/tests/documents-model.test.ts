@@ -8,7 +8,7 @@ import { type Box, box, boxes, declared, putInto, things, totals } from './docum
 const ids = ['a', 'b', 'c'];
 const labels = ['', 'x', 'y'];
 
-/** An act on a box. It uses the box as it was read `ago` reads before the last one. */
+/** An act on a box. `ago` says which read of the box it uses: 0 is the last read, 1 is the read before, and so on. */
 type Act =
   | { kind: 'make'; id: string; label: string }
   | { kind: 'label'; id: string; label: string; ago: number }
@@ -37,7 +37,7 @@ const calls = fc.array(
 /** The expected state: every box as it is, and every time that it was read. */
 class Model {
   readonly boxes = new Map<string, Box>();
-  /** The reads of each box, each with the number of all changes at that time. */
+  /** The reads of each box. Each read has the number of all changes at that time. */
   readonly reads = new Map<string, { read: Stored<Box>; changes: number }[]>();
   /** The number of all changes when a box was last changed. */
   readonly changedAt = new Map<string, number>();
@@ -54,7 +54,7 @@ class Model {
 function asked(model: Model, one: Act): { change: DocumentChange<Box>; expected: 'made' | Refusal } | null {
   const current = model.boxes.get(one.id);
   if (one.kind === 'make') {
-    // The events of a box that is made again must not have the places of earlier events.
+    // If a box is made again, its events must not have the places of earlier events.
     const set = box({ label: one.label, seq: 1_000 * (model.changes + 1) });
     const change = { in: boxes, target: one.id, set };
     if (current) return { change, expected: 'there' };
@@ -122,7 +122,7 @@ it.each(availableEngines())(
           await documents.close();
         }
       }),
-      // On real engines, each run needs a new database.
+      // On real engines, each run needs a new database, so there are fewer runs.
       { numRuns: engine === 'embedded' ? 200 : 15 },
     );
   },

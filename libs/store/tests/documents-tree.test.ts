@@ -137,7 +137,7 @@ describe.runIf(availableEngines().includes('containers'))('documents below other
   });
   afterAll(() => ends.disposeAsync());
 
-  /** Opens the database as another process would, and does `what` once, at the step `at` of a change. */
+  /** Opens the database as another process would. Does `what` once, when a change reaches the step `at`. */
   async function stoppedAt(at: string, what: () => void | Promise<void>): Promise<Documents> {
     let isDone = false;
     const onStep = async (step: string) => {

@@ -376,7 +376,7 @@ describe.each(availableEngines())('documents (%s)', (engine) => {
       await change('n', 'made');
       const first = await read();
       expect(await some.changedWithin(notes, first, 60_000)).toBe(false);
-      // The clock of this process must not matter, except in the embedded form, which has no other clock.
+      // The clock of this process must not matter. The embedded form is an exception, because it has no other clock.
       if (engine !== 'embedded') vi.useFakeTimers({ toFake: ['Date'], now: Date.now() - 3_600_000 });
       await change(first, 'changed');
       const second = await read();
@@ -737,7 +737,7 @@ describe.runIf(availableEngines().includes('containers'))('documents on MongoDB'
         };
         const expected = last === 'announced' ? [[0, 0, 0], 0, 0, 0] : [[0, 0, 1, 1, 1], 5, 3, 3];
         await expect.poll(whole).toEqual(expected);
-        // Places that were left behind are taken over, even many together.
+        // The next process takes over places that were left behind, even many at once.
         const again = await other.change(more);
         expect(again).toEqual(more.map(() => (last === 'announced' ? 'made' : 'there')));
       } finally {
@@ -762,7 +762,7 @@ describe.runIf(availableEngines().includes('containers'))('documents on MongoDB'
       try {
         const first = [{ in: boxes, target: 'one', set: box() }];
         if (last === 'announced') {
-          // The place that the dead process left is taken over.
+          // The next process takes over the place that the dead process has left.
           const counted = { ...first[0]!, counters: [{ in: totals, id: 'ann', add: { boxes: 1 } }] };
           await expect(dying.change([counted])).rejects.toThrow('ended');
           expect((await other.get(boxes, ['one'])).size).toBe(0);

@@ -21,7 +21,7 @@ describe.runIf(availableEngines().includes('containers'))('writes of many at onc
   afterAll(() => undo.disposeAsync());
 
   const row = (name: string): Thing => ({ _id: name });
-  /** A database refuses this document for another reason than a taken key. */
+  /** A document that a database refuses, but not because its key is taken. */
   const impossible = { _id: ['no', 'key'] } as unknown as Thing;
 
   test('read and write what a majority has', () => {

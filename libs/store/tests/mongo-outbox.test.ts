@@ -81,7 +81,7 @@ describe.runIf(availableEngines().includes('containers'))('the outboxes of many 
       await things.insertOne({ _id: 'thing', ...outboxFields([phantom]) });
       await outbox.unpublished(10);
       await outbox.markPublished([eventKey(phantom)], { first: 1, last: 1, id: phantom.id });
-      // As after a failover: the document is as it was before the phantom, and has changed again from there.
+      // Acts like a failover: the document is as it was before the phantom event, and has then changed in another way.
       await things.replaceOne({ _id: 'thing' }, outboxFields([real]));
       const [found, ...others] = await outbox.unpublished(10);
       expect(others).toEqual([]);

@@ -4,7 +4,7 @@ import { openMongo } from '../src/drivers/mongo.ts';
 test('the times that a URL names go before ours, in whichever case', async () => {
   const began = performance.now();
   const opening = openMongo({
-    // Nothing listens on this port: the driver tries for the URL's 50 ms and not for our 3 s.
+    // Nothing listens on this port. The driver tries for 50 ms, as the URL says, and not for Kith's own 3 s.
     url: 'mongodb://127.0.0.1:1/?SERVERSELECTIONTIMEOUTMS=50',
     database: 'x',
     schema: { version: 1, collections: {} },

@@ -130,7 +130,7 @@ describe.each(availableEngines())('an outbox (%s)', (engine) => {
     for (const one of all.slice(0, 2)) await mark([one], 4);
     await mark(all.slice(2, 4), 7);
     await mark(all.slice(4, 5), 9);
-    // This event was published before positions were kept: nobody knows whether it is there.
+    // This event was published before positions were kept, so nobody knows whether the log has it.
     await outbox.markPublished(all.slice(5).map(eventKey));
     const idsOf = (some: EventEnvelope[]) => some.map(({ id }) => id).sort();
     const newest = (above = 0, below?: number) => outbox.newest(above, below);
@@ -184,7 +184,7 @@ describe.each(availableEngines())('an outbox (%s)', (engine) => {
     await outbox.unpublished(10);
     await outbox.markPublished([once, again].map(eventKey), { first: 5, last: 7, id: once.id });
     await outbox.markPublished([eventKey(again)], { first: 20, last: 21, id: again.id });
-    // Marks it as events were marked before spans were kept.
+    // Marks the event without a span, as events were marked before spans were kept.
     await outbox.markPublished([eventKey(old)]);
     const spans = (await outbox.published(range, 10)).map(({ span }) => span);
     expect(spans).toEqual([{ first: 5, last: 7 }, { first: 5, last: 21 }, undefined]);

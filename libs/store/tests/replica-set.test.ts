@@ -6,7 +6,7 @@ import { NotModelled } from './replica-set/documents.ts';
 import { ReplicaSet } from './replica-set/members.ts';
 import { type Fault, losesNothing, type Outcome, play, schedules } from './replica-set/play.ts';
 
-/** Plays schedules, always the same ones, until `isSo` holds for an outcome; returns whether it did. */
+/** Plays schedules until `isSo` is true for an outcome, and returns whether it ever was. The schedules are the same in each run. */
 async function comesToBe(
   isSo: (outcome: Outcome) => boolean,
   concern: (collection: string) => Concern,

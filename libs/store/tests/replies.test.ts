@@ -33,7 +33,7 @@ describe.each(availableEngines())('answers that are kept with their change (%s)'
     await changes.run(() => makeBoxes(documents, key));
     return changes.changes;
   };
-  /** What is stored for a key: boxes, the things in them, and the counts. */
+  /** What is stored for a key: boxes, the things in the boxes, and the counts. */
   const made = async (key: string) => {
     const found = await documents.range(boxes, { above: `${key}-`, below: `${key}.`, limit: 100 });
     const rows = await documents.range(things, { above: `${key}-`, below: `${key}.`, limit: 100 });

@@ -28,7 +28,10 @@ async function prepare(world: World, settler: Settler, on: boolean): Promise<num
   return (await lampsOf(world.db).findOne({ _id: lamp }))!.seq;
 }
 
-/** Asserts that a killed change is whole or absent, after readers alone and after a sweep, and that lamps still work. */
+/**
+ * Asserts that a killed change is whole or absent: first after reads alone, then after a sweep. Also asserts that lamps still
+ * work.
+ */
 async function expectWhole(world: World, settler: Settler, seq: number): Promise<void> {
   expect(await viewAll(world.db, settler)).toEqual(await truth(world.db));
   await expectSwept(world, settler, seq);
@@ -64,7 +67,8 @@ describe.skipIf(!hasMongo)('settler whose process is killed', () => {
   });
 
   it.each([
-    // The writes: two intents, the commit, two rows (a new row takes its place first), two counters, the mark.
+    // The writes: two intents, the commit, two rows, two counters, the mark. A new row takes two writes, because it takes its
+    // place first.
     { change: 'on', on: false, writes: 10 },
     { change: 'off', on: true, writes: 8 },
   ])('after any of its writes, switching $change', { timeout: 120_000 }, async ({ on, writes }) => {

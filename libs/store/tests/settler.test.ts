@@ -44,7 +44,7 @@ function pausingAt(world: World, step: Step) {
   return { settler, reached: reached.promise, go: () => going.resolve() };
 }
 
-/** A database in which `again` repeats the first update of an owner. */
+/** A database in which the first update of an owner is repeated when the test calls `again`. */
 function repeating(db: World['db']) {
   let again = (): Promise<unknown> => Promise.reject(new Error('No owner was updated.'));
   let isFirst = true;

@@ -6,10 +6,10 @@ import type { CollectionStore } from './store/index.ts';
 /** What the handlers of this service need. */
 export interface AppContext {
   store: CollectionStore;
-  /** For withdrawing published events of an erased user. */
+  /** Used to withdraw the published events of an erased user. */
   bus: Bus;
-  /** Publishes the events that changes have stored. */
+  /** Publishes the events that were stored with changes. */
   relay: Pick<Relay, 'kick'>;
-  /** Makes changes of one collection take turns within a process, so that they only race with those of other processes. */
+  /** Makes changes of one collection in this process take turns. Then only changes in other processes can come in between. */
   turns: Turns;
 }

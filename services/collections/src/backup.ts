@@ -4,7 +4,7 @@ import { collections, declared, entities, idOf } from './store/collections.ts';
 import { entityPlace, entityRange, placedEntity } from './store/entity-place.ts';
 import { placed } from './store/place.ts';
 
-/** Collections' data in a backup. */
+/** The data of the collections service in a backup. */
 export const collectionsBackup: ServiceBackup = {
   service: 'collections',
   declared,
@@ -22,7 +22,7 @@ export const collectionsBackup: ServiceBackup = {
   anonymous: {
     collections(stored, made) {
       const { id, doc } = made.mapped(stored);
-      // All roots have the same name.
+      // All roots have the same name, so a root keeps its name.
       return { id, doc: doc.root ? doc : { ...doc, name: made.title(doc.name) } };
     },
     entities(stored, made) {

@@ -12,8 +12,9 @@ interface ChangeRequest {
 }
 
 /**
- * Reads a collection of the caller's and calls `attempt` to change it, again and again while `attempt` returns `null` because
- * another change came first. Throws `collection/not-found`, and whatever `untilMade` throws.
+ * Reads one of the caller's collections and calls `attempt` to change it. If `attempt` returns `null`, another change came
+ * first. Then this function reads the collection and calls `attempt` again. Throws `collection/not-found`, and whatever
+ * `untilMade` throws.
  */
 export async function changeCollection<T extends object>(
   request: ChangeRequest,
@@ -32,7 +33,10 @@ export async function changeCollection<T extends object>(
   return app.turns.run([key], () => untilMade(make, request));
 }
 
-/** Stores that an entity was added or removed, and makes the answer; `null` when another change of the collection came first. */
+/**
+ * Stores that an entity was added or removed, and returns the answer. Returns `null` if another change of the collection came
+ * first.
+ */
 export async function changeEntity(
   app: AppContext,
   records: { before: CollectionRecord; after: CollectionRecord },

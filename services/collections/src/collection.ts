@@ -8,36 +8,39 @@ import type {
 } from '@kith/contracts';
 import { type Caller, makeEvent } from '@kith/service';
 
-/** The owner of collections: each belongs to one user of one project. */
+/** The owner of collections. Each collection belongs to one user of one project. */
 export interface Owner {
   projectId: string;
   userId: string;
 }
 
-/** Whose collections a request may see: the caller's, in the project of the address. */
+/** The owner whose collections a request may see: the caller, in the project that the address names. */
 export function ownerOf(request: { projectId: string; caller: Caller }): Owner {
   return { projectId: request.projectId, userId: request.caller.userId };
 }
 
-/** Levels below the root (spec#collections-create). */
+/** The most levels below the root (spec#collections-create). */
 export const maxDepth = 100;
 
 /** A collection as it is stored. Times are Unix ms. */
 export interface CollectionRecord extends Owner {
   id: string;
   parentId: string | null;
-  /** Ids from the root down to the parent. Empty for the root; the length is the depth. */
+  /**
+   * The ids of the collections from the root down to the parent. Empty for the root. The number of ids is the collection's
+   * depth.
+   */
   ancestors: readonly string[];
   name: string;
-  /** How many entities are saved in the collection; updated in the same write that adds or removes one. */
+  /** How many entities are saved in the collection. The write that adds or removes an entity also updates this number. */
   entityCount: number;
   createdAt: number;
   updatedAt: number;
-  /** `seq` of the last event. */
+  /** The `seq` of the collection's last event. */
   seq: number;
 }
 
-/** Makes a new collection below `parent`, or a root when there is none. */
+/** Makes a new collection below `parent`. If `parent` is null, makes a root. */
 export function newCollection(
   owner: Owner,
   of: { name: string; parent: CollectionRecord | null },
@@ -57,7 +60,7 @@ export function newCollection(
   };
 }
 
-/** Makes the collection after a change: with the next `seq`, and a time that never goes back, whatever the clock says. */
+/** Makes the collection as it is after a change, with the next `seq`. `updatedAt` never goes back, even if the clock does. */
 export function changed(
   current: CollectionRecord,
   to: Partial<Pick<CollectionRecord, 'name' | 'entityCount' | 'updatedAt'>>,
@@ -94,7 +97,7 @@ export function toCounted({ id, entityCount }: CollectionRecord): {
   return { success: true, collection: { id, entityCount } };
 }
 
-/** The event of a record's last change, with its owner as the actor. */
+/** The event of a collection's last change. The collection's owner is the actor. */
 export function collectionEvent<
   E extends typeof collectionCreated | typeof collectionRenamed | typeof collectionDeleted,
 >(spec: E, record: CollectionRecord): EventOf<E> {

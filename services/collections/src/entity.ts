@@ -7,7 +7,10 @@ import {
 import { makeEvent } from '@kith/service';
 import type { CollectionRecord } from './collection.ts';
 
-/** An entity as a collection holds it. `addedAt` is Unix ms, and different for each entity of a collection. */
+/**
+ * An entity as a collection holds it. `addedAt` is in Unix ms. Only an imported entity can have the same `addedAt` as another
+ * entity of the collection.
+ */
 export interface EntityRecord {
   entityId: string;
   addedAt: number;
@@ -25,7 +28,7 @@ export function toSavedEntity({ entityId, addedAt, metadata }: EntityRecord): Sa
   return { id: entityId, isSaved: true, addedAt: new Date(addedAt).toISOString(), metadata };
 }
 
-/** The event of a change; `record` is the collection after it. */
+/** The event of a change. `record` is the collection after the change. */
 export function entityEvent(record: CollectionRecord, { kind, entity }: EntityChange): EventEnvelope {
   const { entityId, addedAt, metadata } = entity;
   const common = {

@@ -3,12 +3,15 @@ import { auditEventsOf, eraseEvents, subscription } from '@kith/service';
 import type { AppContext } from './app.ts';
 import { changed, collectionEvent, type Owner } from './collection.ts';
 
-/** For how long after the end of an account its data is erased again: longer than any request that began before the end can take. */
+/**
+ * For how long after the end of an account its data is erased again and again, in ms. By then, every request that began before
+ * the end is over.
+ */
 const againForMs = 10 * 60_000;
 
 /**
- * Erases the data of a deleted user: deletes the root, and the purger erases everything below it. The user stays marked for a
- * while, so that what late requests wrote, and events published since, are erased as well.
+ * Erases the data of a deleted user. It deletes the root, and the purger erases everything below the root. The user stays
+ * marked for a while, because late requests may still write data and publish events. These are erased as well.
  */
 export const usersSubscription = subscription({
   durable: 'collections-users',
@@ -20,7 +23,7 @@ export const usersSubscription = subscription({
   },
 });
 
-/** Erases again the data of users who were marked lately, and drops old marks. */
+/** Erases again the data of users whose mark has not expired yet. */
 export async function eraseMarked(app: AppContext): Promise<void> {
   for (const owner of await app.store.erased.marked(Date.now())) await eraseOwner(app, owner);
 }
@@ -34,7 +37,7 @@ async function eraseOwner(app: AppContext, owner: Owner): Promise<void> {
   const { bus, store } = app;
   await store.replies?.forget(owner);
   const { projectId, userId } = owner;
-  // This walks over all events that the project's collections published in a week, but only when an account ends.
+  // This reads all events that the project's collections published in a week. But it happens only after an account has ended.
   const range = {
     from: `${projectId}|collection|`,
     to: `${projectId}|collection}`,
@@ -45,8 +48,8 @@ async function eraseOwner(app: AppContext, owner: Owner): Promise<void> {
 }
 
 /**
- * Whether an event is the deletion of a root. It says that everything is gone and holds only ids, so consumers that lag behind
- * still have to get it.
+ * Whether an event says that a root was deleted. This event means that everything is gone, and it holds only ids. Consumers
+ * that lag behind still have to get it, so it is not withdrawn.
  */
 function isEndOfAll({ type, data }: EventEnvelope): boolean {
   return type === collectionDeleted.type && (data as Collection).isRoot;

@@ -2,7 +2,7 @@ import { derivedId } from '@kith/base';
 import type { CollectionRecord, Owner } from './collection.ts';
 import type { EntityRecord } from './entity.ts';
 
-/** A collection as another backend had it. It has no events: its first change in Kith makes event 1. */
+/** A collection as another backend had it. Its import makes no event. The collection's first change in Kith makes event 1. */
 export function importedRecord(
   { projectId, userId }: Owner,
   of: { id: string; name: string; parent: CollectionRecord | null; at: number },
@@ -22,7 +22,7 @@ export function importedRecord(
   };
 }
 
-/** A collection after the import of entities that another backend had saved in it. This makes no event either. */
+/** Makes the collection as it is after an import has saved entities of another backend in it. This makes no event either. */
 export function withSaved(collection: CollectionRecord, added: readonly EntityRecord[]): CollectionRecord {
   return {
     ...collection,
@@ -31,7 +31,10 @@ export function withSaved(collection: CollectionRecord, added: readonly EntityRe
   };
 }
 
-/** The id of an imported collection. It is derived from the owner and the id in the other backend, so no other collection has it. */
+/**
+ * The id of an imported collection. It is made from the owner and from the collection's id in the other backend. So no other
+ * collection has the same id.
+ */
 export function importedId({ projectId, userId }: Owner, given: string): string {
   return derivedId('collection', projectId, userId, given);
 }

@@ -4,8 +4,8 @@ import { Sweeper } from '@kith/service';
 import type { CollectionStore } from './store/index.ts';
 
 /**
- * Purges what deleted collections left, part by part, in the background. To delete all of an owner's data, it is enough to
- * delete the root in the store: the purger does the rest.
+ * Purges, part by part and in the background, what deleted collections have left in the store. To delete all of an owner's
+ * data, delete the root in the store: the purger removes the rest.
  */
 export function startPurger(
   store: Pick<CollectionStore, 'purge'>,
@@ -13,7 +13,7 @@ export function startPurger(
 ): { stop(): Promise<void> } {
   let stopped = false;
   const sweeper = new Sweeper(async () => {
-    // Requests get their turn in between, even if the store never waits.
+    // Requests get their turn between two parts, even if the store never waits.
     while (!stopped && (await store.purge())) await setImmediate();
   }, options);
   return {

@@ -23,9 +23,9 @@ import { openStore } from './store/index.ts';
 
 export interface CollectionsOptions {
   store: StoreConfig;
-  /** How often the service looks for what late requests and processes that died have left behind, in ms; 5 s by default. */
+  /** How often the service looks for what late requests or dead processes have left behind, in ms. The default is 5 s. */
   sweepEveryMs?: number;
-  /** How often the service looks for what deleted collections have left behind, in ms; 1 s by default. */
+  /** How often the service looks for what deleted collections have left behind, in ms. The default is 1 s. */
   purgeEveryMs?: number;
 }
 

@@ -43,7 +43,7 @@ describe.each(availableEngines())('deleting a collection (%s)', (engine) => {
     );
     expect(answer.status).toBe(400);
   };
-  /** Waits until nothing but this is stored of a user. */
+  /** Waits until a user has exactly as many stored collections and entities as `left` says. */
   const expectPurged = (left: Stored, { userId = root.userId, timeoutMs = 15_000 } = {}) =>
     waitFor(
       async () => {

@@ -23,7 +23,7 @@ describe.each(availableEngines())('entities that come and go at once (%s)', (eng
     root = await user.root();
   });
 
-  /** Asserts that count, list, rows and look-ups of a collection agree, and returns its entities. */
+  /** Expects that count, list, rows and look-ups of a collection agree. Returns the collection's entities. */
   const agreed = async (id: string, by = user): Promise<string[]> => {
     const walked = await by.walk(id);
     const { pagination } = (await by.entities(id)).json as EntityList;

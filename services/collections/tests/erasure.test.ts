@@ -14,7 +14,7 @@ import { MongoClient } from 'mongodb';
 import { describe, expect, test } from 'vitest';
 import { startWorld, type World } from './support/world.ts';
 
-/** All that the store holds, as one text. */
+/** Everything that the store holds, as one text. */
 async function contentOf({ store }: World): Promise<string> {
   if (store.kind === 'sqlite') {
     const db = new DatabaseSync(store.file, { readOnly: true });
@@ -63,7 +63,7 @@ describe.each(availableEngines())('a deleted user (%s)', (engine) => {
     const others = await world.call(isEntitySaved, { userId: stays, query: 'entityId=e' });
     expect(others.json).toMatchObject({ saved: true, collections: [{ name: `Secret of ${stays}` }] });
 
-    // A late request makes a root after the end of the account: it is erased as well.
+    // A late request makes a root after the end of the account. This root is erased as well.
     await world.collection(getRootCollection, { userId: gone });
     await waitFor(async () => !(await contentOf(world)).includes(gone), {
       timeoutMs: 25_000,

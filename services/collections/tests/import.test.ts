@@ -10,7 +10,7 @@ import { placeOf } from '../src/store/place.ts';
 
 const at = Date.parse('2020-01-02T03:04:05.678Z');
 
-/** The document of a collection on MongoDB whose maker has only reserved its place so far. */
+/** The document that MongoDB holds while a collection is being made. So far, its maker has only reserved its place. */
 function beingMade(record: CollectionRecord) {
   return { _id: placeOf(record), rev: Date.now(), emptyAt: new Date(), k: { parent: record.parentId } };
 }
@@ -115,7 +115,7 @@ describe.each(availableEngines())('imports in the store (%s)', (engine) => {
     expect(await store.find(owner, one.id)).toEqual(one);
   });
 
-  // Each round takes seconds on an engine that aborts writes to end a deadlock.
+  // Some engines abort writes to end a deadlock. On such an engine, each round takes seconds.
   it('of the same rows that come at once each is there once, and none is told to be deleted', {
     timeout: 120_000,
   }, async () => {
@@ -125,7 +125,7 @@ describe.each(availableEngines())('imports in the store (%s)', (engine) => {
         const root = await rootOf();
         const top = Array.from({ length: 10 }, () => below(root));
         const rows = [...top, ...top.map((parent) => below(parent))];
-        // With another time, so that no two of them get the same place.
+        // These records have another time, so that they get other places than `rows`.
         const late = rows.map((record) => ({ ...record, createdAt: record.createdAt + 1 }));
         const told = await Promise.all([
           store.imports.insert(rows),

@@ -11,7 +11,7 @@ import { erase, makeBelow, purgeAll, save } from './support/store-acts.ts';
 
 // Starts at most 0 platforms and 1 process.
 
-// Only on MongoDB: on SQLite a change is one transaction and is never half done.
+// These tests run only on MongoDB. On SQLite, a change is one transaction and is never half done.
 describe.skipIf(!availableEngines().includes('containers'))('a purge and what was on its way', () => {
   const owner = { projectId: randomUUID(), userId: randomUUID() };
   afterEach(() => {
@@ -43,7 +43,7 @@ describe.skipIf(!availableEngines().includes('containers'))('a purge and what wa
       orphan.id,
     );
 
-    // When the maker's process dies, the collection is not there, and the sweep removes its document after a while.
+    // If the process that makes a collection dies, the collection does not exist. The sweep removes its document after a while.
     const { config } = place;
     const end = await runDying({
       store: config,
@@ -71,7 +71,7 @@ describe.skipIf(!availableEngines().includes('containers'))('a purge and what wa
     const top = await makeBelow(store, owner, root.id);
     const parent = await makeBelow(store, owner, top.id);
     const replaceOne = Collection.prototype.replaceOne;
-    // The change is committed and about to write its row when somebody else deletes everything below the root.
+    // The change is committed, but its row is not written yet. Just then, somebody else deletes everything below the root.
     const late = vi.spyOn(Collection.prototype, 'replaceOne').mockImplementationOnce(async function (
       this: InstanceType<typeof Collection>,
       ...args

@@ -29,10 +29,10 @@ describe.each(availableEngines())('what a list asks of its database (%s)', (engi
   let watched: WatchedStore;
   let store: CollectionStore;
   let bus: Bus;
-  /** Two levels below the root, so that the collections above it have to be checked, too. */
+  /** A collection two levels below the root. So the collections above it have to be checked, too. */
   let shelf: CollectionRecord;
   let children: CollectionRecord[];
-  /** Oldest first. */
+  /** The ids of the shelf's entities, oldest first. */
   let entityIds: string[];
 
   beforeAll(async () => {
@@ -51,7 +51,7 @@ describe.each(availableEngines())('what a list asks of its database (%s)', (engi
   });
   afterAll(() => ends.disposeAsync());
 
-  /** Asks for a list, and expects at most two round trips, with the rows read as a range of their key. */
+  /** Asks for a list. Expects at most two round trips, and that the rows are read as a range of their keys. */
   async function flat(spec: OperationSpec, query: string) {
     let answer: Awaited<ReturnType<typeof callOperation>> | undefined;
     const trips = await watched.tripsOf(async () => {
@@ -61,7 +61,7 @@ describe.each(availableEngines())('what a list asks of its database (%s)', (engi
     });
     expect(answer?.status).toBe(200);
     expect(trips.map((reads) => reads.map(({ asked }) => asked)).slice(2)).toEqual([]);
-    // For sub-collections, the rows and the collections above are read from the same table.
+    // For sub-collections, the rows and the collections above them are read from the same table.
     const table = spec === listEntities ? 'entities' : 'collections';
     const asked = trips.flat().filter((read) => read.table === table);
     const plans = await Promise.all(asked.map(({ plan }) => plan()));

@@ -13,15 +13,16 @@ import { changePair } from './change-pair.ts';
 import { type Action, decide } from './machine.ts';
 import { advance, type LivePair, type Pair, partOf } from './pair.ts';
 
-/** What was done, and the connection or request as it is now, or as it was before it ended. */
+/** What was done. `life` is the connection or request as it is now. If it has ended, `life` is as it was before the end. */
 export interface Done {
   action: Action;
   life: LivePair;
 }
 
 /**
- * Performs an action of a user on a pair: reads the pair, decides, stores it with its event, and tries again when somebody else
- * was faster. The action may depend on the pair. Throws the machine's error code when the action is refused.
+ * Performs an action of a user on a pair. It reads the pair, decides about the action, and stores the changed pair with its
+ * event. If another change came first, it tries again. `action` may be a function that chooses the action for the pair. If the
+ * action is refused, it throws the error code from `decide`.
  */
 export async function act(
   app: Pick<AppContext, 'store' | 'relay'>,
@@ -29,9 +30,9 @@ export async function act(
     userId: string;
     action: Action | ((pair: Pair) => Action);
     message?: string | null;
-    /** The actor that the event names, if it is not `userId`: the user who has ended their account. */
+    /** The actor in the event, if this is not `userId`. The actor is then the user who has ended their account. */
     actorId?: string;
-    /** How long to keep trying, Unix ms. */
+    /** Until when to keep trying, in Unix ms. */
     deadline?: number;
   },
   read: () => Promise<Pair>,
@@ -66,7 +67,10 @@ function eventOf(done: Done, after: Pair, by: { actorId: string; at: Date }): Ev
   return makeEvent(specs[done.action], { ...of, data });
 }
 
-/** The fields common to all events of a pair. The aggregate is the pair, so all events between two users have one order. */
+/**
+ * The fields that all events of a pair have in common. The aggregate is the pair, so all events between two users have one
+ * order.
+ */
 export function eventOfPair(after: Pair): Pick<EventEnvelope, 'projectId' | 'aggregate'> {
   const { projectId, lower, higher, seq } = after;
   return { projectId, aggregate: { type: 'connection', id: `${lower}:${higher}`, seq } };

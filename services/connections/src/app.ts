@@ -2,13 +2,13 @@ import type { Bus } from '@kith/bus';
 import type { Relay } from '@kith/service';
 import type { ConnectionStore } from './store/index.ts';
 
-/** What the handlers need. */
+/** What the handlers of this service need. */
 export interface AppContext {
   store: ConnectionStore;
-  /** How often the database was restored from a backup. */
+  /** How many times the database was restored from a backup. */
   epoch: number;
-  /** For asking identity about users that this service's copy does not hold yet. */
+  /** Used to ask identity about users of whom this service has no copy yet. */
   bus: Bus;
-  /** Kicked after each commit that stored an event. */
+  /** Publishes stored events. It is kicked after each commit that stored an event. */
   relay: Relay;
 }

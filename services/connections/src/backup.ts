@@ -7,7 +7,7 @@ import { declared, declines, entries, pairs, totals } from './store/collections.
 import { pairId, totalsId, usersOf } from './store/keys.ts';
 import { pairOf } from './store/stored.ts';
 
-/** Connections' data in a backup. */
+/** The data of the connections service in a backup. */
 export const connectionsBackup: ServiceBackup = {
   service: 'connections',
   declared,
@@ -38,7 +38,7 @@ export const connectionsBackup: ServiceBackup = {
       const { id, doc } = made.mapped(stored);
       const { projectId, lower, higher } = usersOf(id);
       const request = doc.request && { ...doc.request, message: greeting(doc.request.message) };
-      // The order of the two follows from their ids, which are new.
+      // The two users have new ids, so their order may be different.
       return { id: pairId(strangers(projectId, lower, higher)), doc: { ...doc, request } };
     },
     entries: anonymousMessage,

@@ -10,26 +10,29 @@ interface Blocking {
   projectId: string;
   blockerId: string;
   blockedId: string;
-  /** The actor that the event names, if it is not the blocker: the user who has ended their account. */
+  /** The actor in the event, if this is not the blocker. The actor is then the user who has ended their account. */
   actorId?: string;
-  /** How long to keep trying, Unix ms. */
+  /** Until when to keep trying, in Unix ms. */
   deadline?: number;
 }
 
 /**
- * Blocks a user and ends any connection or request between the two, in one change with one event. Does nothing if the block
- * exists.
+ * Blocks a user and ends any connection or request between the two users. All of this is one change with one event. If the
+ * block exists already, nothing happens.
  */
 export async function block(app: Pick<AppContext, 'store' | 'relay'>, of: Blocking): Promise<void> {
   await set(app, of, connectionBlocked, withBlock);
 }
 
-/** Removes a block; does nothing when there is none. */
+/** Removes a block. If there is no block, nothing happens. */
 export async function unblock(app: Pick<AppContext, 'store' | 'relay'>, of: Blocking): Promise<void> {
   await set(app, of, connectionUnblocked, (pair, { userId }) => withoutBlock(pair, userId));
 }
 
-/** Everybody a user blocks or is blocked by. Both lists are read in parallel, in one round trip for up to 1,000 entries each. */
+/**
+ * All users whom a user blocks, and all users who block this user. Both lists are read in parallel. If each list has fewer
+ * than 1,000 entries, this takes one round trip.
+ */
 export async function hiddenFrom(
   app: Pick<AppContext, 'store'>,
   of: { projectId: string; userId: string },
@@ -56,7 +59,7 @@ async function set(
   const next = (before: Pair, at: Date) => {
     const after = change(before, { userId: blockerId, at });
     if (!after) return null;
-    // The connection or request that the block ended. A declined request had ended before.
+    // The connection or request that the block ended. A declined request had ended before the block.
     const connectionId = after.state === before.state ? null : before.connectionId;
     const data = { blockerId, blockedId: otherOf(after, blockerId), connectionId };
     const event = makeEvent(spec, { ...eventOfPair(after), actorId, occurredAt: at, data });

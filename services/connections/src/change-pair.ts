@@ -4,8 +4,9 @@ import type { AppContext } from './app.ts';
 import type { Pair } from './pair.ts';
 
 /**
- * Changes a pair: reads it, asks `next` for its new state, stores that with its event, and tries again when somebody else was
- * faster, until the deadline (Unix ms). Stores nothing when `next` returns `null`; rethrows what `next` throws.
+ * Changes a pair. It reads the pair, asks `next` for the new state, and stores this state with its event. If another change
+ * came first, it tries again, until the deadline (Unix ms). If `next` returns `null`, it stores nothing. Throws whatever
+ * `next` throws.
  */
 export function changePair(
   app: Pick<AppContext, 'store' | 'relay'>,

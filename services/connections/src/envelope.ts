@@ -8,7 +8,7 @@ interface Totals {
 }
 
 /**
- * Puts a page into the envelope of the connection lists; in a v7 short form the general envelope is there as well
+ * Puts a page into the envelope of the connection lists. A v7 short form also gets the general envelope
  * (spec#short-forms-lists).
  */
 export function envelopeOf<Key extends string, Item>(

@@ -15,7 +15,10 @@ import { unblock } from './blocks.ts';
 import { otherOf, withoutRequest } from './pair.ts';
 import { pairEvents } from './store/keys.ts';
 
-/** Handles the end of an account: the profile is removed immediately, the rest in the background (spec#users-erasure). */
+/**
+ * Handles the end of an account. It removes the profile immediately. The eraser removes the rest in the background
+ * (spec#users-erasure).
+ */
 export const endedUsers: EventSubscription<AppContext> = subscription({
   durable: 'connections-users',
   events: [userDeleted],
@@ -28,12 +31,15 @@ export const endedUsers: EventSubscription<AppContext> = subscription({
 
 const everyMs = 1_000;
 const usersAtOnce = 10;
-/** Longer than a request that still found the user can take. After this time, a last look finds whatever such requests stored. */
+/**
+ * How long after the end of an account the last look comes, in ms. Requests that still found the user have ended by then. So
+ * the last look finds whatever they stored.
+ */
 const lastLookMs = 60_000;
 
 type Parts = Pick<AppContext, 'store' | 'relay' | 'bus'>;
 
-/** Events of a pair that stay on the bus: they hold only ids, and consumers that lag behind need them to undo earlier events. */
+/** The events of a pair that stay on the bus. They hold only ids. Consumers that lag behind need them to undo earlier events. */
 const takingBack: readonly string[] = [connectionWithdrawn, connectionBlocked, connectionUnblocked].map(
   ({ type }) => type,
 );
@@ -60,8 +66,9 @@ export function startEraser(parts: Parts, options: { log: Logger }): { stop(): P
 }
 
 /**
- * Ends and removes every pair of a user, each change with its event, and then the totals. Pairs whose events are still on their
- * way cannot go yet: another look follows. A last look finds what requests stored meanwhile.
+ * Ends every pair of a user with an event, and then removes the pair. If a pair's events are not published yet, the pair stays
+ * until the next look. After all pairs, the user's totals and settings are erased. A last look finds what requests stored
+ * meanwhile.
  */
 export async function eraseUser(parts: Parts, ended: EndedUser, isStopped = () => false): Promise<void> {
   const { erasure } = parts.store;

@@ -2,9 +2,9 @@ import type { AppContext } from './app.ts';
 import { hiddenFrom } from './blocks.ts';
 
 /**
- * The users that a caller must not see in a user's list: everybody the caller blocks or is blocked by, and the list's
- * owner if the owner keeps the list from others. If the owner is among them, the list is empty (spec#blocks-hides,
- * spec#connections-settings-list).
+ * Returns the users that a caller must not see in a user's list. These are all users whom the caller blocks, and all users who
+ * block the caller. If the list's owner hides the list from others, the owner is one of these users, too. If the owner is one
+ * of them, the caller gets an empty list (spec#blocks-hides, spec#connections-settings-list).
  */
 export async function hiddenInListOf(
   app: Pick<AppContext, 'store'>,

@@ -2,7 +2,7 @@ import { derivedId } from '@kith/base';
 import type { ImportedConnection } from '@kith/contracts';
 import { type LivePair, type Pair, strangers } from './pair.ts';
 
-/** The pair that a row of another backend describes. It has no events: its first change in Kith makes event 1. */
+/** The pair that an imported row describes. Its import makes no event. The pair's first change in Kith makes event 1. */
 export function pairOfRow(
   projectId: string,
   row: ImportedConnection,
@@ -23,7 +23,7 @@ export function pairOfRow(
   };
 }
 
-/** The fields of a row that differ from the stored connection. A field that is absent does not count. */
+/** The fields of a row that differ from the stored connection. If the row leaves out a field, this field does not count. */
 export function differingFields(
   row: ImportedConnection,
   { given, stored }: { given: LivePair; stored: Pair },
@@ -31,7 +31,7 @@ export function differingFields(
   const isRequester = given.requesterId === stored.requesterId;
   const isReceiver = given.receiverId === stored.receiverId;
   const isSame: Record<keyof ImportedConnection, boolean> = {
-    // The stored connection was found by its id.
+    // Rows are only compared with a stored connection that has the same id.
     id: true,
     requesterId: isRequester,
     requesterForeignId: isRequester,

@@ -7,15 +7,18 @@ import { searchList, searchOf } from './search.ts';
 import { unknownUser } from './unknown-user.ts';
 import { listVisible, nothing, type VisiblePage } from './visible.ts';
 
-/** How long a list waits for identity to answer about users that it has no copy of, in ms. */
+/** How long a list waits for identity's answer about users of whom this service has no copy, in ms. */
 const askMs = 1_000;
 
-/** Which list is read, for which operation, and who is left out of it. */
+/** Which list to read, for which operation, and whom to leave out. */
 export interface PeopleListOptions {
   spec: OperationSpec;
   ownerId: string;
   list: ListName;
-  /** Users whom the caller must not see, looked up while the list is read; absent if the list cannot hold any. */
+  /**
+   * The users whom the caller must not see. They are looked up while the list is read. Absent if the list cannot hold such
+   * users.
+   */
   hidden?: Promise<ReadonlySet<string>>;
 }
 
@@ -44,8 +47,8 @@ export interface PeopleList {
 }
 
 /**
- * Reads a page of a list by number or by cursor, searched or whole, with its users' profiles (spec#lists-cursor,
- * spec#connections-search).
+ * Reads a page of a list, by number or by cursor, with the profiles of its users. The page is from the whole list or from the
+ * matches of a search (spec#lists-cursor, spec#connections-search).
  */
 export async function listPeople(
   app: AppContext,
@@ -56,7 +59,7 @@ export async function listPeople(
   const { ownerId, list } = options;
   const { limit } = query;
   const { page, from, search, binding } = readPage(request, options);
-  // One more, to know whether a row follows.
+  // Reads one row more than the page shows, to know whether another page follows.
   const range = { projectId, ownerId, list, from, limit: limit + 1 };
   const usersOf = (entries: readonly Entry[]) => showUsers(app, entries, request);
   const found = await read();
@@ -84,8 +87,8 @@ export async function listPeople(
 }
 
 /**
- * Reads which page is asked for. Throws for a bad cursor. A handler that looks up its target calls this first, because
- * the spec sets the order of the checks (spec#errors-check-order).
+ * Reads from the request which page to show. Throws if the cursor is bad. If a handler has to look up its target, it calls
+ * this first, because the spec sets the order of the checks (spec#errors-check-order).
  */
 export function readPage(
   request: Pick<PeopleListRequest, 'projectId' | 'caller' | 'query'>,
@@ -108,7 +111,10 @@ function readCursor(cursor: string, binding: readonly string[]): ListPosition {
   throw foreignCursor(code);
 }
 
-/** The users of a page. If identity is away, the list does not fail but leaves out the profiles that only identity has. */
+/**
+ * Returns the users of a page. If identity does not answer, the list does not fail. It leaves out the profiles that only
+ * identity has.
+ */
 async function showUsers(
   app: AppContext,
   entries: readonly Entry[],

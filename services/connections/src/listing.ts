@@ -1,29 +1,32 @@
 import { otherOf, type Pair } from './pair.ts';
 
-/** A user's lists: established connections, requests sent, requests received, users they block, users who block them. */
+/**
+ * The lists of a user: established connections, sent requests, received requests, users whom this user blocks, and users who
+ * block this user.
+ */
 export const lists = ['established', 'sent', 'received', 'blocks', 'blockedBy'] as const;
 export type ListName = (typeof lists)[number];
 
-/** One row of one list of one user. */
+/** A row in one list of one user. */
 export interface Entry {
   projectId: string;
   ownerId: string;
   list: ListName;
   /** The id of the connection or of the block. */
   id: string;
-  /** The other side. */
+  /** The other user of the connection, request or block. */
   userId: string;
   message: string | null;
-  /** When the connection was asked for, or the block was made. */
+  /** When the connection was requested, or when the block was made. */
   requestedAt: Date;
-  /** Null except in the list of established connections. */
+  /** When the connection was accepted. Null in every list except `established`. */
   connectedAt: Date | null;
 }
 
-/** A user's totals. */
+/** How many rows each list of a user has. */
 export type Totals = Record<ListName, number>;
 
-/** The rows that follow from the state of a pair: two for the connection or request, and two for each block. */
+/** The rows that belong to a pair. The connection or request has two rows, and each block has two rows. */
 export function entriesOf(pair: Pair): Entry[] {
   return [...connectionEntries(pair), ...blockEntries(pair)];
 }
@@ -59,7 +62,10 @@ function connectionEntries(pair: Pair): Entry[] {
 /** Rows by their keys. */
 type Rows = ReadonlyMap<string, Entry>;
 
-/** The rows that a change of a pair removes and those that it adds. Rows that exist before and after are in neither. */
+/**
+ * The rows that a change of a pair removes, and the rows that it adds. If a row exists before and after the change, it is in
+ * neither group.
+ */
 export function entriesChange(before: Pair, after: Pair): { removed: Rows; added: Rows } {
   const rowsOf = (pair: Pair): Rows => new Map(entriesOf(pair).map((entry) => [entryKey(entry), entry]));
   const [old, now] = [rowsOf(before), rowsOf(after)];
@@ -69,7 +75,7 @@ export function entriesChange(before: Pair, after: Pair): { removed: Rows; added
   };
 }
 
-/** What a change of rows does to each of the two users' totals. */
+/** How a change of rows changes the totals of the two users. */
 export function totalsChange({
   removed,
   added,
@@ -99,8 +105,8 @@ const lastMs = 9_999_999_999_999;
 const placePattern = /^\d{13}\|[0-9a-f-]{36}$/;
 
 /**
- * Where an entry stands in its list: newest first, ties by id. The time has a fixed width, so that sorting as text gives this
- * order.
+ * The position of an entry in its list. The newest entry comes first. Entries of the same time are sorted by id. The time has
+ * a fixed width, so that sorting as text gives this order.
  */
 export function placeOf(entry: Entry): string {
   const at = (entry.connectedAt ?? entry.requestedAt).getTime();
@@ -115,7 +121,7 @@ export function isPlace(text: string): boolean {
   return placePattern.test(text);
 }
 
-/** The keys between which a list's rows lie; a row's key is `from` followed by the row's place. */
+/** The keys between which all rows of a list lie. A row's key is `from` followed by the row's place. */
 export function listRange(of: { projectId: string; ownerId: string; list: ListName }): {
   from: string;
   to: string;
@@ -127,7 +133,7 @@ export function listRange(of: { projectId: string; ownerId: string; list: ListNa
 
 const listOf = new Map<string | undefined, ListName>(lists.map((list) => [letters[list], list]));
 
-/** What a row's key says: whose list the row is in, which list, the id of the connection or block, and its time (Unix ms). */
+/** Reads a row's key. It holds the list's owner, the list, the id of the connection or block, and the row's time (Unix ms). */
 export function placed(key: string): Pick<Entry, 'projectId' | 'ownerId' | 'list' | 'id'> & { at: number } {
   const [projectId = '', ownerId = '', letter, time, id = ''] = key.split('|');
   const list = listOf.get(letter);

@@ -9,7 +9,7 @@ const pending = 'connection/request-pending';
 const connected = 'connection/already-connected';
 const declined = 'connection/request-declined';
 
-/** State, action, and the outcome for the requester and for the receiver. */
+/** In each row: the state, the action, the outcome for the requester, and the outcome for the receiver. */
 const table: readonly [PairState, Action, ReturnType<typeof decide>, ReturnType<typeof decide>][] = [
   ['none', 'request', begins('pending'), begins('pending')],
   ['none', 'accept', notFound, notFound],

@@ -1,15 +1,18 @@
 import type { ErrorCode } from '@kith/contracts';
 
-/** Where two users stand with each other (spec#connections-states). */
+/** The state between two users (spec#connections-states). */
 export type PairState = 'none' | 'pending' | 'accepted' | 'declined';
 /** An action that a user may try on a pair. */
 export type Action = 'request' | 'accept' | 'decline' | 'withdraw' | 'disconnect';
-/** The part a user has in the record of the pair; in state `none` there are no parts. */
+/** A user's part in a pair. In state `none`, no user has a part. */
 export type Part = 'requester' | 'receiver';
 
 export interface Transition {
   to: PairState;
-  /** A new life: the actor becomes the requester, the other the receiver, under a new connection id. */
+  /**
+   * Whether a new request begins. Then the actor becomes the requester, the other user becomes the receiver, and the
+   * connection id is new.
+   */
   begins: boolean;
 }
 
@@ -19,7 +22,10 @@ const receiver = { by: 'receiver', otherwise: 'connection/unauthorized' } as con
 const requester = { by: 'requester', otherwise: 'connection/unauthorized' } as const;
 const either = { by: 'either' } as const;
 
-/** Who may do what in which state. An error code refuses everybody; an action without a rule is refused as not found. */
+/**
+ * Who may perform which action in which state. An error code means that the action is refused for everybody. If an action has
+ * no rule, it is refused as not found.
+ */
 const rules: Record<PairState, Partial<Record<Action, Rule | ErrorCode>>> = {
   none: { request: { to: 'pending', ...either } },
   pending: {
@@ -35,10 +41,10 @@ const rules: Record<PairState, Partial<Record<Action, Rule | ErrorCode>>> = {
 };
 
 /**
- * Decides what an action leads to, or with which code it is refused (spec#connections-request-refused,
- * spec#connections-no-party). An actor who has no part in the record, or an action that the state does not have, is refused
- * as not found; then an actor with the wrong part is refused. Only a request needs no part in the record. While either of the
- * two blocks the other, a request is refused before all else.
+ * Decides what an action leads to, or with which error code it is refused (spec#connections-request-refused,
+ * spec#connections-no-party). The checks come in this order. If either user blocks the other, a request is refused. If the
+ * state has no rule for the action, the action is refused as not found. If the actor has no part in the pair, any action
+ * except a request is refused as not found. An actor with the wrong part is refused last.
  */
 export function decide(
   state: PairState,

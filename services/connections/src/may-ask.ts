@@ -6,11 +6,11 @@ interface Asking {
   projectId: string;
   requesterId: string;
   receiverId: string;
-  /** How long to look for a common connection, Unix ms. */
+  /** Until when to look for a common connection, in Unix ms. */
   deadline: number;
 }
 
-/** Whether the receiver's settings allow a user to ask them to connect (spec#connections-settings). */
+/** Whether the receiver's settings allow the requester to ask for a connection (spec#connections-settings). */
 export async function mayAsk(app: Pick<AppContext, 'store'>, of: Asking): Promise<boolean> {
   const { projectId, receiverId } = of;
   const { requestsFrom } = await app.store.settings.of({ projectId, userId: receiverId });
@@ -19,9 +19,10 @@ export async function mayAsk(app: Pick<AppContext, 'store'>, of: Asking): Promis
 }
 
 /**
- * Whether somebody is connected with both: walks the shorter of the two lists, 1,000 people at a time, and looks up each one's
- * pair with the other user. So the answer is exact, no list is held in memory, and the cost grows with the shorter list. Throws
- * `gateway/unavailable` at the deadline, as nobody waits for the answer any more.
+ * Whether somebody is connected with both users. It walks the shorter of the two lists, 1,000 people at a time. For each
+ * person in it, it looks up the pair with the other user. So the answer is exact, no list is held in memory, and the cost
+ * grows with the shorter list. After the deadline it throws `gateway/unavailable`, because nobody waits for the answer any
+ * more.
  */
 async function haveCommon(app: Pick<AppContext, 'store'>, of: Asking): Promise<boolean> {
   const { projectId, requesterId, receiverId, deadline } = of;

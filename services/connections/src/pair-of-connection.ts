@@ -2,7 +2,7 @@ import { ApiError } from '@kith/base';
 import type { AppContext } from './app.ts';
 import type { Pair } from './pair.ts';
 
-/** Finds the pair whose current connection or request has this id. Throws `connection/not-found`. */
+/** Finds the pair whose current connection or request has this id. Throws `connection/not-found` if there is none. */
 export async function pairOfConnection(
   app: Pick<AppContext, 'store'>,
   projectId: string,

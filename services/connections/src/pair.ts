@@ -3,31 +3,31 @@ import type { PairState, Part, Transition } from './machine.ts';
 
 /** A block: one user of a pair blocks the other. */
 export interface Block {
-  /** New each time a user blocks. */
+  /** New for each block. */
   id: string;
   blockerId: string;
   at: Date;
 }
 
-/** Two users of a project and where they stand. Lists and totals follow from this. */
+/** Two users of a project, and the state between them. Lists and totals are made from pairs. */
 export interface Pair {
   projectId: string;
-  /** The two users' ids, in the order of their text. */
+  /** The two users' ids, sorted as text. */
   lower: string;
   higher: string;
-  /** The `seq` of the last event; 0 before the first. */
+  /** The `seq` of the last event. It is 0 before the first event. */
   seq: number;
   state: PairState;
-  /** At most one from each side. While there is one, the state is `none` or `declined`. */
+  /** At most one block by each user. If there is a block, the state is `none` or `declined`. */
   blocks: readonly Block[];
-  /** This and the fields below are null in state `none`. */
+  /** In state `none`, this field and the fields below are null. */
   requesterId: string | null;
   receiverId: string | null;
   /** New for each request. */
   connectionId: string | null;
   message: string | null;
   requestedAt: Date | null;
-  /** When it was accepted or declined. */
+  /** When the request was accepted or declined. */
   respondedAt: Date | null;
 }
 
@@ -81,8 +81,9 @@ export function advance(
 }
 
 /**
- * Makes the pair after one user blocks the other, which ends their connection or request. A declined request has ended already
- * and stays, so that blocking and unblocking is no way to ask again. `null` when the block exists already.
+ * Makes the pair as it is after one user blocks the other. The block ends their connection or request. But a declined request
+ * has ended already, so it stays. Otherwise, the requester could ask again after blocking and unblocking. Returns `null` if
+ * the block exists already.
  */
 export function withBlock(pair: Pair, by: { userId: string; at: Date }): Pair | null {
   if (pair.blocks.some(({ blockerId }) => blockerId === by.userId)) return null;
@@ -91,14 +92,14 @@ export function withBlock(pair: Pair, by: { userId: string; at: Date }): Pair | 
   return pair.state === 'declined' ? next : { ...next, state: 'none', ...blank };
 }
 
-/** Makes the pair without the user's block of the other; `null` when there is none. */
+/** Makes the pair without the user's block of the other user. Returns `null` if there is no such block. */
 export function withoutBlock(pair: Pair, userId: string): Pair | null {
   const blocks = pair.blocks.filter(({ blockerId }) => blockerId !== userId);
   if (blocks.length === pair.blocks.length) return null;
   return { ...pair, seq: pair.seq + 1, blocks };
 }
 
-/** Makes the pair without its declined request. This makes no event, because the request had already ended. */
+/** Makes the pair without its declined request. There is no event, because the request had ended already. */
 export function withoutRequest(pair: Pair): Pair {
   return { ...pair, state: 'none', ...blank };
 }

@@ -5,8 +5,9 @@ import { eventOfPair } from './act.ts';
 import type { AppContext } from './app.ts';
 
 /**
- * Handles events of blocks from before a restore from a backup: publishes again whether each block stands now, since the
- * restore may have changed that (docs/adr/0028). In normal operation this does nothing.
+ * Handles block events from before the database was restored from a backup. The restore may have changed whether the block
+ * exists. So this handler publishes an event that says whether the block exists now (docs/adr/0028). In normal operation, it
+ * does nothing.
  */
 export const blocksBeforeRestore: EventSubscription<AppContext> = subscription({
   durable: 'connections-blocks',

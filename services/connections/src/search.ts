@@ -4,13 +4,13 @@ import type { ConnectionStore, ListPage, ListRange } from './store/index.ts';
 import type { SearchKey } from './store/profiles.ts';
 import { walk } from './walk.ts';
 
-/** A search for people; `query` is folded and not empty. */
+/** A search for people. `query` is folded and not empty. */
 export interface PeopleSearch {
   query: string;
   fields: readonly SearchKey[];
 }
 
-/** Reads a search from a list's query; none if the folded query is empty. */
+/** Reads the search from the query of a list request. Returns null if the folded query is empty. */
 export function searchOf(given: {
   query?: string | undefined;
   searchFields?: 'username' | 'name' | undefined;
@@ -21,9 +21,9 @@ export function searchOf(given: {
 }
 
 /**
- * Reads the rows of a list whose people match, without the `hidden` ones; `total` counts all matches. This reads the whole list
- * and its people's search keys, 1,000 at a time: no index of names has the list's order, and the total needs every match
- * anyway. Lists without a search are read by `ConnectionStore.list`.
+ * Reads the rows of a list whose people match a search. It leaves out `hidden` people. `total` counts all matches. It reads
+ * the whole list and the search keys of its people, 1,000 at a time, because no index of names has the order of the list. The
+ * total needs every match anyway. `ConnectionStore.list` reads lists without a search.
  */
 export async function searchList(
   store: Pick<ConnectionStore, 'list' | 'profiles'>,

@@ -46,7 +46,7 @@ export const manifest = serviceManifest<AppContext>()({
   start: (runtime, { store }) => startConnections(runtime, { store }),
 });
 
-/** Starts the connections service: who is connected with whom, and requests to connect (spec#connections). */
+/** Starts the connections service. It keeps requests to connect, and who is connected with whom (spec#connections). */
 export async function startConnections(
   runtime: ServiceRuntime,
   options: ConnectionsOptions,

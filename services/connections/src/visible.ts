@@ -2,21 +2,25 @@ import type { PublicUser } from '@kith/contracts';
 import { type Entry, entriesOf, entryKey, type ListName } from './listing.ts';
 import type { ConnectionStore, ListPage, ListRange } from './store/index.ts';
 
-/** Extra rows read beyond a page. With up to this many hidden rows in or before the page, no second read is needed. */
+/**
+ * How many extra rows are read beyond a page. If at most this many hidden rows lie in the page or before it, no second read is
+ * needed.
+ */
 const spare = 20;
 
-/** A page of rows; `users` holds their profiles, and maybe more. */
+/** A page of rows. `users` holds the profiles of their users, and maybe more profiles. */
 export interface VisiblePage extends ListPage {
   users?: Map<string, PublicUser>;
 }
 
-/** What a list shows to a caller from whom its owner is hidden. */
+/** What a list shows to a caller who must not see the list's owner. */
 export const nothing: VisiblePage = { entries: [], total: 0 };
 
 /**
- * Reads a list and its total without the people who are hidden from the caller, in two round trips: first the rows, the total
- * and the hidden people; then the profiles, and the owner's pairs with the hidden people, who are few. Only if more than
- * `spare` hidden rows lie before the page's end are the rows read again, without them.
+ * Reads a list and its total without the people who are hidden from the caller. This takes two round trips. The first reads
+ * the rows, the total and the hidden people. The second reads the profiles, and the pairs of the list's owner with the hidden
+ * people, who are few. If more than `spare` hidden rows lie before the page's end, the rows are read again, without the hidden
+ * people.
  */
 export async function listVisible(
   store: Pick<ConnectionStore, 'list' | 'pairsWith'>,
@@ -36,7 +40,7 @@ export async function listVisible(
   const page = pageOf(read.entries, { range: wide, visible, keys, limit: range.limit });
   if (page) return { entries: page, total: Math.max(read.total - keys.length, 0), users };
   const { entries, total } = await store.list({ ...range, without: keys });
-  // Filtered by user once more, because a hidden user may have got into the list meanwhile.
+  // The rows are filtered by user once more, because a hidden user may have come into the list meanwhile.
   return { entries: entries.filter(isVisible), total };
 }
 
@@ -54,7 +58,10 @@ export async function hiddenKeys(
     .map(entryKey);
 }
 
-/** Finds the page among rows that were read as if nobody was hidden; `null` if the page goes on beyond these rows. */
+/**
+ * Finds the page among rows that were read together with the hidden rows. Returns `null` if the page goes on beyond these
+ * rows.
+ */
 function pageOf(
   rows: readonly Entry[],
   of: { range: ListRange; visible: Entry[]; keys: readonly string[]; limit: number },
@@ -62,8 +69,8 @@ function pageOf(
   const { range, visible, keys, limit } = of;
   const [first] = rows;
   if (!first) return [];
-  // Each hidden row that was skipped took the place of a visible one, so the first `early` visible rows belong to an
-  // earlier page.
+  // `skip` has also skipped hidden rows, and their number is `early`. Each of them took the place of a visible row. So the
+  // first `early` visible rows belong to an earlier page.
   const start = entryKey(first);
   const early = 'skip' in range.from ? keys.filter((key) => key < start).length : 0;
   const page = visible.slice(early, early + limit);

@@ -4,7 +4,7 @@ import { describe, it } from 'vitest';
 import { askEachOther } from './support/crowd.ts';
 import { World } from './support/world.ts';
 
-/** Each pair costs about thirty writes on a real engine, so the crowd is smaller there. */
+/** How many users the crowd has. On a real engine, each pair costs about thirty writes, so the crowd is smaller there. */
 const sizes: Record<EngineKind, number> = {
   embedded: Math.min(100 * testEffort(), 200),
   containers: Math.min(40 * testEffort(), 200),

@@ -38,8 +38,8 @@ describe.each(availableEngines())('totals and lists of writers that die, %s', (e
         if (action === 'disconnect') await perform(store, { ...answers, action: 'accept' });
         const by = action === 'request' ? asks : answers;
         const death = await runUntilDeath(writer, { store: place.config, ...by, action, number });
-        // The first reader of a list repairs it once its writer has had a second to do so. The list has to agree with the pair.
-        // Two attempts run at the same time, and neither may reset the clock of the other.
+        // A writer has one second to finish a list. After that, the list's first reader repairs it. Then the list has to agree
+        // with the pair. Two attempts run at the same time, so neither may set back the clock of the other.
         const now = performance.timeOrigin + performance.now() + 1_500;
         vi.useFakeTimers({ toFake: ['Date'], now });
         const found: Record<string, number> = {};

@@ -105,7 +105,8 @@ describe.each(availableEngines())('the end of an account, %s', (engine) => {
     expect(await world.call(listUserConnections, null, { params })).toMatchObject(unknown);
     expect(await world.call(blockUser, friend, { params })).toMatchObject(unknown);
 
-    // The event that ends the pair, in the name of the user who has ended their account. Earlier events are no longer on the bus.
+    // Returns the event that ended the pair. Its actor is the user who has ended their account. Earlier events are no longer
+    // on the bus.
     const told = async (other: string, count: number) => (await world.eventsOf(ann, other, count)).at(-1);
     expect(await told(friend, 1)).toMatchObject({
       type: 'connection.disconnected',
@@ -168,7 +169,7 @@ describe.each(availableEngines())('the end of an account, %s', (engine) => {
     await eraseUser(parts, ended);
     expect(await due(Date.now())).toEqual([]);
     expect(await due(at.getTime() + 60_000)).toEqual([ended]);
-    // A request that had found the user before the account ended.
+    // This request had found the user before the account ended. It is stored only now.
     await perform(store, { projectId, userId: bob, otherId: ann, action: 'request' });
     await waitFor(finished);
     expect(await store.totals(projectId, bob)).toMatchObject({ sent: 0 });

@@ -95,7 +95,7 @@ describe.each(availableEngines())('an import in the store on %s', (engine) => {
     }
   });
 
-  // Each round takes seconds on an engine that aborts writes to end a deadlock.
+  // Some engines abort writes to end a deadlock. On such an engine, each round takes seconds.
   it('of the same rows that come at once, each is stored once', { timeout: 120_000 }, async () => {
     for (let round = 0; round < 2; round++) {
       const hub = randomUUID();

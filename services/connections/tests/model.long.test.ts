@@ -4,7 +4,10 @@ import { describe, it } from 'vitest';
 import { agreeWithModel } from './support/play.ts';
 import { World } from './support/world.ts';
 
-/** How many sequences, and of how many steps, by engine. After each step all lists of all users are compared. */
+/**
+ * How many sequences run on each engine, and how many steps a sequence has at most. After each step, all lists of all users
+ * are compared.
+ */
 const effort: Record<EngineKind, { runs: number; steps: number }> = {
   embedded: { runs: 60 * testEffort(), steps: 60 },
   containers: { runs: 5 * testEffort(), steps: 25 },

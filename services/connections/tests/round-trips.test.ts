@@ -89,7 +89,7 @@ describe.each(availableEngines())('what a list asks of its database, %s', (engin
     return { trips, body: answer!.body, next: answer!.next };
   }
 
-  /** Expects at most two round trips, the rows read as a range of their key, and the profiles of a page in one query. */
+  /** Expects at most two round trips. The rows must be read as a range of their keys, and the profiles of a page in one query. */
   async function expectFlat(trips: Read[][]): Promise<void> {
     expect(trips.map((reads) => reads.map(({ asked }) => asked)).slice(2)).toEqual([]);
     const rows = trips.flat().filter(({ table }) => table === 'entries');

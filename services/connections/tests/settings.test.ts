@@ -11,7 +11,7 @@ import { World } from './support/world.ts';
 
 const notAllowed = refusal(403, 'connection/not-allowed');
 
-// spec#connections-settings, docs/adr/0058.
+// These tests are about spec#connections-settings and docs/adr/0058.
 describe.each(availableEngines())('what users decide about requests, %s', (engine) => {
   let world: World;
   beforeAll(async () => {

@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest
 import { type ConnectionStore, openStore } from '../src/store/index.ts';
 import { perform } from './support/pairs.ts';
 
-// Only on MongoDB: on SQLite a change is one transaction, and its event has a row of its own.
+// These tests run only on MongoDB. On SQLite, a change is one transaction, and its event has a row of its own.
 describe.skipIf(!availableEngines().includes('containers'))('pairs on MongoDB', () => {
   let place: Awaited<ReturnType<typeof createStore>>;
   let store: ConnectionStore;
@@ -28,10 +28,10 @@ describe.skipIf(!availableEngines().includes('containers'))('pairs on MongoDB', 
     vi.restoreAllMocks();
     vi.useRealTimers();
   });
-  /** Moves the clock on, because readers leave a change to its writer for a second. */
+  /** Moves the clock forward. For a second after a change, readers leave the rest of the change to its writer. */
   const aSecondLater = () => vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 1_500 });
 
-  /** Ann asks Bob, and the database fails between the commit and the rows. */
+  /** Ann asks Bob. The database fails after the commit and before the rows are written. */
   async function requestCutOff(): Promise<void> {
     [ann, bob] = [randomUUID(), randomUUID()];
     const lost = vi.spyOn(Collection.prototype, 'replaceOne').mockRejectedValue(new Error('cut off'));
@@ -93,10 +93,13 @@ describe.skipIf(!availableEngines().includes('containers'))('pairs on MongoDB', 
       await watched?.[Symbol.asyncDispose]();
     });
 
-    /** Three users have asked. A hundred more are asking, and are held up between the commit and the rows. */
+    /**
+     * Three users have asked. A hundred more users are asking. Their requests are committed, but are held up before the rows
+     * are written.
+     */
     async function beAsked(): Promise<() => void> {
       star = randomUUID();
-      // The clock stands still, so that readers take the changes for recent ones, however long this takes.
+      // The clock stands still. So readers take the changes for recent changes, however long this takes.
       vi.useFakeTimers({ toFake: ['Date'], now: Date.now() });
       for (let n = 0; n < 3; n++) await ask();
       const gate = Promise.withResolvers<never>();

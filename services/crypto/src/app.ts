@@ -4,6 +4,6 @@ import type { SigningKeys } from './signing-keys.ts';
 export interface AppContext {
   /** The `aud` of every token signed here: the service's own domain. */
   tokenAudience: string;
-  /** Callers' keys that were used in the last minute. */
+  /** Callers' keys that were first sent within the last minute. */
   keys: SigningKeys;
 }

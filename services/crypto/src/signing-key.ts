@@ -2,15 +2,22 @@ import { createPrivateKey, type KeyObject } from 'node:crypto';
 
 const base64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 const minBits = 2048;
-/** The time to sign grows with the cube of the bits: a key of 16,384 bits takes sixty times as long as one of 4,096. */
+/**
+ * The largest size of a key, in bits. The time to sign grows with the cube of the bits. A key of 16,384 bits takes sixty times
+ * as long as a key of 4,096 bits.
+ */
 const maxBits = 4_096;
-/** The limit of the public exponent, which is 65,537 for nearly all keys. A large one makes each signature many times as expensive. */
+/**
+ * The limit of the public exponent. Nearly all keys have the exponent 65,537. A large exponent makes each signature many times
+ * as expensive.
+ */
 const maxExponent = 2n ** 32n;
 const maxPemBytes = 32 * 1024;
 
 /**
- * Reads an RSA key for RS256 from base64 (RFC 4648 section 4, line breaks inside are accepted) of a PEM, PKCS#8 or
- * PKCS#1. Throws an error whose message holds no part of the input (spec#test-tokens-secrecy).
+ * Reads an RSA key for RS256. The text is a PEM in PKCS#8 or PKCS#1, encoded in base64 (RFC 4648 section 4). Line breaks inside
+ * the base64 are accepted. If the key is refused, throws an error whose message holds no part of the input
+ * (spec#test-tokens-secrecy).
  */
 export function readSigningKey(privateKey: string): KeyObject {
   const text = privateKey.replaceAll(/[\r\n]+/g, '').trim();
@@ -18,7 +25,7 @@ export function readSigningKey(privateKey: string): KeyObject {
   const pem = Buffer.from(text, 'base64');
   if (!pem.includes('-----BEGIN ')) throw new Error('The private key is not a PEM.');
   if (pem.length > maxPemBytes) throw new Error('The private key is too large.');
-  // Checked here, because OpenSSL's message for a key without its passphrase is "interrupted or cancelled".
+  // Checked here, because OpenSSL would say "interrupted or cancelled" for a key without its passphrase.
   if (/^(-----BEGIN ENCRYPTED|Proc-Type:.*ENCRYPTED)/m.test(pem.toString('latin1'))) {
     throw new Error('The private key is encrypted.');
   }

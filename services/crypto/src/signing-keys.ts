@@ -7,16 +7,16 @@ interface Kept {
 }
 
 /**
- * Keys that were used for signing in the last minute, only in memory, under the SHA-256 of the text in which they came. OpenSSL
- * prepares each key object at its first signature: a new object for every request took twice the CPU time of one that is reused
- * (530–640 µs and 255–285 µs, measured side by side; docs/adr/0021).
+ * Keys that were first sent within the last minute. They are held only in memory, under the SHA-256 of the text in which they
+ * came. OpenSSL prepares each key object at its first signature. A new object for every request took 530–640 µs of CPU time. A
+ * reused object took half of that, 255–285 µs (measured side by side; docs/adr/0021).
  */
 export class SigningKeys {
   readonly #kept = new Map<string, Kept>();
   readonly #max: number;
   readonly #lifeMs: number;
 
-  /** @param options.lifeMs How long a key is held after it first came, whether it is used or not. */
+  /** @param options.lifeMs How long a key is held after it was first sent, whether it is used or not. */
   constructor(options: { max?: number; lifeMs?: number } = {}) {
     this.#max = options.max ?? 100;
     this.#lifeMs = options.lifeMs ?? 60_000;
@@ -27,7 +27,7 @@ export class SigningKeys {
     return this.#kept.size;
   }
 
-  /** Reads a key, or takes the one that was read before. Throws as `readSigningKey` does. */
+  /** Reads a key. If the same text was read before, returns the key that is held. Throws as `readSigningKey` does. */
   read(privateKey: string): KeyObject {
     const digest = hash('sha256', privateKey, 'base64');
     const kept = this.#kept.get(digest);

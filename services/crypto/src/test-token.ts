@@ -12,9 +12,9 @@ const header = encode({ alg: 'RS256', typ: 'JWT' });
 const signBytes = promisify(sign);
 
 /**
- * Signs a token for tests with the caller's own key: a JWS in its compact form (spec#test-tokens-claims, RFC 7515 section
- * 7.1). The key stays in memory for a minute and reaches no log, no disk and no answer. Measured side by side on one core,
- * jose, which uses Web Crypto, signs a sixth fewer tokens (docs/adr/0021).
+ * Signs a token for tests with the caller's own key. The token is a JWS in its compact form (spec#test-tokens-claims, RFC 7515
+ * section 7.1). The key stays in memory for a minute and reaches no log, no disk and no answer. The library jose uses Web
+ * Crypto. Measured side by side on one core, it signs a sixth fewer tokens (docs/adr/0021).
  */
 export async function signTestToken(asked: Asked, app: AppContext): Promise<string> {
   try {
@@ -22,7 +22,7 @@ export async function signTestToken(asked: Asked, app: AppContext): Promise<stri
     const signature = await signBytes('sha256', Buffer.from(content), app.keys.read(asked.privateKey));
     return `${content}.${signature.toString('base64url')}`;
   } catch (error) {
-    // Without the cause: of an error that has seen the key, only the message is passed on.
+    // The error has seen the key. So only its message is passed on, and the error is not set as the cause.
     throw new ApiError('crypto/server-error', { details: (error as Error).message });
   }
 }

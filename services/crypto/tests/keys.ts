@@ -1,6 +1,6 @@
 import { createPrivateKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
 
-/** A PEM in the form that the API takes. */
+/** The base64 of a PEM, which is the form that the API takes. */
 export function base64Of(pem: string | Buffer): string {
   return Buffer.from(pem).toString('base64');
 }
@@ -33,7 +33,7 @@ export const badPems = {
   cut: `${goodPems.pkcs8.slice(0, 500)}\n-----END PRIVATE KEY-----\n`,
 };
 
-/** The RSA key with the same primes and another public exponent, which has to be a prime. */
+/** An RSA key with the same primes and another public exponent. The exponent has to be a prime. */
 function withExponent(key: KeyObject, exponent: bigint): KeyObject {
   const jwk = key.export({ format: 'jwk' });
   const read = (text = '') => BigInt(`0x${Buffer.from(text, 'base64url').toString('hex')}`);
@@ -49,7 +49,7 @@ function withExponent(key: KeyObject, exponent: bigint): KeyObject {
   return createPrivateKey({ key: { ...jwk, ...parts }, format: 'jwk' });
 }
 
-/** The inverse of a number modulo another, by Euclid. */
+/** The inverse of `of` modulo `modulo`, by Euclid's algorithm. */
 function inverse(of: bigint, modulo: bigint): bigint {
   let [a, b, x, y] = [of % modulo, modulo, 1n, 0n];
   while (a > 1n) {

@@ -6,7 +6,7 @@ import { startCrypto } from '../src/index.ts';
 import { badPems, base64Of, goodPems } from './keys.ts';
 import { sign } from './sign.ts';
 
-/** Every run of 20 characters of the text. A log that holds one of them holds a part of the key. */
+/** Every run of 20 characters in the text. If a log holds one of these runs, it holds a part of the key. */
 function windows(text: string): string[] {
   return Array.from({ length: Math.max(text.length - 19, 0) }, (_, at) => text.slice(at, at + 20));
 }
@@ -35,7 +35,7 @@ test.each(availableEngines())('no part of a key is logged or answered (%s)', asy
     await using _service = await startCrypto(traced, { allowTestTokens: true });
     for (const privateKey of keys) {
       answers += (await sign(traced.bus, { projectId: 'p', privateKey, payload: { id: 'u' } })).text;
-      // Requests that fail before the key is read, with the key in the body.
+      // These requests have the key in the body, but fail before the key is read.
       answers += (await sign(traced.bus, { projectId: 7, privateKey, payload: { id: 'u' } })).text;
       answers += (await sign(traced.bus, { projectId: 'p', privateKey: [privateKey], payload: { id: 'u' } }))
         .text;

@@ -22,7 +22,10 @@ export interface AppParts {
   shown: Shown;
 }
 
-/** Answers requests that name no operation: first the reference, then the API's answer to all others, then the error funnel. */
+/**
+ * Answers requests that name no operation. The server's own pages come first. `handle` answers all other addresses, and `fail`
+ * answers errors.
+ */
 export function createApp({ handle, fail, shown }: AppParts): Express {
   const app = express();
   app.disable('x-powered-by');

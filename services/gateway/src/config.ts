@@ -10,7 +10,7 @@ const limit = z.object({
   windowSeconds: z.int().min(1).max(oneWeek),
 }) satisfies z.ZodType<Limit>;
 
-/** Parses `RATE_LIMITS`; if it is wrong, the issue says why in a sentence. */
+/** Parses `RATE_LIMITS`. If the text is wrong, the issue says in a sentence why. */
 const limits = z.string().transform((text, context): Readonly<Record<string, Limit | null>> => {
   const refuse = (message: string) => {
     context.issues.push({ code: 'custom', message, input: text });
@@ -58,7 +58,7 @@ const redisUrl = z.url({ protocol: /^rediss?$/, error: 'a Redis address is neede
 
 const secretText = secretConfig.shape.KITH_SECRET.description ?? '';
 
-/** The gateway's environment variables, without those that every process of the distributed form reads. */
+/** The gateway's own environment variables. The variables that every process of the distributed form reads are not among them. */
 export const gatewayConfig = z.object({
   HOST: commonConfig.shape.HOST,
   PORT: wholeNumber(0, 65535).default(8080).describe('port of the HTTP API; 0 is a free one'),
@@ -114,7 +114,7 @@ export const gatewayConfig = z.object({
 });
 export type GatewayConfig = z.output<typeof gatewayConfig>;
 
-/** The same for a gateway that runs as a separate process, which needs Redis. */
+/** The same variables for a gateway that runs as a separate process. Such a gateway needs `REDIS_URL` and `KITH_SECRET`. */
 export const sharedGatewayConfig = gatewayConfig.extend({
   REDIS_URL: redisUrl.describe('Redis or Valkey that the gateways share their limits in'),
   KITH_SECRET: secretConfig.shape.KITH_SECRET,

@@ -12,7 +12,7 @@ import { traceRequests } from './http/trace-requests.ts';
 import { type Address, isAdmin, projectIn, readAddress } from './routes/address.ts';
 import type { RouteTable } from './routes/routes.ts';
 
-/** Which addresses a port answers: all, only those of operators, or all except these (spec#operators-port). */
+/** Which addresses a port answers: all, only the operators' addresses, or all other addresses (spec#operators-port). */
 export type Serves = 'all' | 'admin' | 'others';
 
 export type EntryParts = HandleParts & {
@@ -24,14 +24,14 @@ export type EntryParts = HandleParts & {
   shown: Shown;
 };
 
-/** Addresses that only the other port answers do not exist here. */
+/** The result for an address that only the other port answers: on this port, the address does not exist. */
 const elsewhere: Address = { kind: 'error', code: 'route/not-found' };
 
 /**
- * Receives requests. This is the only list of steps that every request goes through, traced or not, in this order: its id and
- * log line, its span, headers for browsers, HTTP's own rules. Then a request for an operation is answered directly, and any
- * other goes through Express: the reference, preflights, unknown addresses. In process, without bus and limiter, Express costs
- * 12 µs of CPU time per request (docs/adr/0023).
+ * Receives requests. Every request, traced or not, goes through these steps, in this order: its id and log line, its span,
+ * headers for browsers, HTTP's own rules. This is the only list of these steps. Then a request for an operation is answered
+ * directly. All other requests go through Express: the reference, preflights, unknown addresses. In process, without bus and
+ * limiter, Express costs 12 µs of CPU time per request (docs/adr/0023).
  */
 export function createEntry(
   parts: EntryParts,

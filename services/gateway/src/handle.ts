@@ -37,8 +37,8 @@ export interface HandleParts {
 }
 
 /**
- * The order of checks (spec#errors-check-order): route, limit, token, body, then the service. The request id is set before. If
- * the services are known to have no room for a request, only its route is checked (docs/adr/0036).
+ * The order of checks (spec#errors-check-order): route, limit, token, body, then the service. The request id is set before all
+ * of them. If the gateway knows that the services have no room for a request, it checks only the route (docs/adr/0036).
  */
 export function createHandle(parts: HandleParts) {
   const {
@@ -65,7 +65,7 @@ export function createHandle(parts: HandleParts) {
 
     const { address } = response.locals;
     if (request.method === 'OPTIONS' && (isPreflight || address.kind === 'options')) {
-      // A preflight is answered for any address, so that a page can read the 404 that its request then gets.
+      // A preflight gets an answer at any address. So a page can also read the 404 that its actual request then gets.
       const headers: Record<string, string> = address.kind === 'options' ? { Allow: address.allow } : {};
       return writeAnswer(request, response, { status: 204, headers, body: new Uint8Array() });
     }
@@ -100,7 +100,7 @@ export function createHandle(parts: HandleParts) {
     };
     let serverKey: ServerKeyCaller | undefined;
     const identifyUser = async () => {
-      // Node joins two such header lines into one text, which names nobody.
+      // If a request has two such header lines, Node joins them into one text. That text names no user.
       const onBehalfOf = request.headers['on-behalf-of'] as string | undefined;
       if (sentKey !== undefined) {
         const by = await serverKeys.identify(sentKey, address, { onBehalfOf, requestId, traceparent });
@@ -115,8 +115,9 @@ export function createHandle(parts: HandleParts) {
       return caller;
     };
     const identify = async () => {
-      // For a short form, this checks the project that the token claims before the token itself, because erasing the project's
-      // users revokes their tokens.
+      // For a short form, this checks the project that the token claims before it checks the token. When a project's users are
+      // erased, their tokens are revoked. Without this order, the answer would say that the token is revoked, not that the
+      // project is gone.
       projects.checkThere(counted, operation);
       const caller = await (isAdmin ? identifyOperator() : identifyUser());
       // A gateway that has just started may verify tokens before it knows which projects are deleted.
@@ -126,7 +127,7 @@ export function createHandle(parts: HandleParts) {
     };
     let scope: Scope;
     try {
-      // Most requests need no more than this; only the others pay for the extra waiting.
+      // This step is enough for most requests. Only requests that need one of the next two steps wait longer.
       scope = { projectId: named, caller: await identify() };
       if (address.isShort) {
         const deadline = Date.now() + requestTimeoutMs;

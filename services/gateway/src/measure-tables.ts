@@ -3,7 +3,10 @@ import type { Revocations } from './auth/revocations.ts';
 import type { ApiKeys } from './tables/api-keys.ts';
 import type { ProjectSettings } from './tables/project-settings.ts';
 
-/** Makes metrics report size and age of the tables that the gateway copies from identity; returns a function that ends this. */
+/**
+ * Makes the metrics report the size and age of the tables that the gateway copies from identity. Returns a function that ends
+ * this.
+ */
 export function measureTables(
   metrics: Metrics,
   {

@@ -27,7 +27,7 @@ import { ProjectSettings } from './tables/project-settings.ts';
 import { Upstreams, type UpstreamTimes } from './upstreams/upstreams.ts';
 import { gatewayUses } from './uses.ts';
 
-/** Longer than most balancers wait between two readiness checks of a gateway. */
+/** How long a gateway in production drains, in ms. This is longer than most balancers wait between two readiness checks. */
 const productionDrainMs = 5_000;
 
 export interface GatewayOptions {
@@ -40,7 +40,7 @@ export interface GatewayOptions {
   upstreamTimes?: Partial<UpstreamTimes>;
   /** The addresses of services that take and give bytes, instead of the configured ones. */
   upstreams?: Readonly<Record<string, string>>;
-  /** The time by which tokens expire, in ms since 1970; the machine's by default. */
+  /** The clock by which tokens expire: returns ms since 1970. By default, the clock of the machine. */
   now?: () => number;
 }
 
@@ -54,13 +54,14 @@ export interface RunningGateway extends RunningService {
   /** The address of the operators' endpoints, if they have a separate port. */
   readonly adminUrl?: string;
   /**
-   * Reports not ready from now on, answers with `Connection: close`, and goes on serving for `DRAIN_MS`, until balancers that
-   * check from time to time send nothing any more. Resolves at the end of that time; the caller has to call `stop`.
+   * Reports not ready from now on, and answers with `Connection: close`. Goes on serving for `DRAIN_MS`. In this time,
+   * balancers that check from time to time find out, and send nothing any more. Resolves at the end of that time. The caller
+   * then has to call `stop`.
    */
   drain(): Promise<void>;
 }
 
-/** Starts the HTTP address in front of the services. Neither they nor Redis need to be there yet. */
+/** Starts the HTTP server in front of the services. The services and Redis need not be running yet. */
 export async function startGateway(options: GatewayOptions): Promise<RunningGateway> {
   const { runtime, config, limiterStore, timeouts } = options;
   const { metrics } = runtime;
@@ -207,7 +208,7 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
       if (drainMs > 0) await wait(drainMs, undefined, { ref: false });
     },
     stop() {
-      // Ends streams first: otherwise the servers would wait for them as requests in flight.
+      // Ends streams first. Otherwise the servers would wait for the streams as for any request that is still being answered.
       streams.end();
       stopping ??= Promise.all(servers.map((server) => server.stop()))
         .then(release)
@@ -219,15 +220,15 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
   return gateway;
 }
 
-/** Throws `StartError` for a token that could be guessed. Without one the operators' endpoints refuse everybody. */
+/** Throws `StartError` if the token could be guessed. If there is no token, only operator keys open the operators' endpoints. */
 function checkOperatorToken(token: string | undefined, nodeEnv: ServiceRuntime['nodeEnv']): void {
   if (nodeEnv !== 'production' || !token || token.length >= shortestToken) return;
   throw new StartError(`OPERATOR_TOKEN: at least ${shortestToken} characters are needed in production.`);
 }
 
 /**
- * In production, operations for testing only are not routed unless allowed: requests get the same answer as for unknown
- * addresses.
+ * The operations that are routed. In production, operations that are only for testing are left out, unless they are allowed. A
+ * request for one of these gets the same answer as for an unknown address.
  */
 function servedOperations(
   nodeEnv: ServiceRuntime['nodeEnv'],

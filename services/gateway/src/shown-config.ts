@@ -1,7 +1,10 @@
 import { isWebOrigin } from '@kith/contracts';
 import { z } from 'zod';
 
-/** Reads a list that is separated by commas. `refuse` says what is wrong with an entry, in words that can follow the entry. */
+/**
+ * Reads a list that is separated by commas. If an entry is wrong, `refuse` returns the end of a sentence that begins with the
+ * entry.
+ */
 function list(refuse: (entry: string, all: readonly string[]) => string | undefined) {
   return z.string().transform((text, context): readonly string[] => {
     const entries = text.split(',').map((entry) => entry.trim());

@@ -29,8 +29,8 @@ describe.each(availableEngines())('authentication on %s', (engine) => {
     send(port, { path: `/v7/${projectId}/connections`, headers });
 
   /**
-   * Makes a gateway accept a token, then one of a new key; returns the old token, and a function that sends a request with any
-   * token.
+   * Makes a gateway accept a token, and then a token that a new key signed. Returns the issuer, the old token, and a function
+   * that sends a request with any token and returns the status.
    */
   async function changeKeys(rotating: TestGateway, how: { keepOld: boolean }) {
     const issuer = await serveIssuer(rotating.bus);

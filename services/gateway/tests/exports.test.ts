@@ -112,7 +112,7 @@ describe.each(availableEngines())('exports (%s)', (engine) => {
     await using world = await ExportWorld.start(engine, { exportTimes: { retry: [1, 1] } });
     let isLost: Promise<void> | undefined;
     await world.give('notifications', () => ({ items: [], next: 'more' }));
-    // When a second page is asked for, all first pages have been asked for.
+    // A second page is asked for only after all first pages. So only later pages are lost.
     await world.give('sessions', async ({ after }) => {
       if (after === null) return { items: [sessionItem(randomUUID())], next: 'more' };
       isLost ??= lose(world);
@@ -146,7 +146,8 @@ describe.each(availableEngines())('exports (%s)', (engine) => {
       return largePage();
     });
     using download = await world.open();
-    // Reading stops once the connection's buffers are full, however many other requests come; otherwise it would go on without end.
+    // Once the buffers of the connection are full, the export asks for no more pages, however many other requests come. Without
+    // this rule, it would go on without end.
     const rounds = 30;
     const isStill = async () => {
       const before = pages;

@@ -170,7 +170,7 @@ describe.each(availableEngines())('forwarding on %s', (engine) => {
   });
 
   it('answers 503 at once, with Retry-After, when nobody serves', async () => {
-    // If it waited for an answer, it would wait ten minutes.
+    // If the gateway waited for an answer, it would wait ten minutes.
     const { port } = await test.another({ env: { REQUEST_TIMEOUT_MS: '600000', RATE_LIMIT_SCALE: '0' } });
     const answer = await send(port, { method: 'POST', path: signInPath });
     expectError(answer, 'gateway/unavailable');
@@ -185,7 +185,7 @@ describe.each(availableEngines())('forwarding on %s', (engine) => {
     const service = await serveEcho(test.bus, signIn, async () => undefined);
     const began = performance.now();
     expectError(await send(port, { method: 'POST', path: signInPath }), 'gateway/timeout');
-    // Timers may be early by a ms. The default would be 5 s.
+    // A timer may fire a millisecond early. The default timeout would be 5 s.
     const waited = performance.now() - began;
     expect(waited).toBeGreaterThanOrEqual(299);
     expect(waited).toBeLessThan(4_800);

@@ -49,7 +49,7 @@ export interface TestOptions {
   now?: NonNullable<GatewayOptions['now']>;
 }
 
-/** A gateway on a free port, over a bus of its own; limits are in Redis if the engines are real. */
+/** Starts a gateway on a free port, with its own bus. If the engines are real, limits are counted in Redis. */
 export async function startTestGateway(engine: EngineKind, options: TestOptions = {}): Promise<TestGateway> {
   const stack = new AsyncDisposableStack();
   const runtime = stack.use(await createRuntime(engine));
@@ -72,8 +72,8 @@ export async function startTestGateway(engine: EngineKind, options: TestOptions 
     return stack.use(gateway);
   };
   const gateway = await start(options);
-  // A worker that has just loaded a file on a busy machine counts as absent for that time: short deadlines would be over
-  // immediately.
+  // On a busy machine, a worker is blocked while it loads a file. A request that comes then seems to have waited for all this
+  // time, and short deadlines would be over immediately.
   await waitFor(() => Date.now() - receivedAt() < 10, { what: 'the worker to have caught up' });
   return {
     gateway,
@@ -90,7 +90,7 @@ export interface Answer {
   text: string;
 }
 
-/** Sends one request on a connection of its own, from `localAddress` if given. */
+/** Sends one request on a new connection. If `localAddress` is given, the connection comes from this address. */
 export function send(
   port: number,
   request: {
@@ -130,7 +130,7 @@ export function raw(port: number, ...parts: (string | Uint8Array)[]): Promise<st
   });
 }
 
-/** Reads the first answer out of what `raw` gave. */
+/** Reads the first answer from the text that `raw` returned. */
 export function parseAnswer(text: string): Answer {
   const [head = '', ...rest] = text.split('\r\n\r\n');
   const [statusLine = '', ...lines] = head.split('\r\n');
@@ -145,7 +145,7 @@ export function parseAnswer(text: string): Answer {
 
 /** Checks the status, the whole body and the content type of an error with the code's usual text. */
 export function expectError(answer: Answer, code: ErrorCode): void {
-  // The reason why a token is refused differs; token.test.ts checks the sentences.
+  // The message says why a token is refused, and so it differs. token.test.ts checks these messages.
   const said = code === 'auth/unauthorized' ? { message: JSON.parse(answer.text).error } : {};
   expect(answer.text).toBe(JSON.stringify(errorBody(code, said)));
   expect(answer.status).toBe(statusOf(code));
@@ -153,13 +153,13 @@ export function expectError(answer: Answer, code: ErrorCode): void {
   expect(answer.headers['x-request-id']).toMatch(/^[A-Za-z0-9._-]{1,64}$/);
 }
 
-/** What a service was sent. */
+/** A request that a service has received. */
 export interface Seen {
   context: RequestContext;
   body: string;
 }
 
-/** Serves an operation and remembers its requests; answers an empty object, or what `reply` makes. */
+/** Serves an operation and remembers its requests. Answers with an empty object, or with what `reply` returns. */
 export async function serveEcho(
   bus: Bus,
   spec: OperationSpec,
@@ -182,11 +182,11 @@ export interface TestIssuer {
   revoked: Revocations;
   /** The answer to requests for projects' settings, two per page. */
   projects: GatewaySettings[];
-  /** The answer to requests for keys, by hash. */
+  /** The answer to requests for API keys, with the hash of each key. */
   apiKeys: { hash: string; key: ApiKey }[];
-  /** Delays the answer about revocations after it is made. */
+  /** Delays each answer about revocations. The answer is made before the delay. */
   hold?: () => Promise<void>;
-  /** Signs an access token; `changes` replace claims, undefined leaves one out. */
+  /** Signs an access token. `changes` replace claims. A claim that is undefined in `changes` is left out. */
   token(changes?: JWTPayload): Promise<string>;
   /** Begins to use another key, beside or instead of the old ones. */
   rotate(options: { keepOld: boolean }): Promise<void>;

@@ -71,7 +71,7 @@ describe.each(availableEngines())('lists on %s', (engine) => {
     expect(lists).toEqual(
       page.slice(1).map((one, index) => ({
         ...one,
-        // Sixteen are asked for at the same time: the second round passes 20,000 ids.
+        // The gateway asks for sixteen collections at the same time. After the second round, the answer has over 20,000 ids.
         entityIds: index < 31 ? idsOf(one.id) : [],
         entities: [],
       })),

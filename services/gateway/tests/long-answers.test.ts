@@ -46,7 +46,7 @@ describe('a long answer of a service of files', () => {
     `HTTP/1.1 200 OK\r\n${statusHeader}: 200\r\nContent-Type: text/plain\r\nContent-Length: ${length}\r\n\r\n`;
   const write = (socket: Socket, bytes: Uint8Array | string) =>
     new Promise<void>((resolve) => socket.write(bytes, () => resolve()));
-  /** Writes bytes in pieces of any size. */
+  /** Writes bytes in pieces of random size. */
   const pieces = async (socket: Socket, bytes: Uint8Array) => {
     for (let at = 0; at < bytes.length; ) {
       const piece = bytes.subarray(at, at + randomInt(1, 300_000));

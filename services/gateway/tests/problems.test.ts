@@ -26,7 +26,7 @@ import {
 
 const accept = 'application/problem+json, application/json';
 
-/** Checks an error in the form of RFC 9457; `extra` are the members that this occurrence adds. */
+/** Checks an error in the form of RFC 9457. `extra` are the further members of this error. */
 function expectProblem(
   answer: Answer,
   code: ErrorCode,
@@ -34,7 +34,8 @@ function expectProblem(
 ): void {
   const { status, message } = errors[code];
   expect(answer.headers['content-type']).toBe('application/problem+json');
-  // Section 3.1: a URI reference with the full path; a title that is the same each time; the answer's own status.
+  // By RFC 9457 section 3.1, `type` is a URI reference with the full path. `title` is always the same for a code. `status` is
+  // the status of the answer.
   expect(JSON.parse(answer.text)).toEqual({
     type: `/docs/errors#${code}`,
     title: message,

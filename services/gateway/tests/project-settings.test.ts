@@ -80,7 +80,7 @@ describe.each(availableEngines())('settings of projects on %s', (engine) => {
   const usual = '"connections.list-of-user";q=100;w=300';
   const own = '"connections.list-of-user";q=3;w=60';
   const limits = { 'connections.list-of-user': { max: 3, windowSeconds: 60 } };
-  // Without a notice, a gateway would learn of the change only within 30 s.
+  // A notice brings the change soon. Without a notice, a gateway may learn of it only after 30 s.
   const soon = { what: 'the change' };
 
   describe('limits', () => {

@@ -20,7 +20,7 @@ async function listen(server: Server): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-/** Longer than any test: whatever waits for it is never answered. */
+/** A time in ms that is longer than any test. So a wait of this length never ends. */
 const neverMs = 3_600_000;
 
 /** A gateway with a limit of 3, over a bus in this process, and its log lines. */

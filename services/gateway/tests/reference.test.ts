@@ -84,7 +84,7 @@ describe.each(availableEngines())('the reference on %s', (engine) => {
     expect(response.headers.get('content-encoding')).toBe('gzip');
     expect(response.headers.get('etag')).not.toBe(plain.headers.etag);
     expect(Number(response.headers.get('content-length'))).toBeLessThan(plain.text.length / 5);
-    // fetch has decoded the text.
+    // `fetch` has already decompressed the text.
     expect((await response.text()) === plain.text).toBe(true);
     for (const encodings of ['identity', 'br', 'gzip;q=0', 'gzip;q=0.1, identity']) {
       const answer = await get('/openapi.json', { 'accept-encoding': encodings });

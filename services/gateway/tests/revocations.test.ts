@@ -161,7 +161,8 @@ describe.each(availableEngines())('revocations on %s', (engine) => {
     let asks = 0;
     issuer.hold = async () => {
       begin();
-      // Holds back further answers: made after the notice, which this issuer knows nothing of, they would undo it.
+      // Holds back all further answers. This issuer does not know of the notice. So an answer that it makes after the notice
+      // would undo the notice.
       await (asks++ === 0 ? told : over);
     };
     await asked;

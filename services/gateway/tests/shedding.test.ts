@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { expectError, projectId, send, serveEcho, serveIssuer, startTestGateway, userId } from './harness.ts';
 
 const path = `/v7/${projectId}/users/${userId}`;
-/** This many of an operation's requests are always let through; a round has as many answers. */
+/** How many of an operation's requests are always let through. A round has the same number of answers. */
 const least = 32;
 
 describe.each(availableEngines())('a service that turns requests away (%s)', (engine) => {
@@ -35,7 +35,7 @@ describe.each(availableEngines())('a service that turns requests away (%s)', (en
     const all = Array.from({ length: least }, () => send(port, { path }));
     await expect.poll(() => asked.length).toBe(least);
 
-    // For one round the service itself refuses; from then on the gateway does, without asking it.
+    // In the first round, the service itself refuses. From then on, the gateway refuses without asking the service.
     for (let more = 1; more <= least + 2; more++) {
       const answer = await send(port, { path });
       expectError(answer, 'gateway/unavailable');
@@ -48,7 +48,7 @@ describe.each(availableEngines())('a service that turns requests away (%s)', (en
     asked.length = 0;
     const after = await send(port, { path });
     expect(after.status).toBe(200);
-    // Requests that the gateway refused count for no limit, but those that the service turned away do.
+    // Requests that the gateway refused do not count towards the rate limit. Requests that the service turned away do.
     expect(after.headers.ratelimit).toContain(`r=${100 - 2 * least - 1};`);
     await service.stop();
   });

@@ -84,7 +84,7 @@ describe('a store that takes bytes slowly', () => {
   let store: Awaited<ReturnType<typeof openStore>>;
   let blobs: Blobs;
   let folder: string;
-  /** While it is pending, the file store accepts nothing after the first bytes of each file. */
+  /** While this promise is pending, the file store accepts nothing after the first bytes of each file. */
   let gate: PromiseWithResolvers<void>;
 
   beforeAll(async () => {
@@ -123,7 +123,7 @@ describe('a store that takes bytes slowly', () => {
   }
 
   const token = () => issuer.token({ sub: owner.userId });
-  /** Resolves after the time for which the gateway waits for a silent sender. */
+  /** Opens an upload that sends nothing more, and waits until the gateway refuses it. */
   const slowSenderIsRefused = async () => {
     const idle = new Sender(port, await token());
     const answer = await idle.answer;
@@ -132,7 +132,7 @@ describe('a store that takes bytes slowly', () => {
       expect.objectContaining({ code: 'request/timeout' }),
     ]);
   };
-  /** Sends until no more is accepted, for longer than the gateway waits for a slow sender. */
+  /** Sends until the gateway has accepted nothing for longer than it waits for a slow sender. */
   const held = async () => {
     gate = Promise.withResolvers();
     const sender = new Sender(port, await token());
@@ -179,7 +179,7 @@ describe('a store that takes bytes slowly', () => {
       const { keys, loose, unfinished } = await left();
       return keys.length + loose.length + unfinished === 0;
     };
-    // Until a socket is read again, it does not report that its other side has gone.
+    // A socket has to be read again before it reports that its other side has gone.
     gate.resolve();
     await waitFor(isGone, { what: 'nothing left' });
     expect(await left()).toEqual({ keys: [], loose: [], unfinished: 0 });

@@ -62,7 +62,7 @@ describe.each(availableEngines())('streams (%s)', (engine) => {
     const listening = (async () => {
       while (seen.length < total) {
         const options = { gateway: anyGateway(), lastEventId: String(seen.length) };
-        // A gateway that is about to stop may refuse; then another one is tried, as any client would do.
+        // A gateway that is about to stop may refuse. Then this tries another gateway, as any client would do.
         const source = await world.stream(userId, options).catch((error: NodeJS.ErrnoException) => {
           expect(['ECONNREFUSED', 'ECONNRESET']).toContain(error.code);
         });
@@ -81,7 +81,7 @@ describe.each(availableEngines())('streams (%s)', (engine) => {
     })();
     for (let told = 1; told <= total; told++) {
       await world.tell(userId);
-      // At most this many events come between two cuts.
+      // The reader is at most `ahead` events behind.
       await waitFor(() => seen.length >= told - ahead);
       if (told % 30 === 0) {
         const fresh = await world.test.another();
@@ -131,7 +131,7 @@ describe.each(availableEngines())('streams (%s)', (engine) => {
     const userId = randomUUID();
     using before = await world.stream(userId);
     await world.tell(userId, new Date(Date.now() - dayMs / 2));
-    // Events of different people have no order: the older one has to be the first of the feed.
+    // Events of different people have no fixed order. So this waits until the older event is the first of the feed.
     await waitFor(() => before.events.length === 1);
     await world.tell(userId);
     await waitFor(() => before.events.length === 2);
@@ -205,7 +205,8 @@ describe.each(availableEngines())('streams (%s)', (engine) => {
 
   // Only one engine, as the bus plays no part in this.
   it.runIf(engine === 'embedded')('ends a client that does not read', async () => {
-    // Notifications of the largest size (four bytes per character), and so many that no buffers on the way hold all of them.
+    // These notifications have the largest size, with four bytes per character. They are so many that no buffers on the way
+    // hold all of them.
     const avatar = '🙂'.repeat(2_048);
     const count = 1_000;
     await using world = await FeedWorld.start(engine, { streamTimes: { check: 50, unread: 500 } });
@@ -221,7 +222,7 @@ describe.each(availableEngines())('streams (%s)', (engine) => {
   });
 
   it('a gateway that stops ends its streams at once, and tells when to come again', async () => {
-    // If it waited for the streams, it would not stop within the hour.
+    // If the gateway waited for the streams, it would not stop within the hour.
     await using world = await FeedWorld.start(engine, { timeouts: { drain: 3_600_000 } });
     const userId = randomUUID();
     const sources = await Promise.all(Array.from({ length: 3 }, () => world.stream(userId)));

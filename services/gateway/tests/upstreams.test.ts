@@ -49,7 +49,10 @@ describe('what a gateway sends on to a service of files', () => {
   });
   afterAll(() => undo.disposeAsync());
 
-  /** Headers with which a client that had the secret could pose as somebody else, and those it can try without the secret. */
+  /**
+   * Headers with which a client may try to pose as somebody else. For some of them, the client would need the secret. The
+   * others it can send without the secret.
+   */
   function forged(operation: string, path: string): Record<string, string> {
     const context: Partial<RequestContext> = {
       requestId: 'forged',

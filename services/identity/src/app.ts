@@ -18,26 +18,26 @@ export interface AppContext {
   epoch: number;
   /** When the database was last restored, in Unix ms; 0 if it never was. */
   restoredAt: number;
-  /** For asking connections about blocks. */
+  /** For requests to other services, and for work on published events. */
   bus: Bus;
   tokens: AccessTokens;
   keys: SigningKeys;
-  /** Seals and hashes what is stored. */
+  /** Seals and hashes stored values. */
   secrets: Secrets;
-  /** `aud` of the tokens that projects' own backends sign, too. */
+  /** `aud` of access tokens, and of the tokens that projects' own backends sign. */
   tokenAudience: string;
   notices: Notices;
-  /** The list of erasures outside of the database. */
+  /** The list of erasures, which is kept outside of the database. */
   erasures: ErasureList;
-  /** External users who were erased: tokens from before that are refused. */
+  /** Knows which external users were erased. Tokens from before an erasure are refused. */
   erasedExternals: ErasedExternals;
   passwords: Passwords;
   /** Limits failed attempts at an account. */
   attempts: Attempts;
-  /** The time by which second factors are judged. */
+  /** The present time, for all checks of second factors. */
   now(): Date;
-  /** Kicked after each commit that stored a mail. */
+  /** Sends the stored mails. It is kicked after each commit that stores a mail. */
   postman: Pick<Postman, 'isThere' | 'kick'>;
-  /** Kicked after each commit that stored an event. */
+  /** Publishes the stored events. It is kicked after each commit that stores an event. */
   relay: Relay;
 }

@@ -11,23 +11,23 @@ import {
   renewMs,
 } from './store/index.ts';
 
-/**
- * How many failures make further attempts wait, and for how long failures count together, in ms
- * (spec#accounts-attempts-refused).
- */
+/** If `most` attempts fail within `togetherMs`, further attempts have to wait (spec#accounts-attempts-refused). */
 const most = 10;
 const togetherMs = 15 * 60_000;
-/** The first wait and the longest one, in ms; each failure after the first wait doubles it. */
+/** The first wait and the longest wait, in ms. Each failure after the first wait doubles the wait. */
 const firstWaitMs = 30_000;
 const longestWaitMs = 3600_000;
 
-/** How many characters of an address's hash name its place. They hold 24 bits, which bounds the table (docs/adr/0049). */
+/**
+ * How many characters of an address's hash are in the id of the address's place. They hold 24 bits, so the table cannot grow
+ * without a limit (docs/adr/0049).
+ */
 const placeCharacters = 4;
 
 /** The account that somebody tries to get into, and the client that tries. */
 export interface Attempt {
   projectId: string;
-  /** The e-mail address given, lower-cased, whether somebody has it or not. */
+  /** The given e-mail address, lower-cased. Perhaps no user has it. */
   address: string;
   /** The user who has the address; null if nobody has it. */
   userId: string | null;
@@ -35,7 +35,7 @@ export interface Attempt {
   deadline?: number | undefined;
 }
 
-/** Describes a request as an attempt. */
+/** Makes an attempt from a request. */
 export function attemptOf<Whose extends Pick<Attempt, 'address' | 'userId'>>(
   request: { projectId: string; clientIp: string; deadline: number },
   whose: Whose,
@@ -45,8 +45,8 @@ export function attemptOf<Whose extends Pick<Attempt, 'address' | 'userId'>>(
 }
 
 /**
- * Limits failed attempts at an account, wherever they come from, so that passwords cannot be guessed (spec#accounts-attempts). A
- * client that the account knows counts by itself: no stranger can lock the user out.
+ * Limits the failed attempts at an account, so that nobody can guess its password (spec#accounts-attempts). All clients count
+ * together, but a client that the account knows counts by itself. So no stranger can lock the user out.
  */
 export class Attempts {
   readonly #store: AttemptStore;
@@ -61,11 +61,11 @@ export class Attempts {
   }
 
   /**
-   * Checks a password or a second factor, unless too many attempts have failed before it, and counts the attempt if it is
-   * wrong. Attempts that count together are checked one after the other, so that many simultaneous ones get no more checks than
-   * many in a row.
-   * @param check Tells whether the password or factor is right. If `check` throws, that does not count as a failed attempt. The
-   * method throws the same error, or `auth/too-many-attempts`.
+   * Checks a password or a second factor, and counts a wrong one as a failed attempt. If too many attempts have failed before,
+   * checks nothing. Attempts that count together are checked one after the other. So many simultaneous attempts get no more
+   * checks than many attempts in a row.
+   * @param check Returns whether the password or factor is right. If `check` throws an error, the attempt does not count as
+   * failed, and the method throws the same error. The method also throws `auth/too-many-attempts`.
    */
   async check(attempt: Attempt, check: () => Promise<boolean>): Promise<boolean> {
     const place = await this.#placeOf(attempt);
@@ -73,7 +73,8 @@ export class Attempts {
       refuse((await this.#store.find(place))?.failures ?? null, this.#now());
       const isRight = await check();
       if (!isRight) {
-        // Stored apart: if the request has an idempotency key and is refused, its other changes are dropped.
+        // If the request has an idempotency key and is refused, its other changes are dropped. So the failure is stored
+        // separately.
         await apart(() =>
           this.#store.fail(place, (before) => afterFailure(before, this.#now()), attempt.deadline),
         );
@@ -87,13 +88,16 @@ export class Attempts {
     await this.#store.signedIn(this.#clientOf(user, user.userId), this.#now(), user.deadline);
   }
 
-  /** Ends the waits at an account after its user has reset the password, or an operator has set it (spec#accounts-attempts-end). */
+  /**
+   * Ends the waits at an account. Called after the user has reset the password, or an operator has set it
+   * (spec#accounts-attempts-end).
+   */
   async end(of: Pick<Attempt, 'projectId' | 'address'> & { userId: string }): Promise<void> {
     await this.#store.forgetAddress(this.#addressOf(of));
     await this.#store.forgive(of.projectId, of.userId);
   }
 
-  /** Forgets an erased account: its clients and, if `address` is given, the failures at the address. Repeatable. */
+  /** Forgets the clients of an erased account. If `address` is given, also forgets the failures at the address. Repeatable. */
   async forget(of: { projectId: string; userId: string; address?: string | null }): Promise<void> {
     if (of.address != null) {
       const { projectId, address } = of;
@@ -102,9 +106,13 @@ export class Attempts {
     await this.#store.forgetClients(of.projectId, of.userId);
   }
 
-  /** The place whose failures count for an attempt: the client's own if the account knows the client, otherwise the address's. */
+  /**
+   * The place whose failures count for an attempt. If the account knows the client, this is the client's place, otherwise the
+   * address's place.
+   */
   async #placeOf(attempt: Attempt): Promise<string> {
-    // Looks a client up even if nobody has the address: otherwise the answer would come sooner.
+    // Looks up the client even if nobody has the address. Otherwise the answer would come sooner and show that nobody has the
+    // address.
     const client = this.#clientOf(attempt, attempt.userId ?? 'nobody');
     const known = await this.#store.find(client);
     const isKnown = known?.signedInAt != null && this.#now() - known.signedInAt < clientKnownMs + renewMs;

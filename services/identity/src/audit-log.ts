@@ -4,7 +4,7 @@ import { type AuditLog, eventOf, subscription } from '@kith/service';
 import type { AppContext } from './app.ts';
 import { erased } from './store/index.ts';
 
-/** Takes the audit rows of all services. Identity's own rows are stored already, unless a process has died. */
+/** Stores the audit rows of all services. Identity's own rows are already stored, unless a process died before it stored them. */
 export const auditEvents = subscription({
   durable: 'identity-audit',
   events: [auditRecorded],
@@ -19,7 +19,7 @@ export function auditLogOf(app: AppContext): AuditLog {
       await addRow(app, row);
     },
     async fail(failure, alike) {
-      // A keyed hash: erasure keeps the id, and the id must not tell whose row it was.
+      // Erasure keeps the id, so the id must not show whose row it was. For this reason it is a keyed hash.
       const row = { id: derivedId('audit', app.secrets.hash('audit-row', alike)), ...failure };
       await app.store.audits.fail(row, eventOf(row));
       app.relay.kick();
@@ -27,7 +27,7 @@ export function auditLogOf(app: AppContext): AuditLog {
   };
 }
 
-/** Adds a row. If its user is erased by now, stores only what erasure would have left of the row. */
+/** Adds a row. If the user of the row is already erased, stores only what erasure would have left of the row. */
 async function addRow({ store, secrets }: AppContext, row: AuditRow): Promise<void> {
   const userId = auditedUser(row);
   const isThere = !userId || !row.projectId || (await store.users.account(row.projectId, userId)) !== null;
@@ -35,14 +35,14 @@ async function addRow({ store, secrets }: AppContext, row: AuditRow): Promise<vo
 }
 
 /**
- * The function that makes hashes in place of the id and the address of somebody who was erased. Equal texts have equal hashes,
- * which nobody can compute without the key.
+ * Returns the function that makes hashes of an erased user's id and address. Audit rows hold these hashes in place of both.
+ * Equal texts have equal hashes, and nobody can compute a hash without the key.
  */
 export function auditHash(secrets: AppContext['secrets']): (text: string) => string {
   return (text) => secrets.hash('audit', text);
 }
 
-/** Names an actor who tries an address that no user has, by a keyed hash (spec#audit-ids). */
+/** The name of an actor who tries an address that no user has. It contains a keyed hash of the address (spec#audit-ids). */
 export function strangerOf(
   { secrets }: Pick<AppContext, 'secrets'>,
   projectId: string,

@@ -30,7 +30,7 @@ export const identityBackup: ServiceBackup = {
     { rows: deletedUsers, target: users },
     { rows: deletingProjects, target: projects },
   ],
-  // Connections, which owns them, is read before identity.
+  // The connections service owns the blocks and is read before identity.
   early: [blocks],
   standing({ type, projectId, aggregate, data }, copied) {
     if (type === sessionRevoked.type) {
@@ -70,23 +70,23 @@ export const identityBackup: ServiceBackup = {
     deletedUsers: (stored, made) => made.mapped(stored),
     endedUsers: (stored, made) => made.mapped(stored),
     blocks: (stored, made) => made.mapped(stored),
-    // New ones are made at the first start.
+    // The first start makes new keys.
     keys: () => null,
     hashKeys: () => null,
     revokedKeys: () => null,
-    // These keys would open the installation that was copied.
+    // With these keys, somebody could get into the installation that was copied.
     apiKeys: () => null,
     keyUses: () => null,
     sessions: () => null,
     factors: () => null,
     factorNotices: () => null,
-    // Mails to people who are not in the copy.
+    // These mails go to people who are not in the copy.
     mailings: () => null,
     resetRequests: () => null,
     sentMails: () => null,
     hashKinds: () => null,
     attempts: () => null,
-    // Ids and addresses of people who are not in the copy.
+    // These rows hold ids and addresses of people who are not in the copy.
     audits: () => null,
     erasedExternals: () => null,
   },

@@ -21,8 +21,8 @@ let count = 0;
 const questions = new Map<number, Question>();
 
 /**
- * Tells whether a password matches a bcrypt hash. Node has no bcrypt, and a JavaScript version on the event loop would hold up
- * every other request. So the hash is computed in a separate thread, which starts with the first question.
+ * Returns whether a password matches a bcrypt hash. Node has no bcrypt, and a JavaScript version on the event loop would hold
+ * up every other request. So a separate thread computes the hash. The thread starts with the first question.
  */
 export function compareBcrypt(password: string, hash: string): Promise<boolean> {
   const thread = worker ?? startThread();
@@ -34,7 +34,7 @@ export function compareBcrypt(password: string, hash: string): Promise<boolean> 
 }
 
 function startThread(): Worker {
-  // Without the flags of this process, which may be meant for its entry point.
+  // The thread gets none of the flags of this process. They may be meant for the entry point of the process.
   const thread = new Worker(new URL('./bcrypt-thread.ts', import.meta.url), { execArgv: [] });
   worker = thread;
   thread.on('message', ({ id, isRight }: BcryptAnswer) => {
@@ -48,7 +48,7 @@ function startThread(): Worker {
   };
   thread.on('error', ended);
   thread.on('exit', () => ended(new Error('The thread of bcrypt has ended.')));
-  // The thread must not keep a process alive that has nothing else to do.
+  // If a process has nothing else to do, the thread must not keep it alive.
   thread.unref();
   return thread;
 }

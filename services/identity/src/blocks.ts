@@ -3,8 +3,8 @@ import { type EventSubscription, subscription } from '@kith/service';
 import type { AppContext } from './app.ts';
 
 /**
- * Keeps identity's own copy of who blocks whom (ARCHITECTURE, decision 4). The copy goes by `seq`, so order and repeats of
- * events do not matter.
+ * Keeps identity's own copy of who blocks whom (ARCHITECTURE, decision 4). The copy keeps the state with the highest `seq`. So
+ * events may come in any order and more than once.
  */
 export const blockEvents: EventSubscription<AppContext> = subscription({
   durable: 'identity-blocks',

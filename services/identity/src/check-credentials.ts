@@ -7,7 +7,7 @@ import { strangerOf } from './audit-log.ts';
 import type { Project, User } from './store/index.ts';
 import { notSuspended } from './suspension.ts';
 
-/** The e-mail address and password of a request, and where it comes from. */
+/** The parts of a request that a check of its e-mail address and password needs. */
 export interface CredentialsRequest {
   projectId: string;
   body: { email: string; password: string };
@@ -17,9 +17,9 @@ export interface CredentialsRequest {
 }
 
 /**
- * Finds the user of an e-mail address and its password. An unknown address gets the same answer as a wrong password, after the
- * same time (spec#accounts-sign-in). Throws `project/not-found`, `auth/too-many-attempts`, `auth/invalid-credentials` and
- * `auth/suspended`.
+ * Finds the user who has the given e-mail address and password. An unknown address gets the same answer as a wrong password,
+ * and after the same time (spec#accounts-sign-in). Throws `project/not-found`, `auth/too-many-attempts`,
+ * `auth/invalid-credentials` and `auth/suspended`.
  */
 export async function checkCredentials(
   app: AppContext,

@@ -5,10 +5,10 @@ import { endSessionsOf } from './sessions.ts';
 import { userDeletedEvent } from './user-events.ts';
 
 /**
- * Deletes an account and ends its sessions; other services erase what they hold of it when they get the event
+ * Deletes an account and ends its sessions. Other services get the event and then erase their own data of the account
  * (spec#users-erasure). Returns `false` if there is no such account.
- * @param onLeft Is called with the error if sessions could not be revoked yet. The account is gone all the same, and the sweep
- * of erasures revokes the sessions.
+ * @param onLeft Called with the error if sessions could not be revoked yet, or failed attempts could not be forgotten yet. The
+ * account is deleted all the same, and the sweep of erasures tries again.
  */
 export async function eraseAccount(
   app: AppContext,
@@ -19,7 +19,7 @@ export async function eraseAccount(
     const user = await app.store.users.account(projectId, userId);
     if (!user) return { result: false };
     await app.erasures.note({ projectId, userId });
-    // Noted before the deletion, so that a token that comes right after the deletion is refused.
+    // Noted before the deletion, so that a token is refused even if it comes right after the deletion.
     if (user.foreignId !== null) await app.erasedExternals.note(projectId, user.foreignId);
     if ((await app.store.erasure.remove(user, userDeletedEvent(user, new Date()))) === 'stale')
       return undefined;

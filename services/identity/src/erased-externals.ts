@@ -8,8 +8,8 @@ import type { Erasure } from './store/index.ts';
 const keptMs = 24.5 * 3600_000;
 
 /**
- * Knows for a while which external users were erased: a token from before the erasure must not bring the user back
- * (spec#accounts-external-erased). A mark holds a keyed hash, and nothing else of the user.
+ * Remembers for a while which external users were erased. A token from before the erasure must not bring the user back
+ * (spec#accounts-external-erased). A mark holds a keyed hash and nothing else of the user.
  */
 export class ErasedExternals {
   readonly #store: Erasure;
@@ -28,7 +28,10 @@ export class ErasedExternals {
     });
   }
 
-  /** Whether a token was issued before its user was erased. A token that does not say when it was issued counts as issued before. */
+  /**
+   * Whether a token was issued before its user was erased. If a token does not say when it was issued, it counts as issued
+   * before.
+   */
   async refuses(
     projectId: string,
     { foreignId, issuedAt }: { foreignId: string; issuedAt: number | null },

@@ -3,15 +3,17 @@ import { open } from 'node:fs/promises';
 import { timestamp, uuid } from '@kith/contracts';
 import { z } from 'zod';
 
-/** A noted erasure of a user or, without `userId`, of a whole project. A restore from an older backup needs it. */
+/**
+ * A note of an erasure. It names a user or, without `userId`, a whole project. A restore from an older backup needs the notes.
+ */
 export const erasureNote = z.object({ projectId: uuid, userId: uuid.optional(), at: timestamp });
 export type ErasureNote = z.output<typeof erasureNote>;
 
 const append = constants.O_APPEND | constants.O_CREAT | constants.O_WRONLY;
 
 /**
- * The list of erasures: one line for each, in a file that replicas may share. Keep it apart from the database, so that they are
- * not lost together.
+ * The list of erasures, in a file with one line for each erasure. Replicas may share the file. Keep the file apart from the
+ * database, so that the two are not lost together.
  */
 export class ErasureList {
   readonly #path: string | undefined;
@@ -21,7 +23,7 @@ export class ErasureList {
     this.#path = path;
   }
 
-  /** Notes an erasure before it is made. Resolves once the note is on the disk. */
+  /** Notes an erasure before the erasure begins. Resolves once the note is on the disk. */
   async note({ projectId, userId }: { projectId: string; userId?: string }): Promise<void> {
     if (this.#path === undefined) return;
     await using file = await open(this.#path, append, 0o600);

@@ -6,19 +6,23 @@ import type { DeletedUser } from './store/index.ts';
 import { userEvents } from './user-events.ts';
 
 export interface ErasureTimes {
-  /** How often to look for deletions that are to be finished. */
+  /** How often to look for unfinished deletions. */
   everyMs: number;
-  /** How long a user's mark stays after the deletion: longer than a request that found the user before it can take. */
+  /** How long a user's mark stays after the deletion. By then, all requests that found the user before the deletion are over. */
   settleMs: number;
 }
 
 export const erasureTimes: ErasureTimes = { everyMs: 10_000, settleMs: 60_000 };
-/** How many users one sweep looks at. All users of a deleted project wait for `settleMs` at the same time. */
+/**
+ * How many users one sweep looks at. The number is high because all users of a deleted project wait for `settleMs` at the same
+ * time.
+ */
 const batch = 1_000;
 
 /**
- * Finishes deletions: revokes sessions that a process did not get to revoke or that were opened meanwhile, and erases what else
- * is stored of the user here, and the user's earlier events here and on the bus. Repeatable; run by a sweep.
+ * Finishes deletions. Revokes sessions that a process left open, and sessions that were opened meanwhile. Erases everything
+ * else that identity stores of the user. Erases the earlier events of the user, here and on the bus. Repeatable; run by a
+ * sweep.
  */
 export async function finishErasures(app: AppContext, settleMs: number): Promise<void> {
   const failures: unknown[] = [];
@@ -40,7 +44,7 @@ async function finishErasure(app: AppContext, deleted: DeletedUser, settleMs: nu
   const { range, last } = userEvents(deleted);
   await eraseEvents(parts, range, { keep: last });
   const isSettled = Date.now() - deleted.deletedAt.getTime() >= settleMs;
-  // Audit events that are not published yet are erased once they are.
+  // An audit event can be erased only after it was published. Until then, the erasure stays unfinished.
   if (!isSettled || !hasNoFactors || (await parts.outbox.holds(audited))) return;
   await app.store.blocks.forget(deleted.projectId, deleted.userId);
   await app.store.erasure.finish(deleted);

@@ -10,9 +10,9 @@ export class Gate {
     this.#limit = limit;
   }
 
-  /** Runs `work` when its turn comes. Throws `DeadlinePassed` when `deadline` (Unix ms) is over by then. */
+  /** Runs `work` when its turn comes. Throws `DeadlinePassed` if `deadline` (Unix ms) is over by then. */
   async run<T>(deadline: number, work: () => Promise<T>): Promise<T> {
-    // Finished work hands its place to the first that waits, so that nothing newer can slip in.
+    // Finished work hands its place to the work that has waited longest. So newer work cannot overtake it.
     if (this.#running >= this.#limit) await new Promise<void>((resolve) => this.#waiting.push(resolve));
     else this.#running++;
     try {

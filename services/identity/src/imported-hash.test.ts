@@ -2,7 +2,7 @@ import { passwordHashKind } from '@kith/contracts';
 import { expect, test } from 'vitest';
 import { importedHash, importedKind, markImported, nobodysHash, verifyImported } from './imported-hash.ts';
 
-// Made by others: the bcrypt of libxcrypt, passlib's scrypt, and the command line of argon2.
+// Other programs made these hashes: the bcrypt of libxcrypt, the scrypt of passlib, and the command line of argon2.
 const examples = [
   ['bcrypt 2a', 'U*U', '$2a$05$CCCCCCCCCCCCCCCCCCCCC.E5YPO9kmyuRGyh0XouQYb4YMJKvyOeW'],
   ['bcrypt 2y', 'rasmuslerdorf', '$2y$07$BCryptRequires22Chrcte/VlQH0piJtjXl.0t1XkA8pw9dMXTpOq'],

@@ -3,7 +3,7 @@ import { promisify } from 'node:util';
 import { passwordHashKind } from '@kith/contracts';
 import { compareBcrypt } from './bcrypt.ts';
 
-/** Marks a stored hash that another backend has made; such hashes are of the password as given, not normalized. */
+/** Marks a stored hash that another backend has made. Such a hash was made from the password as given, without normalization. */
 const mark = 'imported:';
 
 const argon2Async = promisify(argon2);
@@ -15,17 +15,19 @@ const scryptAsync = promisify<
   Buffer
 >(scrypt);
 
-/** Marks another backend's hash for storing; it stays until its user signs in. */
+/** Marks another backend's hash for storing. The hash stays until the user signs in. */
 export function markImported(hash: string): string {
   return mark + hash;
 }
 
-/** The other backend's hash inside a stored one; null if the stored hash is our own, or if there is none. */
+/** The other backend's hash inside a stored hash; null if the stored hash is our own, or if no hash is stored. */
 export function importedHash(stored: string | null): string | null {
   return stored?.startsWith(mark) ? stored.slice(mark.length) : null;
 }
 
-/** Tells whether a password matches another backend's hash: argon2id, scrypt or bcrypt. None is computed on the event loop. */
+/**
+ * Returns whether a password matches another backend's hash: argon2id, scrypt or bcrypt. No hash is computed on the event loop.
+ */
 export async function verifyImported(password: string, hash: string): Promise<boolean> {
   if (hash.startsWith('$2')) return compareBcrypt(password, hash);
   const { name, cost, salt, wanted } = parse(hash);
@@ -49,14 +51,14 @@ export async function verifyImported(password: string, hash: string): Promise<bo
   return timingSafeEqual(given, wanted);
 }
 
-/** A hash of this kind that no password matches; verifying it takes as long as verifying any other. */
+/** A hash of this kind that no password matches; verifying it takes as long as verifying any other hash of this kind. */
 export function nobodysHash(kind: string): string {
   if (kind.startsWith('$2'))
     return `${kind}$${bcryptText(randomBytes(16), 22)}${bcryptText(randomBytes(23), 31)}`;
   return `${kind}$${base64(randomBytes(16))}$${base64(randomBytes(32))}`;
 }
 
-/** The kind of another backend's stored hash; null if the stored hash is our own, or if there is none. */
+/** The kind of another backend's stored hash; null if the stored hash is our own, or if no hash is stored. */
 export function importedKind(stored: string | null): string | null {
   const hash = importedHash(stored);
   return hash === null ? null : passwordHashKind(hash);
@@ -78,7 +80,7 @@ function base64(bytes: Buffer): string {
   return bytes.toString('base64').replaceAll('=', '');
 }
 
-/** Text in bcrypt's alphabet; the last character of each part holds fewer bits than a character can. */
+/** Text in bcrypt's alphabet. The last character holds fewer bits than the others, so it is always `.` here. */
 function bcryptText(bytes: Buffer, length: number): string {
   return `${base64(bytes)
     .replaceAll('+', '.')

@@ -6,7 +6,7 @@ import { withProfile } from './profile.ts';
 import type { User } from './store/index.ts';
 import { foreignUserId } from './user-ids.ts';
 
-/** The user that a row describes, at `seq` 0: no event tells of it (docs/adr/0018). */
+/** The user that a row describes. Its `seq` is 0, because an import makes no event (docs/adr/0018). */
 export function importedUserOf(projectId: string, row: ImportedUser, now: Date): User {
   const { foreignId = null, email = null, passwordHash, role, reputation, isVerified, createdAt } = row;
   const at = createdAt === undefined ? now : new Date(createdAt);
@@ -28,8 +28,8 @@ export function importedUserOf(projectId: string, row: ImportedUser, now: Date):
 }
 
 /**
- * The fields of a row whose stored values differ; fields that the row leaves out are not compared. Neither is the hash, if our
- * own has replaced it since the user signed in.
+ * The fields of a row whose values differ from the stored ones. Fields that the row leaves out are not compared. If our own
+ * hash has replaced the imported hash since the user signed in, the hash is not compared, either.
  */
 export function differingFields(row: ImportedUser, stored: User): string[] {
   const described = importedUserOf(stored.projectId, row, stored.createdAt);

@@ -1,7 +1,7 @@
 import { decodeCursor, encodeCursor, foreignCursor } from '@kith/base';
 import type { ErrorCode } from '@kith/contracts';
 
-/** The rows of a list that are asked for: those after the first `skip` rows, or after the row at a place. */
+/** Which rows of a list to read: those after the first `skip` rows, or those after the place `after`. */
 export interface ListRange {
   from: { skip: number } | { after: string };
   /** The most rows to read. */
@@ -17,7 +17,10 @@ export interface ListPage<Row> {
 const lastMs = 9_999_999_999_999;
 const placePattern = /^\d{13}\|[0-9a-f-]{36}$/;
 
-/** A row's place in a list: newest first, ties by id. The width is fixed, so that places sort as text. */
+/**
+ * A row's place in a list: newest first, and by id if the times are equal. The time has a fixed width, so that places sort as
+ * text.
+ */
 export function placeOf(row: { createdAt: Date; id: string }): string {
   return `${backwards(row.createdAt)}|${row.id}`;
 }
@@ -27,12 +30,12 @@ export function placeBounds({ from, to }: { from?: Date | undefined; to?: Date |
   above: string;
   below: string;
 } {
-  // `}` follows `|`.
+  // `}` is the character after `|`.
   return { above: to ? `${backwards(to)}}` : '', below: from ? `${backwards(from)}}` : '~' };
 }
 
 function backwards(time: Date): string {
-  // Clamps times outside the range to its ends: no row has such times.
+  // If a time is outside the range, takes the nearest end of the range. No row has such a time.
   return String(Math.min(Math.max(lastMs - time.getTime(), 0), lastMs)).padStart(13, '0');
 }
 
@@ -42,8 +45,8 @@ export interface ListRequest {
 }
 
 /**
- * Reads one page of a list by number or by cursor, and links to the next (spec#lists-cursor). Throws `code` with
- * `field: "cursor"` for a cursor that is not of this list.
+ * Reads one page of a list by number or by cursor, and links to the next page (spec#lists-cursor). If the cursor is not of this
+ * list, throws `code` with `field: "cursor"`.
  */
 export async function readPage<Row extends { createdAt: Date; id: string }>(
   request: ListRequest,
@@ -60,7 +63,7 @@ export async function readPage<Row extends { createdAt: Date; id: string }>(
   }
   const page = position?.page ?? request.query.page;
   const from = position ? { after: position.after } : { skip: (page - 1) * limit };
-  // Reads one row more, to know whether another row follows.
+  // Reads one row more than the page holds, to know whether another page follows.
   const { rows: found, total } = await list.read({ from, limit: limit + 1 });
   const rows = found.slice(0, limit);
   const hasMore = found.length > limit;

@@ -11,7 +11,10 @@ import {
 import { deletedSettingsOf, gatewaySettingsOf } from './project-settings.ts';
 import type { Project } from './store/index.ts';
 
-/** Tells gateways immediately of changes to the rules they enforce. A gateway that missed a notice asks for it later. */
+/**
+ * Tells gateways immediately if the rules that they enforce have changed. If a gateway has missed a notice, it asks for the
+ * change later.
+ */
 export class Notices {
   readonly #bus: Bus;
   readonly #log: Logger;
@@ -21,23 +24,23 @@ export class Notices {
     this.#log = log;
   }
 
-  /** Tells what is to be refused. Does not wait. */
+  /** Sends what gateways must refuse, or must accept again. Does not wait. */
   tell(notice: Partial<RevocationNotice>): void {
     const whole: RevocationNotice = { sessions: [], suspended: [], restored: [], keys: [], ...notice };
     this.#broadcast(revocationNotice, whole);
   }
 
-  /** Tells a project's settings as they are now. Does not wait. */
+  /** Sends a project's present settings. Does not wait. */
   tellSettings(project: Project): void {
     this.#broadcast(projectSettingsNotice, gatewaySettingsOf(project));
   }
 
-  /** Tells that a project is deleted. Does not wait. */
+  /** Reports that a project is deleted. Does not wait. */
   tellDeleted(projectId: string): void {
     this.#broadcast(projectSettingsNotice, deletedSettingsOf(projectId));
   }
 
-  /** Tells of a key that was made or, if `key` is null, that no key has this hash any more. Does not wait. */
+  /** Reports a new key. If `key` is null, reports that no key has this hash any more. Does not wait. */
   tellApiKey(hash: string, key: ApiKey | null): void {
     this.#broadcast(apiKeyNotice, { hash, key });
   }

@@ -9,7 +9,7 @@ import { ownUserOf } from './user-views.ts';
 const refreshLifetimeMs = 30 * 24 * 3600 * 1000;
 const userAgentLength = 512;
 
-/** What a request tells of the session's device, and how to set headers of the answer. */
+/** What a request says about the session's device, and the function that sets headers of the answer. */
 export interface FromRequest {
   userAgent: string;
   clientIp: string;
@@ -17,9 +17,9 @@ export interface FromRequest {
 }
 
 /**
- * Opens a session of a user: the answer of sign-up, sign-in and verify-external-user (spec#accounts-session).
- * @param changed The error code to throw if the user has meanwhile changed what the session depends on; left out for a new
- * user.
+ * Opens a session of a user. Returns the answer of sign-up, sign-in and verify-external-user (spec#accounts-session).
+ * @param changed The error code to throw if the user has meanwhile changed something that the session depends on. It is left
+ * out for a new user.
  */
 export async function openSession(
   app: AppContext,

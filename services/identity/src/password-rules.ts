@@ -3,18 +3,19 @@ import { ApiError } from '@kith/base';
 import type { User } from './store/index.ts';
 
 /**
- * The length in base64url that a common password's hash is cut to, here and in `tools/common-passwords.ts`, which writes the
- * list.
+ * How many base64url characters are kept of a common password's hash. `tools/common-passwords.ts`, which writes the list, keeps
+ * the same number.
  */
 const hashCharacters = 6;
 
 let list: Promise<Set<string>> | undefined;
 
 /**
- * Refuses a new password that an attacker would try first: one of the 10,000 most used, or the user's own e-mail address or
- * username (spec#accounts-common-password). Upper or lower case does not matter, nor do different encodings of one character.
+ * Refuses a new password that an attacker would try first: one of the 10,000 most used passwords, or the user's own e-mail
+ * address or username (spec#accounts-common-password). Upper or lower case does not matter, nor do different encodings of one
+ * character. Throws `auth/weak-password`.
  * @param password At most 256 characters long: normalising a longer one may take seconds.
- * @param field The input field that the password came in. Throws `auth/weak-password`.
+ * @param field The input field that contains the password.
  */
 export async function refuseWeak(
   password: string,

@@ -6,7 +6,7 @@ import { derive, Passwords } from './passwords.ts';
 const later = Date.now() + 60_000;
 const passwords = new Passwords();
 
-/** `Passwords` that records the kind and cost of each hash it computes. */
+/** Makes an instance of `Passwords` that records the kind and the cost of each hash that it computes. */
 function recorded() {
   const computed: string[] = [];
   const recording = new Passwords({
@@ -35,7 +35,7 @@ test('hashes with argon2id as a PHC string with a salt of its own', async () => 
 });
 
 test('verifies what was hashed elsewhere, at another cost', async () => {
-  // From the command line of the reference implementation: argon2 somesalt -id -m 16 -t 2 -p 1.
+  // Made by the command line of the reference implementation: argon2 somesalt -id -m 16 -t 2 -p 1.
   const phc = '$argon2id$v=19$m=65536,t=2,p=1$c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc';
   expect(await passwords.verify('password', phc, later)).toBe(true);
   expect(await passwords.verify('passwords', phc, later)).toBe(false);

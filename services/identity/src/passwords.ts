@@ -24,15 +24,16 @@ interface Hashed {
 const cost = { memory: 19 * 1024, passes: 2, parallelism: 1 };
 const saltBytes = 16;
 const hashBytes = 32;
-// Each hash takes 19 MiB and one of libuv's four threads, which DNS look-ups and signatures need too.
+// Each hash takes 19 MiB and one of libuv's four threads. DNS look-ups and signatures need these threads, too.
 const atOnce = Math.min(3, availableParallelism());
 
-/** Hashes and verifies passwords, a few at a time, so that a burst of sign-ups cannot eat the memory. */
+/** Hashes and verifies passwords, a few at a time, so that a burst of sign-ups cannot use up the memory. */
 export class Passwords {
   readonly #gate = new Gate(atOnce);
-  // Hashes of other backends may take 40 times as long as ours, so users with one of ours do not queue behind them.
+  // A hash of another backend may take 40 times as long as our own. So such hashes have a gate of their own, and users with our
+  // own hashes need not wait for them.
   readonly #importedGate = new Gate(1);
-  // The hash that is checked for an unknown address: no password matches it.
+  // The hash to check if no user has the given address. No password matches it.
   readonly #nobody = { ...cost, salt: randomBytes(saltBytes), hash: randomBytes(hashBytes) };
   readonly #nobodies = new Map<string, string>();
   readonly #work: HashWork;
@@ -41,7 +42,7 @@ export class Passwords {
     this.#work = work;
   }
 
-  /** Hashes a password as a PHC string. Throws `DeadlinePassed` when its turn comes after `deadline` (Unix ms). */
+  /** Hashes a password as a PHC string. If `deadline` (Unix ms) is over when the turn comes, throws `DeadlinePassed`. */
   async hash(password: string, deadline: number): Promise<string> {
     const salt = randomBytes(saltBytes);
     const hash = await this.#gate.run(deadline, () =>
@@ -51,8 +52,8 @@ export class Passwords {
   }
 
   /**
-   * Tells whether a password matches a stored hash, which is our own PHC string or an imported one. If `hash` is null, there is
-   * no such user: then the result is `false`, and it takes as long as checking one of our own hashes.
+   * Returns whether a password matches a stored hash: our own PHC string, or an imported hash. If there is no such user, `hash`
+   * is null. Then the result is `false`, and the check takes as long as the check of our own hash.
    */
   async verify(password: string, hash: string | null, deadline: number): Promise<boolean> {
     const imported = importedHash(hash);
@@ -65,8 +66,9 @@ export class Passwords {
   }
 
   /**
-   * After a password was refused, computes one hash of each other kind. So a refusal takes equally long for each user of a
-   * project and for an address that nobody has, whatever kinds of hashes the project's users have.
+   * Called after a password was refused. Computes one hash of each kind that the refusal has not computed yet. So a refusal
+   * takes equally long for all users of a project, whatever kinds of hashes they have. It also takes as long for an address
+   * that nobody has.
    * @param kinds The kinds of hashes that were imported into the project.
    */
   async spendOthers(

@@ -19,9 +19,9 @@ interface Asked {
 }
 
 /**
- * Returns a function that gives a profile's pictures after a change. A file that becomes the avatar sets the avatar's address;
- * another address, or none, removes the file from the profile. Throws `user/invalid-body` for a file that is not an image of
- * the user's own (spec#storage-avatar).
+ * Returns a function that gives a profile's pictures after a change. If a file becomes the avatar, the file's address becomes
+ * the avatar's address. If the request gives another address, or none, the file is removed from the profile. If a file is not
+ * an image of the user's own, throws `user/invalid-body` (spec#storage-avatar).
  */
 export async function picturesOf(
   { bus }: Pick<AppContext, 'bus'>,

@@ -15,7 +15,10 @@ const emptyProfile: Profile = {
   metadata: {},
 };
 
-/** The profile after what was given: an absent field stays, null empties it. Only profile fields are read. */
+/**
+ * The profile after a change of the given fields. An absent field keeps its value, and null empties a field. Only profile
+ * fields are read.
+ */
 export function withProfile(given: GivenProfile, before: Profile = emptyProfile): Profile {
   const after = (field: Exclude<keyof Profile, 'metadata'>) =>
     given[field] === undefined ? before[field] : given[field];
@@ -30,7 +33,7 @@ export function withProfile(given: GivenProfile, before: Profile = emptyProfile)
   };
 }
 
-/** Tells whether a profile differs from what is stored. */
+/** Returns whether a profile differs from the stored one. */
 export function changesProfile(after: Profile, before: Profile): boolean {
   return (Object.keys(after) as (keyof Profile)[]).some(
     (field) => !isDeepStrictEqual(after[field], before[field]),

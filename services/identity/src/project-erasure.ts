@@ -42,9 +42,9 @@ export async function eraseProjects(
 }
 
 /**
- * Deletes the users in the way each could delete their own account; the events make every service erase its part. The project
- * itself ends only when requests that had found it are over, the users' erasures are finished, and every service reports that
- * nothing is left.
+ * Deletes the project's users in the same way as users delete their own accounts. The events make every service erase its part.
+ * The project itself ends only after three conditions are met. All requests that had found the project are over. The erasures
+ * of its users are finished. Every service reports that nothing is left.
  */
 async function eraseProject(
   app: AppContext,

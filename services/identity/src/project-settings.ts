@@ -9,7 +9,10 @@ import {
 import { readPublicKey } from './public-key.ts';
 import type { Project, ProjectSettings } from './store/index.ts';
 
-/** The settings a request gives, field by field; an absent field is absent. Throws `project/invalid-body`. */
+/**
+ * The settings that a request gives, field by field. A field that the request leaves out is absent here, too. Throws
+ * `project/invalid-body`.
+ */
 export function settingsOf(body: BodyOf<typeof updateProject>): Partial<ProjectSettings> {
   const { name, publicKey, limits, webOrigins, publicProfiles, publicConnections, storageMib } = body;
   const { externalTokenMaxAge } = body;
@@ -59,7 +62,10 @@ export function projectAnswer(project: Project): ProjectAnswer {
   };
 }
 
-/** The settings of a project that gateways enforce. A connection list shows profiles, so it is public only if profiles are. */
+/**
+ * The settings of a project that gateways enforce. A connection list shows profiles, so it is public only if profiles are
+ * public.
+ */
 export function gatewaySettingsOf(project: Project): GatewaySettings {
   return {
     projectId: project.id,
@@ -71,7 +77,7 @@ export function gatewaySettingsOf(project: Project): GatewaySettings {
   };
 }
 
-/** What gateways are told of a deleted project. */
+/** The settings that gateways get for a deleted project. */
 export function deletedSettingsOf(projectId: string): GatewaySettings {
   return {
     projectId,

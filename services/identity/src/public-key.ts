@@ -5,9 +5,9 @@ const pemForm = /^-----BEGIN ((?:RSA )?PUBLIC KEY)-----[A-Za-z0-9+/=\s]+-----END
 const privateMembers = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k'];
 
 /**
- * Reads a public key for external sign-in, PEM or JWK (an object or its text), and gives it as SPKI in PEM. It accepts RSA from
- * 2,048 bits, EC on P-256 and Ed25519. Throws `project/invalid-body` with `field: "publicKey"`; the message says why but quotes
- * nothing of the input, which may be a private key.
+ * Reads a public key for external sign-in, and returns it as SPKI in PEM. The input is PEM or a JWK (an object or its text).
+ * Accepts RSA from 2,048 bits, EC on P-256 and Ed25519. Throws `project/invalid-body` with `field: "publicKey"`. The message
+ * says why but quotes nothing of the input, which may be a private key.
  */
 export function readPublicKey(given: string | Record<string, unknown>): string {
   const value = typeof given === 'string' ? textOrJwk(given.trim()) : given;
@@ -45,7 +45,7 @@ function isStrong(key: KeyObject): boolean {
   const { modulusLength = 0, publicExponent = 0n, namedCurve } = key.asymmetricKeyDetails ?? {};
   switch (key.asymmetricKeyType) {
     case 'rsa':
-      // With an exponent of 1 a signature is its own content: anybody could make one.
+      // With an exponent of 1, the signature equals the signed content, so anybody could make a signature.
       return modulusLength >= 2048 && modulusLength <= 16_384 && publicExponent >= 3n;
     case 'ec':
       return namedCurve === 'prime256v1';

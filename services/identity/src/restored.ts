@@ -17,9 +17,9 @@ import { userEvent } from './user-events.ts';
 const pageSize = 500;
 
 /**
- * Finds in earlier events what a restore from a backup has undone (docs/adr/0028). A user who was deleted after the backup is
- * deleted again, a session that was revoked is revoked again. A user who was created after the backup is gone, so the other
- * services are told to forget that user.
+ * Finds in earlier events what a restore from a backup has undone (docs/adr/0028). If a user was deleted after the backup,
+ * deletes the user again. If a session was revoked after the backup, revokes the session again. If a user was created after the
+ * backup, the user is gone, so tells the other services to forget the user.
  */
 export const usersBeforeRestore: EventSubscription<AppContext> = subscription({
   durable: 'identity-users',
@@ -59,7 +59,7 @@ async function tellLost(
   app.relay.kick();
 }
 
-/** The longest wait until earlier deletions are repeated. */
+/** The longest wait for earlier deletions to be repeated, in ms. */
 const deletionsMs = 60_000;
 
 /**

@@ -56,30 +56,30 @@ import { startUpkeep } from './upkeep.ts';
 
 export interface IdentityOptions {
   store: StoreConfig;
-  /** The secrets that identity seals and hashes with. */
+  /** The secrets with which identity seals and hashes. */
   secrets: Secrets;
   /** `iss` of access tokens. */
   tokenIssuer?: string;
   /** `aud` of access tokens. */
   tokenAudience?: string;
-  /** Path of the list that erasures are noted in, if one is kept. */
+  /** Path of the list of erasures; absent if no list is kept. */
   erasuresFile?: string | undefined;
-  /** Lifetimes of signing keys, if they are to differ from the defaults. */
+  /** Lifetimes of signing keys that differ from the defaults. */
   keyTimes?: Partial<KeyTimes>;
-  /** How often the service ends sessions that died processes have left open, in ms; 5 s by default. */
+  /** How often the service ends sessions that a process left open when it died, in ms; 5 s by default. */
   sweepEveryMs?: number;
-  /** Times of erasure, if they are to differ from the defaults. */
+  /** Times of erasure that differ from the defaults. */
   erasureTimes?: Partial<ErasureTimes>;
-  /** Tells the time that failed attempts and second factors are judged by, Unix ms; the machine's clock by default. */
+  /** The clock for failed attempts and second factors, in Unix ms; the clock of the machine by default. */
   now?: () => number;
-  /** How mails are sent; without it no mail can be sent. */
+  /** How mails are sent; if it is absent, no mail can be sent. */
   mails?: MailOptions | undefined;
 }
 
 interface MailOptions extends TransportConfig {
   /** The address by which clients reach the gateway. */
   publicUrl?: string | undefined;
-  /** Times of sending, if they are to differ from the defaults. */
+  /** Times of sending that differ from the defaults. */
   times?: Partial<MailTimes>;
 }
 
@@ -198,8 +198,8 @@ type MailConfig = Pick<
 >;
 
 /**
- * How mails are sent, according to the environment; to files only during development (spec#accounts-mail-smtp). Throws
- * `StartError`.
+ * How mails are sent, according to the environment. Mails can be written to files only during development
+ * (spec#accounts-mail-smtp). Throws `StartError`.
  */
 function mailsOf(
   { SMTP_URL: smtpUrl, MAIL_FROM: from, MAIL_FOLDER, PUBLIC_URL: publicUrl }: MailConfig,
@@ -213,7 +213,10 @@ function mailsOf(
   return { smtpUrl, from, folder: mailFolder, publicUrl };
 }
 
-/** Refuses a mail server whose mails others on the network could read; only development may use one. Throws `StartError`. */
+/**
+ * Refuses a mail server if others on the network could read the mails to it. Only development may use such a server. Throws
+ * `StartError`.
+ */
 function refuseOpenMail(smtpUrl: string): void {
   if (mayGoPlain(smtpUrl))
     throw new StartError(

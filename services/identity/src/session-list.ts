@@ -3,7 +3,7 @@ import type { AppContext } from './app.ts';
 import { type ListRequest, readPage } from './listing.ts';
 import type { Session } from './store/index.ts';
 
-/** Reads a page of a user's sessions, newest first; its cursors are valid only for the operation `name`. */
+/** Reads a page of a user's sessions, newest first. The cursors are valid only for the operation `name`. */
 export function readSessions(
   app: AppContext,
   request: ListRequest,

@@ -9,24 +9,25 @@ import { accessLifetimeMs } from './tokens/signing-keys.ts';
 const batch = 100;
 
 /**
- * How far clocks may differ in total if each is up to a minute off: the clocks of the replica that issued a token, of the one
- * that revoked it, of the one that is asked what is revoked, and of the gateway that judges it. One more minute is spare.
+ * How far clocks may differ in total, in ms, if each clock is up to a minute off. Four clocks take part: of the replica that
+ * issued a token, of the replica that revoked it, of the replica that lists revocations, and of the gateway that judges the
+ * token. One more minute is spare.
  */
 const clocksDifferMs = 5 * 60_000;
 
-/** The reason in the event when operators, not the user, have ended the session. */
+/** The reason in the event if an operator, not the user, has ended the session. */
 const byOperators: Partial<Record<EndingReason, RevocationReason>> = {
   suspended: 'suspended',
   'ended-by-operator': 'ended',
   'password-set': 'password-changed',
 };
 
-/** The time from which every gateway regards access tokens that were issued before `at` as expired. */
+/** The time by which all access tokens issued before `at` have expired, even by the clock of every gateway. */
 export function tokensEnd(at: Date): Date {
   return new Date(at.getTime() + accessLifetimeMs + clocksDifferMs);
 }
 
-/** Tells whether a session is still open: not revoked, not expired, and not made outdated by a change of its user. */
+/** Returns whether a session is still open: not revoked, not expired, and not outdated by a change of its user. */
 export function isOpen(session: Session, user: User, at: Date): boolean {
   return session.revokedAt === null && session.expiresAt > at && isOfNow(session, user);
 }
@@ -37,9 +38,9 @@ function isOfNow(session: Session, user: User): boolean {
 
 /**
  * Revokes a session for good and tells gateways. A session that is already revoked stays as it is.
- * @param judged The hash of the token that was valid when the decision to revoke was made; if another token is valid by now,
+ * @param judged The hash of the token that was valid when the decision to revoke was made. If another token is valid by now,
  * the session stays as it is, too.
- * @returns Whether this call has revoked it.
+ * @returns Whether this call has revoked the session.
  */
 export async function revokeSession(
   app: AppContext,
@@ -60,7 +61,7 @@ export async function revokeSession(
     },
     occurredAt: at,
   });
-  // A suspended user's session is kept until its refresh token would have expired, so that refreshing it is answered
+  // A suspended user's session is kept until its refresh token would have expired. Until then, a refresh gets the answer
   // `auth/suspended`.
   const keepUntil = reason === 'suspended' && session.expiresAt > until ? session.expiresAt : until;
   if (!(await app.store.sessions.revoke(session, { at, keepUntil, event, judged }))) return false;
@@ -70,8 +71,8 @@ export async function revokeSession(
 }
 
 /**
- * Revokes the sessions that a stored change of their user made outdated. Repeatable: any process finishes what a died one has
- * left.
+ * Revokes the sessions that a stored change of their user made outdated. Repeatable: if a process dies, any other process
+ * finishes the work.
  */
 export async function finishEnding(app: AppContext, ending: Ending): Promise<void> {
   await afterChange(() => finish(app, ending));
@@ -99,7 +100,7 @@ export async function endSessionsOf(
   });
 }
 
-/** Finishes all unfinished endings. */
+/** Finishes every unfinished ending: revokes the outdated sessions that are not revoked yet. */
 export async function finishEndings(app: AppContext): Promise<void> {
   for (;;) {
     const endings = await app.store.accounts.endings(batch);
@@ -109,8 +110,8 @@ export async function finishEndings(app: AppContext): Promise<void> {
 }
 
 /**
- * Checks whether the user has changed what sessions depend on while this one was being opened. If so, revokes the session,
- * which may have been missed when the change ended the others. Throws `auth/suspended`, or `code`.
+ * Checks whether the user has changed something that sessions depend on while this session was being opened. If so, revokes the
+ * session and throws `auth/suspended` or `code`. The change has ended the other sessions, but it may have missed this session.
  */
 export async function confirmSession(app: AppContext, session: Session, code: ErrorCode): Promise<void> {
   const user = await app.store.users.account(session.projectId, session.userId);
@@ -120,8 +121,8 @@ export async function confirmSession(app: AppContext, session: Session, code: Er
 }
 
 /**
- * Stores in a user that all its sessions have ended, then revokes them. Returns the stored user, or `undefined` if the user was
- * changed since `user` was read.
+ * Stores in a user that all sessions of the user have ended, then revokes these sessions. Returns the stored user. Returns
+ * `undefined` if the user has changed since `user` was read.
  */
 export async function endAllSessions(
   app: AppContext,

@@ -11,8 +11,9 @@ interface Reader extends Pick<RequestContext, 'seesAll' | 'serverKey'> {
 }
 
 /**
- * Whether a request may see profiles. Where strangers may not, gateways already ask them for a token
- * (spec#users-strangers-none): this check is for gateways of an older version, and for those that do not know the setting yet.
+ * Whether a request may see profiles. If strangers may not see them, gateways already ask strangers for a token
+ * (spec#users-strangers-none). This check is for gateways of an older version, and for gateways that do not know the setting
+ * yet.
  */
 export async function seesProfiles(
   app: AppContext,
@@ -23,20 +24,20 @@ export async function seesProfiles(
   return project !== null && project.publicProfiles !== 'none';
 }
 
-/** Whether a reader sees all of a user: the user itself, or the application's own back end (spec#server-keys-rights). */
+/** Whether a reader sees all of a user. The user does, and so does the application's own back end (spec#server-keys-rights). */
 export function seesOwn({ caller, serverKey }: Reader, userId: string): boolean {
   return caller ? caller.userId === userId : serverKey !== undefined;
 }
 
-/** Adds the last sign-in to a user who was found by name, if the reader sees it. */
+/** Adds the last sign-in to a user who was found by name, if the reader may see this time. */
 export async function asShown(app: AppContext, reader: Reader, user: User | null): Promise<User | null> {
   if (!user || !seesOwn(reader, user.id)) return user;
   return (await app.store.users.withSignIns([user]))[0] ?? null;
 }
 
 /**
- * Answers a user's public profile as far as the caller may see it; users themselves get their own full profile
- * (spec#users-public, spec#users-own, spec#users-strangers). Throws `user/not-found`.
+ * Returns a user's public profile, as far as the reader may see it. If the reader sees all of the user, returns the full
+ * profile (spec#users-public, spec#users-own, spec#users-strangers). Throws `user/not-found`.
  */
 export async function showUser(
   app: AppContext,

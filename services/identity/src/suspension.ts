@@ -15,15 +15,18 @@ interface Whose {
 /** The most suspensions that one sweep ends. */
 const batch = 1_000;
 
-/** Until when gateways have to refuse a suspended user: as long as the user's tokens may live, but no longer than the suspension. */
+/**
+ * Until when gateways must refuse a suspended user: until the user's tokens have expired or the suspension ends, whichever
+ * comes first.
+ */
 export function refusedUntil(at: Date, until: Date | null): Date {
   const end = tokensEnd(at);
   return until !== null && until < end ? until : end;
 }
 
 /**
- * Suspends a user: the same write ends its sessions, and gateways are told immediately. If the user is already suspended,
- * replaces the reason and time. Throws `user/not-found`.
+ * Suspends a user. The same write ends the user's sessions, and gateways are told immediately. If the user is already
+ * suspended, replaces the reason and the end. Throws `user/not-found`.
  */
 export async function suspend(app: AppContext, whose: Whose, suspension: Suspension): Promise<User> {
   const { user, isChanged } = await untilMade(() => suspendOnce(app, whose, suspension), whose);
@@ -55,8 +58,8 @@ async function suspendOnce(app: AppContext, { projectId, userId }: Whose, suspen
 }
 
 /**
- * Restores a user, who may sign in again; ended sessions stay ended. Throws `user/not-found`.
- * @param how.ifOver Restores only if the suspension's time is over.
+ * Restores a user, who may then sign in again. Ended sessions stay ended. Throws `user/not-found`.
+ * @param how.ifOver If true, restores the user only if the time of the suspension is over.
  */
 export async function restore(app: AppContext, whose: Whose, how: { ifOver?: boolean } = {}): Promise<User> {
   const { user, isChanged } = await untilMade(() => restoreOnce(app, whose, how), whose);
@@ -77,7 +80,7 @@ async function restoreOnce(app: AppContext, { projectId, userId }: Whose, how: {
   return { result: { user: after, isChanged: true } };
 }
 
-/** Returns a user who wants to sign in, restored if the time of the suspension is over. Throws `auth/suspended`. */
+/** Returns a user who wants to sign in. If the time of a suspension is over, restores the user first. Throws `auth/suspended`. */
 export async function notSuspended(app: AppContext, user: User, deadline?: number): Promise<User> {
   if (user.isActive) return user;
   if (!isOver(await saidOf(app, user))) throw new ApiError('auth/suspended');
@@ -91,7 +94,7 @@ export async function notSuspended(app: AppContext, user: User, deadline?: numbe
 export async function endSuspensions(app: AppContext): Promise<void> {
   for (const whose of await app.store.accounts.suspendedUntil(new Date(), batch)) {
     await restore(app, whose, { ifOver: true }).catch((error: unknown) => {
-      // Deleted meanwhile.
+      // The user was deleted meanwhile.
       if (!(error instanceof ApiError && error.code === 'user/not-found')) throw error;
     });
   }

@@ -5,12 +5,12 @@ import { finishEndings } from './sessions.ts';
 import { endSuspensions } from './suspension.ts';
 import type { KeyTimes } from './tokens/signing-keys.ts';
 
-/** How often to look for values sealed by replicas that have only the older secret, and to seal them again. */
+/** How often to look for values that a replica with only the older secret has sealed, in ms. They are then sealed again. */
 const resealEveryMs = 10 * 60_000;
 
 /**
- * Starts the recurring work: ends sessions that a died process left open, ends suspensions whose time is over, removes what has
- * expired, and renews keys.
+ * Starts the recurring work: ends sessions that a process left open when it died, ends suspensions whose time is over, removes
+ * what has expired, and renews keys.
  */
 export function startUpkeep(
   app: AppContext,

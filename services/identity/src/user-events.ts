@@ -10,8 +10,8 @@ import type { User } from './store/records.ts';
 import { publicUserOf } from './user-views.ts';
 
 /**
- * The event of a user's creation or change, with the `seq` that `user` has after it. The actor is the user, or null for an
- * operator.
+ * The event of a user's creation or change. `user` is the user after the change; the event has the same `seq`. The actor is the
+ * user. If an operator made the change, the actor is null.
  */
 export function userEvent(
   spec: typeof userCreated | typeof userUpdated | typeof userSuspended,

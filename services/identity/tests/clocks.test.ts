@@ -33,7 +33,7 @@ describe.each(availableEngines())('clocks that differ, on %s', (engine) => {
     const { accessToken, refreshToken } = await signUpUser(identity.bus, projectId);
     clockAt(now - minute);
     await call(identity.bus, signOut, { projectId, body: { refreshToken } });
-    // A gateway whose clock is a minute behind accepts the token until then.
+    // A gateway whose clock is a minute behind accepts the token until this time.
     const gatewayNow = (decodeJwt(accessToken).exp ?? 0) * 1000 - 1;
     const trueNow = gatewayNow + minute;
     clockAt(trueNow + minute);

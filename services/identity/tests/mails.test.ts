@@ -157,7 +157,7 @@ describe.each(availableEngines())('mails on %s', (engine) => {
     expect(mailsTo(email)).toEqual([]);
   });
 
-  /** Somebody with an authenticator app, and a session that has just proved itself. */
+  /** A user with an authenticator app, and with a session that has a new proof. */
   const withApp = async () => {
     const ada = await signUpUser(identity.bus, projectId, { email: `${randomUUID()}@example.org` });
     const of = { projectId, caller: callerOfSession(ada) };
@@ -184,7 +184,7 @@ describe.each(availableEngines())('mails on %s', (engine) => {
     const removed = 'A second factor was removed from your account at Test';
     expect((await nthMail(email, 2)).headers.subject).toBe(removed);
     const admin = { params: { projectId, userId } };
-    // There is no factor to remove, and so nothing to tell.
+    // There is no factor to remove, so no mail is sent.
     expect((await call(identity.bus, removeUserFactors, admin)).status).toBe(204);
     const waiting = /"waiting":\{|"notices":\[/;
     const isOver = async () => !waiting.test(await stored());
@@ -216,7 +216,7 @@ describe.each(availableEngines())('mails on %s', (engine) => {
       (await dumpStore(identity.store)).mailings?.find((row) => {
         const said = JSON.stringify(row).replaceAll('\\', '');
         const [, dueAt = '0'] = /"dueAt":(\d+)/.exec(said) ?? [];
-        // It waits for its second try, not for the first.
+        // The mail waits for its second try, not for its first.
         const isLater = Number(dueAt) > Date.now() + 60_000;
         return said.includes(email) && said.includes('"factorAdded"') && isLater;
       });

@@ -30,7 +30,7 @@ test.each(availableEngines())(
     const suspended = { ...changed, isActive: false, suspendedAt: new Date(), sessionEpoch: 2, rev: 3 };
     await store.accounts.update(suspended, { event: null, ending: null });
     await expect(open(changed)).rejects.toMatchObject({ code: 'auth/suspended' });
-    // Two sessions were valid when they were opened: the change itself has to end those.
+    // Two sessions were valid when they were opened. The change itself must end them.
     expect(await store.sessions.live(projectId, id)).toHaveLength(2);
   },
 );

@@ -12,7 +12,10 @@ import { makeUser } from './support/users.ts';
 
 const device = { userAgent: 'vitest', clientIp: '192.0.2.1', setHeader: () => undefined };
 
-/** The app of a replica that does `what` before the next call of `name` on the sessions. That call returns `instead`, if given. */
+/**
+ * The app of a replica that does `what` just before the next call of `name` on the sessions. If `instead` is given, this call
+ * returns it.
+ */
 function meets(
   app: AppContext,
   name: 'findFamily' | 'rotate',
@@ -70,7 +73,7 @@ describe.each(availableEngines())('two replicas and one refresh token, on %s', (
     expect(await app.store.sessions.live(projectId, user.id)).toHaveLength(1);
     expect((await refresh(third.refreshToken)).success).toBe(true);
 
-    // A reused token is recognised whichever state was read.
+    // A reused token is recognised whichever state of the session was read.
     const again = await app.store.sessions.findFamily(projectId, stored?.familyHash ?? '');
     await expect(
       refresh(
@@ -88,7 +91,7 @@ describe.each(availableEngines())('two replicas and one refresh token, on %s', (
     const { app, user, refresh } = await signedUp(engine, undo);
     const { projectId } = user;
     let { refreshToken } = await openSession(app, user, device, new Date());
-    /** Refreshes twice at another replica: the same client got no answer and asked again. */
+    /** Refreshes twice at another replica: the client got no answer from the first replica and asked again. */
     const goOn = async () => {
       for (let times = 0; times < 2; times++) ({ refreshToken } = await refresh(refreshToken));
     };

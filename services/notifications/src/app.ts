@@ -8,9 +8,9 @@ export interface AppContext {
   store: NotificationStore;
   /** For waking streams, and for asking identity about users that this service's copy does not hold yet. */
   bus: Bus;
-  /** Kicked after each commit that stored an event. */
+  /** The relay of events. It is kicked after each commit that stored an event. */
   relay: Pick<Relay, 'kick'>;
-  /** Makes changes of one feed that have lost a race go on one after the other. */
+  /** If changes of one feed have lost a race, lets them go on one after the other. */
   turns: Turns;
   /** How long a notification is kept after the event that made it, in ms. */
   keepMs: number;

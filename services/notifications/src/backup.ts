@@ -28,7 +28,7 @@ export const notificationsBackup: ServiceBackup = {
     entries(stored, made) {
       const { id, doc } = made.mapped(stored);
       const blank: Pick<StoredEntry, 'action' | 'metadata'> = { action: null, metadata: {} };
-      // The notifications of an application may name anybody.
+      // An application's notifications may name anybody, so their content is blanked.
       if (!isKiths(doc)) return { id, doc: Object.assign({}, doc as StoredEntry, blank) };
       const { connectionId, initiatorId, initiatorName, initiatorUsername } = doc.metadata;
       const { name, username } = made.person(initiatorId);

@@ -11,8 +11,9 @@ export interface Decision<T> {
 }
 
 /**
- * Changes a user's feed: reads it, decides, stores, and tries again when somebody was faster, until the deadline (Unix ms).
- * Whatever else `decide` reads, it reads after the feed, so that a change in between makes it decide once more.
+ * Changes a user's feed: reads the feed, decides, and stores the change. If somebody else was faster, tries again, until the
+ * deadline (Unix ms). Whatever else `decide` reads, it reads after the feed. So if the feed changes in between, `decide` runs
+ * once more.
  */
 export function changeFeed<T>(
   app: AppContext,

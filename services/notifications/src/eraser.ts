@@ -11,10 +11,10 @@ import { eventsOf, eventsTelling } from './store/place.ts';
 
 const everyMs = 1_000;
 const usersAtOnce = 10;
-/** After this time, others take over a user whose eraser has died. */
+/** If a process dies while it erases a user, another process takes over after this time. */
 const claimMs = 10_000;
 const againMs = 5_000;
-/** How long after the end of an account its data is looked for again: longer than anything that began before can take. */
+/** How long after the end of an account its data is looked for again. Nothing that began before the end can take so long. */
 const lastLookMs = 10 * 60_000;
 const batch = 100;
 
@@ -53,13 +53,13 @@ export async function eraseDue(
   if (failures.length > 0) throw new AggregateError(failures, `${failures.length} users not erased yet`);
 }
 
-/** When to look again: at ever longer intervals, as ever less can still arrive, and `null` after the last look. */
+/** When to look again. The intervals get longer, because less and less can still arrive. `null` after the last look. */
 function nextLook(endedAt: number, now: number): number | null {
   const last = endedAt + lastLookMs;
   return now >= last ? null : Math.min(last, Math.max(now + againMs, 2 * now - endedAt));
 }
 
-/** Resolves to `false` if something still has to wait, for example for an event to be published. */
+/** Erases a user. Resolves to `false` if something still has to wait, for example for an event to be published. */
 async function eraseUser(app: AppContext, user: Owner, isStopped: () => boolean): Promise<boolean> {
   const { erasure } = app.store;
   await blankSnapshots(app, user, isStopped);
@@ -70,7 +70,7 @@ async function eraseUser(app: AppContext, user: Owner, isStopped: () => boolean)
   await eraseEvents(parts, auditEventsOf(user));
   await app.store.settings.erase(user);
   await app.store.replies?.forget(user);
-  // Removed before its entries: without a feed nobody adds entries, except a process that was suspended while doing so.
+  // Removes the feed before its entries. Without a feed nobody adds entries, except a process that was suspended while it did so.
   const isDone = await erasure.removeFeed(user);
   if (!isDone) app.relay.kick();
   while ((await erasure.removeEntries(user, batch)) === batch) {
@@ -80,7 +80,10 @@ async function eraseUser(app: AppContext, user: Owner, isStopped: () => boolean)
   return isDone;
 }
 
-/** Blanks what others' notifications say about a user. Each is an ordinary change of their feed, and their counts stay the same. */
+/**
+ * Blanks what other users' notifications say about a user. For each of these feeds, this is an ordinary change, and the counts
+ * stay the same.
+ */
 async function blankSnapshots(app: AppContext, user: Owner, isStopped: () => boolean): Promise<void> {
   for (let hasMore = true; hasMore && !isStopped(); ) {
     const entries = await app.store.erasure.tellingOf(user, batch);
@@ -104,11 +107,11 @@ async function blankSnapshots(app: AppContext, user: Owner, isStopped: () => boo
 }
 
 /**
- * Blanks what published events of others' feeds say about a user: on the bus, blank events take their place, so that those
- * feeds have no gap. `true` when there may be more.
+ * Blanks what published events of other users' feeds say about a user. On the bus, blank events replace these events, so that
+ * the feeds have no gap. Resolves to `true` if there may be more.
  */
 async function blankEvents({ bus, store }: AppContext, user: Owner): Promise<boolean> {
-  // This walks over all events that the project's feeds published in a week, but only when an account ends.
+  // This walks over all events that the feeds of the project published in a week. But it does so only when an account ends.
   const found = await store.outbox.published(eventsTelling(user), batch);
   await withdrawEvents(bus, found);
   for (const { key, event } of found) {

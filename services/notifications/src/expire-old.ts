@@ -7,8 +7,8 @@ import { feedKey } from './store/place.ts';
 const batch = 100;
 
 /**
- * Removes expired notifications. This is an ordinary change of the feed, and not an expiry by the database: so the totals and
- * the unread count change with the rows, and streams learn how far back the feed reaches.
+ * Removes expired notifications. The database does not expire them: each removal is an ordinary change of the feed. So the
+ * totals and the unread count change with the rows, and streams learn how far back the feed reaches.
  */
 export async function expireOld(app: AppContext): Promise<void> {
   for (;;) {
@@ -18,7 +18,7 @@ export async function expireOld(app: AppContext): Promise<void> {
       const [{ projectId, userId }] = own as [(typeof own)[number]];
       const owner = { projectId, userId };
       await changeFeed(app, owner, async (before) => {
-        // Read again, as some of them may have been removed since.
+        // Reads the notifications again, as some of them may have been removed since.
         const old = await app.store.find(
           owner,
           own.map(({ id }) => id),

@@ -10,7 +10,7 @@ export interface Owner {
 export interface NewNotification extends Owner {
   id: string;
   type: AppNotification['type'];
-  /** Only for notifications of an application. Those of Kith itself have a fixed action. */
+  /** Only for notifications of an application. Notifications of Kith itself have a fixed action. */
   action?: string | null | undefined;
   metadata: AppNotification['metadata'];
   createdAt: number;
@@ -18,14 +18,17 @@ export interface NewNotification extends Owner {
   keepUntil: number;
 }
 
-/** A notification in its place. `readAt` says when it was marked by itself; it can also be read through the feed's `marks`. */
+/**
+ * A notification in its place in the feed. `readAt` says when this single notification was marked as read. The notification
+ * also counts as read if one of the feed's `marks` covers it.
+ */
 export interface Entry extends NewNotification {
   /** Feed sequence: counts up from 1 in the order in which notifications became visible. */
   seq: number;
   readAt: number | null;
 }
 
-/** At the time `at`, everything up to a feed sequence was marked as read. */
+/** At the time `at`, everything up to the feed sequence `upTo` was marked as read. */
 export interface Mark {
   upTo: number;
   at: number;
@@ -37,7 +40,10 @@ export interface Feed {
   seq: number;
   total: number;
   unread: number;
-  /** The highest sequence that has expired. After it the feed is complete, except for notifications that were taken back. */
+  /**
+   * The highest sequence that has expired. After this sequence the feed is complete, except for notifications that were taken
+   * back.
+   */
   expiredTo: number;
   /** Oldest first. */
   marks: readonly Mark[];
@@ -49,10 +55,13 @@ export const emptyFeed: Feed = { seq: 0, total: 0, unread: 0, expiredTo: 0, mark
 
 /** The most streams a user may have open (spec#notifications-stream-places). */
 export const maxStreams = 5;
-/** Beyond this many marks the oldest is dropped: what it had marked then counts as read at the time of the next mark. */
+/**
+ * The most marks that a feed keeps. If there are more, the oldest mark is dropped. The notifications that it had marked then
+ * count as read at the time of the next mark.
+ */
 const maxMarks = 50;
 
-/** When an entry was marked as read: by itself, or with all others. */
+/** When an entry was marked as read, alone or together with all others. Null if it is unread. */
 export function readAtOf(entry: Entry, feed: Pick<Feed, 'marks'>): number | null {
   if (entry.readAt !== null) return entry.readAt;
   return feed.marks.find(({ upTo }) => entry.seq <= upTo)?.at ?? null;
@@ -73,13 +82,13 @@ export function remove(feed: Feed, entries: readonly Entry[]): Feed {
   return { ...feed, total: feed.total - entries.length, unread: feed.unread - unread };
 }
 
-/** Removes expired entries, and remembers how far they reach. */
+/** Removes expired entries, and remembers the highest expired sequence. */
 export function expire(feed: Feed, entries: readonly Entry[]): Feed {
   const expiredTo = Math.max(feed.expiredTo, ...entries.map(({ seq }) => seq));
   return { ...remove(feed, entries), expiredTo };
 }
 
-/** Marks all that is there as read. */
+/** Marks all notifications in the feed as read. */
 export function markAll(feed: Feed, at: number): Feed {
   const marks = [...feed.marks, { upTo: feed.seq, at }];
   return { ...feed, unread: 0, marks: marks.slice(-maxMarks) };
@@ -90,7 +99,7 @@ export function openStream(feed: Feed, streamId: string): Feed {
   return { ...feed, streams: [...feed.streams, streamId].slice(-maxStreams) };
 }
 
-/** Takes a stream's place back. */
+/** Removes a stream from its place. */
 export function closeStream(feed: Feed, streamId: string): Feed {
   return { ...feed, streams: feed.streams.filter((one) => one !== streamId) };
 }

@@ -7,7 +7,10 @@ import {
 
 type Metadata = KithNotification['metadata'];
 
-/** Whether this is a notification of Kith itself, which has an initiator. The `metadata` of an application's may hold anything. */
+/**
+ * Whether this is a notification of Kith itself. Only such a notification has an initiator. The `metadata` of an application's
+ * notification may hold anything.
+ */
 export function isKiths<T extends { type: string; metadata: unknown }>(
   of: T,
 ): of is T & Pick<KithNotification, 'type' | 'metadata'> {
@@ -15,8 +18,8 @@ export function isKiths<T extends { type: string; metadata: unknown }>(
 }
 
 /**
- * Replaces the id of an initiator whose account has ended: the nil UUID (RFC 9562 section 5.9). The contract asks for a UUID,
- * and the user's own id would be a trace of that user (spec#users-erasure).
+ * The nil UUID (RFC 9562 section 5.9). It replaces the id of an initiator whose account has ended. The contract asks for a
+ * UUID, and the user's own id would be a trace of that user (spec#users-erasure).
  */
 export const nobody = '00000000-0000-0000-0000-000000000000';
 

@@ -32,7 +32,7 @@ export interface NotificationsOptions {
   keepDays?: number;
   /** How often the service looks for expired notifications, in ms. */
   expireEveryMs?: number;
-  /** The clock by which notifications expire, in ms since 1970; the machine's by default. */
+  /** The clock by which notifications expire: returns ms since 1970. By default, the clock of the machine. */
   now?: () => number;
 }
 

@@ -97,7 +97,7 @@ describe.each(availableEngines())('a user whose account has ended (%s)', (engine
     expect(await world.list(reader.id)).toEqual(expected(toReader));
     expect([await world.count(stays.id), await world.count(reader.id)]).toEqual([4, 0]);
 
-    // A second delivery of the end changes nothing.
+    // If the end of the account is delivered again, nothing changes.
     await world.publish(deletedOf(gone));
     await world.quiet(stays);
     expect(await world.list(stays.id)).toEqual(expected(toStays));
@@ -110,7 +110,7 @@ describe.each(availableEngines())('a user whose account has ended (%s)', (engine
       (await world.store.profiles.forgotten(world.projectId, [gone.id, stays.id])).has(gone.id);
     await world.publish(deletedOf(gone));
     await waitFor(isForgotten);
-    // Nobody looks for the user any more: from now on late events must not be stored.
+    // From now on, nobody looks for data of this user any more. So late events must not store any.
     const { erasure } = world.store;
     await waitFor(async () => (await erasure.due(Date.now() + tenMinutes, 10)).length === 1);
     await eraseDue(appOf(world), { now: Date.now() + 2 * tenMinutes });
@@ -151,7 +151,7 @@ describe.each(availableEngines())('a user whose account has ended (%s)', (engine
       createdAt: Date.now(),
       keepUntil: Date.now() + tenMinutes,
     } as const;
-    // More entries than are blanked in one step, and a feed of the user.
+    // The other user gets more entries than one step blanks. The user who has gone gets a feed again.
     const app = appOf(world);
     for (const [{ id: userId }, count] of [
       [gone, 1],

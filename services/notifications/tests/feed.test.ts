@@ -62,7 +62,7 @@ describe.each(availableEngines())('what events make of feeds (%s)', (engine) => 
     const receiver = { id: randomUUID() };
     const stranger = newUser(own.projectId, 'Nobody');
     await own.publish(own.life(stranger, receiver).requested);
-    // Nobody answers for identity yet: the event waits.
+    // Until here, identity was not running, and the event waited.
     await using _identity = await startIdentity(own.runtime, { store: place.config, secrets: testSecrets });
     await waitFor(async () => (await own.count(receiver.id)) === 1);
     expect((await own.list(receiver.id)).data[0]?.metadata).toMatchObject({
@@ -95,7 +95,7 @@ describe.each(availableEngines())('what events make of feeds (%s)', (engine) => 
     ]);
     expect(pagination.totalItems).toBe(2);
     expect(await world.count(receiver.id)).toBe(1);
-    // A second delivery changes nothing.
+    // If the events are delivered again, nothing changes.
     await world.publish(...lives.map(({ requested }) => requested));
     await world.quiet(ann);
     expect((await world.list(receiver.id)).data).toEqual(data);

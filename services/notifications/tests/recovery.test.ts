@@ -27,7 +27,7 @@ describe.each(availableEngines())('trouble (%s)', (engine) => {
     place.takeDown();
     const specs = [listNotifications, countNotifications, markAllNotificationsAsRead, markNotificationAsRead];
     const answers = await Promise.all(
-      // Several changes of one user at the same time: none waits until the others have failed.
+      // These are several changes of one user at the same time. None of them waits until the others have failed.
       [...specs, markAllNotificationsAsRead].map((spec) =>
         answerInTime((timeoutMs) =>
           world.call(spec, userId, {
@@ -73,7 +73,7 @@ describe.each(availableEngines())('trouble (%s)', (engine) => {
     expect(told).toEqual([]);
     await using _next = await startNotifications(world.runtime, { store: world.place });
     await waitFor(() => told.length === 1);
-    // The event is delivered again, as the process died before it acknowledged it.
+    // The process died before it acknowledged the event. So the event is delivered again.
     await world.publish(requested);
     await world.quiet(initiator);
     expect(await world.count(receiver.id)).toBe(1);

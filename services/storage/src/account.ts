@@ -5,8 +5,8 @@ import type { Account } from './store/index.ts';
 import { accountId } from './store/place.ts';
 
 /**
- * Reads a user's account and calls `attempt` to change it, again and again while `attempt` returns `false` because another
- * change came first. Throws whatever `attempt` and `untilMade` throw.
+ * Reads a user's account and calls `attempt` to change it. If `attempt` returns `false`, another change came first. Then this
+ * function reads the account and calls `attempt` again. Throws whatever `attempt` and `untilMade` throw.
  */
 export function changeAccount(
   app: Pick<AppContext, 'store' | 'turns'>,
@@ -21,7 +21,7 @@ export function changeAccount(
   return app.turns.run([accountId(owner)], () => untilMade(make, { deadline }));
 }
 
-/** Whether the account still has the note of this upload, and nobody has given its bytes up. */
+/** Whether the account still has the note of this upload, and nobody has given up the upload's bytes. */
 export function isNoted({ doc }: Account, id: string): boolean {
   return doc.loose.some(({ fileId, isDead }) => fileId === id && !isDead);
 }

@@ -6,7 +6,7 @@ import type { Addresses } from './file.ts';
 import type { Renderer } from './images/renderer.ts';
 import type { FileStore } from './store/index.ts';
 
-/** The most bytes that may be stored (spec#storage-quota). */
+/** The most bytes that a project and a user may store (spec#storage-quota). */
 export interface Quotas {
   projectBytes: number;
   userBytes: number;
@@ -20,16 +20,16 @@ export interface AppContext {
   renderer: Renderer;
   addresses: Addresses;
   quotas: Quotas;
-  /** For withdrawing published events of an erased user. */
+  /** Used to withdraw the published events of an erased user. */
   bus: Bus;
-  /** Publishes the events that changes have stored. */
+  /** Publishes the events that were stored with changes. */
   relay: Pick<Relay, 'kick'>;
   /** Removes the bytes of deleted files. */
   remover: { kick(): void };
-  /** Makes changes of one account take turns within a process, so that they only race with those of other processes. */
+  /** Makes changes of one account in this process take turns. Then only changes in other processes can come in between. */
   turns: Turns;
   /** A folder that holds images while they are read and rendered. */
   draftFolder: string;
-  /** After how long the bytes of an upload that has not ended are removed, in ms. */
+  /** After how long the bytes of an unfinished upload are removed, in ms. */
   looseMs: number;
 }

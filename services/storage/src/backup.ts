@@ -2,7 +2,7 @@ import type { ServiceBackup } from '@kith/store/backup';
 import { accounts, declared, files, usage } from './store/collections.ts';
 import { accountId, accountOwner, fileRange, placedFile, usageId } from './store/place.ts';
 
-/** Storage's data in a backup. */
+/** The data of the storage service in a backup. */
 export const storageBackup: ServiceBackup = {
   service: 'storage',
   declared,
@@ -17,6 +17,6 @@ export const storageBackup: ServiceBackup = {
   standing: ({ projectId, aggregate }, copied) => ({
     seq: copied.find(accounts, accountId({ projectId, userId: aggregate.id }))?.seq,
   }),
-  // An anonymous copy has no files, as their contents belong to somebody.
+  // An anonymous copy has no files, because the contents of files belong to somebody.
   anonymous: { accounts: () => null, files: () => null, erased: (stored, made) => made.mapped(stored) },
 };

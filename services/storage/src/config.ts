@@ -4,7 +4,7 @@ import { z } from 'zod';
 
 const mebibytes = wholeNumber(0, 1_000_000_000);
 
-/** The environment of the service. */
+/** The environment variables of the service. */
 export const storageConfig = z.object({
   ...storingServiceConfig.shape,
   ...httpConfig.shape,

@@ -4,12 +4,15 @@ import { changeAccount } from './account.ts';
 import type { AppContext } from './app.ts';
 import type { Owner } from './file.ts';
 
-/** How long after the end of an account its files are looked for again: longer than any upload that began before the end. */
+/**
+ * For how long after the end of an account the service looks for its files again and again, in ms. By then, every upload that
+ * began before the end is over.
+ */
 const againForMs = 20 * 60_000;
 
 /**
- * Erases what a deleted user had stored. The user stays marked for a while, so that what late uploads left, and events
- * published since, are erased as well.
+ * Erases what a deleted user had stored. The user stays marked for a while, because late uploads may leave bytes and publish
+ * events. These are erased as well.
  */
 export const usersSubscription = subscription({
   durable: 'storage-users',
@@ -21,7 +24,7 @@ export const usersSubscription = subscription({
   },
 });
 
-/** Erases again the data of users who were marked lately. */
+/** Erases again the data of users whose mark has not expired yet. */
 export async function eraseMarked(app: AppContext): Promise<void> {
   for (const owner of await app.store.erased.marked(Date.now())) await eraseOwner(app, owner);
 }

@@ -8,7 +8,7 @@ import type {
 } from '@kith/contracts';
 import { type Caller, makeEvent } from '@kith/service';
 
-/** The owner of files: each belongs to one user of one project. */
+/** The owner of files. Each file belongs to one user of one project. */
 export interface Owner {
   projectId: string;
   userId: string;
@@ -36,20 +36,23 @@ export interface RenderedRecord extends BytesRecord {
 export interface FileRecord extends Owner {
   id: string;
   createdAt: number;
-  /** The id under which the bytes are stored, if it is not the file's own: an imported file has the id of its upload here. */
+  /**
+   * The id under which the bytes are stored, if this is not the file's own id. Only imported files have this id, because their
+   * bytes are stored under the id of the upload.
+   */
   bytesId?: string | undefined;
   /** The bytes that are served under the file's own address. */
   original: BytesRecord;
-  /** The size of the file and all its variants. */
+  /** The size of the file and all its variants together, in bytes. */
   bytes: number;
-  /** Recognised from the bytes. */
+  /** The media type, recognised from the bytes. */
   contentType: string;
-  /** The name that the client gave it. */
+  /** The name that the client gave the file. */
   name: string;
   image?: ImageRecord | undefined;
 }
 
-/** What an image has in addition. */
+/** What the record of an image has in addition. */
 export interface ImageRecord {
   format: ImageFormat;
   quality: number;
@@ -58,7 +61,10 @@ export interface ImageRecord {
   variants: Readonly<Record<string, RenderedRecord>>;
 }
 
-/** The key of a file's bytes: those of its own address, or of a variant. No variant's name has a dot. */
+/**
+ * The key of a file's bytes. Without `variant`, these are the bytes under the file's own address. No variant's name has a dot,
+ * so no variant gets the key of these bytes.
+ */
 export function blobKey(
   file: Owner & { id: string; bytesId?: string | undefined },
   variant?: string,
@@ -71,12 +77,12 @@ export function bytesIdOf({ id, bytesId = id }: { id: string; bytesId?: string |
   return bytesId;
 }
 
-/** The prefix of the keys of all bytes under an id. */
+/** The prefix of the keys of all bytes that are stored under an id. */
 export function filePrefix({ projectId, userId, id }: Owner & { id: string }): string {
   return `${projectId}/${userId}/${id}/`;
 }
 
-/** Writes the addresses of files, which begin with `PUBLIC_URL` if it is set (spec#storage-avatar-address). */
+/** Makes the addresses of files. If `PUBLIC_URL` is set, the addresses begin with it (spec#storage-avatar-address). */
 export class Addresses {
   readonly #publicUrl: string;
 
@@ -95,13 +101,13 @@ export function toFile(record: FileRecord, addresses: Addresses): StoredFile | S
   return record.image ? toImage(record, record.image, addresses) : toPlainFile(record, addresses);
 }
 
-/** A file that is no image (spec#storage-upload-file). */
+/** The answer for a file that is no image (spec#storage-upload-file). */
 export function toPlainFile(record: FileRecord, addresses: Addresses): StoredFile {
   const { name, contentType } = record;
   return { ...common(record, addresses), type: 'file', name, contentType, createdAt: createdAt(record) };
 }
 
-/** An image with its sizes (spec#storage-images). */
+/** The answer for an image with its sizes (spec#storage-images). */
 export function toImage(record: FileRecord, image: ImageRecord, addresses: Addresses): StoredImage {
   const { format, quality, width, height } = image;
   const variants = Object.entries(image.variants).map(([name, one]) => [

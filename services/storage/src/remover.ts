@@ -8,9 +8,9 @@ import type { Account } from './store/index.ts';
 const atOnce = 50;
 
 /**
- * Removes bytes without a file: those of deleted files right away, and those of an upload whose process has died, once nobody
- * can still be storing them. It first makes sure that nobody can make a file of the bytes, then removes them, and then removes
- * their note, so that a process may die in between.
+ * Removes bytes that belong to no file. It removes the bytes of deleted files right away. If the process of an upload has
+ * died, it removes the bytes later, when nobody can still be storing them. First, it makes sure that nobody can make a file of
+ * the bytes. Then it removes the bytes, and last their note. So a process may die between these steps.
  */
 export class Remover {
   readonly #app: Pick<AppContext, 'store' | 'blobs' | 'turns'>;
@@ -46,7 +46,7 @@ export class Remover {
     const due = doc.loose.filter((one) => one.due <= now);
     if (due.some(({ isDead }) => !isDead)) {
       const late = new Set(due.map(({ fileId }) => fileId));
-      // An upload may have ended meanwhile. Its note is gone from the account then, and its bytes are not given up.
+      // An upload may have ended meanwhile. Then its note is gone from the account, and its bytes are not given up.
       await changeAccount(this.#app, owner, (account) => store.giveUp(account, late));
     }
     const { doc: current } = await store.account(owner);

@@ -30,17 +30,17 @@ import { openStore } from './store/index.ts';
 
 export interface StorageOptions {
   store: StoreConfig;
-  /** Where the bytes are stored, or an open store of bytes, which is closed with the service. */
+  /** Where the bytes are stored, or an open store of bytes. The service closes the store of bytes when it stops. */
   blobs: BlobsConfig | Blobs;
   http: HttpIntakeConfig | undefined;
   quotas: Quotas;
   /** The address with which the addresses of files begin. */
   publicUrl?: string | undefined;
-  /** A folder that holds images while they are read. */
+  /** A folder that holds images while they are read and rendered. */
   draftFolder: string;
-  /** How often the service looks for what late requests and processes that died have left behind, in ms; 5 s by default. */
+  /** How often the service looks for what late requests or dead processes have left behind, in ms. The default is 5 s. */
   sweepEveryMs?: number;
-  /** After how long the bytes of an upload that has not ended are removed, in ms: longer than any takes. */
+  /** After how long the bytes of an unfinished upload are removed, in ms. This has to be longer than any upload takes. */
   looseMs?: number;
 }
 
@@ -70,7 +70,7 @@ export const manifest = serviceManifest<AppContext>()({
     }),
 });
 
-/** Where bytes are stored: where the configuration says, else beside the store. */
+/** Where bytes are stored. If the configuration has no URL for them, they are stored beside the store. */
 export function blobsOf(
   url: string | undefined,
   store: StoreConfig,

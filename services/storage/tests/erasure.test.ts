@@ -9,8 +9,8 @@ import { upload } from './support/bytes-client.ts';
 import { type FileEvent, someone, World } from './support/world.ts';
 
 /**
- * Where an id occurs in the store. Leaves out marks that expire by themselves: those of users whose accounts have ended, and on
- * MongoDB those that keep the places of rows.
+ * Where an id occurs in the store. It leaves out marks that expire by themselves. These are the marks of users whose accounts
+ * have ended and, on MongoDB, the marks that keep the places of rows.
  */
 async function placesOf({ place }: World, id: string): Promise<string[]> {
   const { erased: _, ...others } = await dumpStore(place.config.store);
@@ -29,7 +29,7 @@ function isErased(world: World, id: string): Promise<boolean> {
   return waitFor(probe, { what: 'the erasure', timeoutMs: 25_000 });
 }
 
-/** Every event that the bus still has, up to one that is published now. */
+/** Returns all events that are still on the bus. It uploads one more file, and stops at the event of this file. */
 async function eventsOnBus(world: World, witness: Owner): Promise<FileEvent[]> {
   const { bus } = world.runtime;
   const events: FileEvent[] = [];
@@ -120,7 +120,7 @@ describe.each(availableEngines())(
       await world.endAccount(ada);
       await world.endAccount(grace);
       for (const { userId } of [ada, grace]) await isErased(world, userId);
-      // Bytes of a user whom nobody looks for any more.
+      // These bytes belong to a user whose data nobody looks for any more.
       await world.place.blobs.put(stray, [Buffer.from('of nobody')] as never);
       await waitFor(async () => (await erase()).isDone, { what: 'the erasure of the project' });
       expect(await placesOf(world, projectId)).toEqual([]);

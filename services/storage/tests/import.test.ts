@@ -55,7 +55,7 @@ describe.each(availableEngines())('imports of files (%s)', (engine) => {
     const bytes = Buffer.alloc(100_000, 'x');
     const answers = await Promise.all(Array.from({ length: 4 }, () => send(id, bytes)));
     expect(answers.filter((answer) => answer?.json.imported === 1)).toHaveLength(1);
-    // The other requests may find the file there, or may have begun before it was.
+    // The other requests may find the imported file, or may have begun before the file existed.
     for (const answer of answers)
       if (answer?.status !== 200) expect(answer?.json.code).toBe('storage/server-error');
     expect((await send(id, bytes))?.json).toMatchObject({ imported: 0, unchanged: 1 });

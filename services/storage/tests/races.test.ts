@@ -22,7 +22,7 @@ describe.each(availableEngines())('storage at the same time (%s)', (engine) => {
 
   const isNoted = (owner: Owner, count: number) =>
     waitFor(async () => (await world.place.held(owner)).loose.length === count, { what: 'the notes' });
-  /** Looks at the bytes of all users, as no test leaves a file. */
+  /** Expects that everything is removed. It looks at the bytes of all users, because no test leaves a file. */
   const isEmpty = async (owner: Owner) => {
     const isGone = async () => {
       const { keys, loose } = await world.place.held(owner);
@@ -66,7 +66,7 @@ describe.each(availableEngines())('storage at the same time (%s)', (engine) => {
       const answer = await world.upload(owner, Buffer.alloc(bytes), instance);
       return { status: answer?.status, id: answer?.json.fileId as string };
     };
-    // The two processes delete in turn, and the first one uploads again.
+    // The first process uploads, and the two processes take turns to delete.
     for (let round = 0; round < 6; round++) {
       const { status, id } = await statusAt(0, 1_000);
       expect(status).toBe(201);

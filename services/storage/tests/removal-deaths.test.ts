@@ -10,7 +10,7 @@ describe.each(places)('a process that dies ($engine, $home)', { timeout: 300_000
     ['the removal of what an upload has left', removal],
   ] as const)('before any step of %s leaves all of it or nothing', (_, act) => dieAtEachStep(act, place));
 
-  // On real engines, the long suite does this.
+  // On real engines, the long suite runs this test.
   it.runIf(place.engine === 'embedded')('before any step of the erasure of a user leaves nothing', () =>
     dieAtEachStep(erasure, place),
   );

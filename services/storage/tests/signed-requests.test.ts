@@ -37,7 +37,7 @@ beforeAll(async () => {
 });
 afterAll(() => world?.[Symbol.asyncDispose]());
 
-/** A request as a gateway sends it, with the given changes in how it is signed. */
+/** A request as a gateway sends it. The argument changes how the request is signed. */
 function signed({ spec = createFile, method, by = secrets, ahead = 0, context }: Signing = {}): Sent {
   const isUpload = spec.kind === 'upload';
   const params: Record<string, string> = isUpload ? {} : { fileId: stored };

@@ -9,7 +9,7 @@ describe.each(places)('a process that dies ($engine, $home)', { timeout: 300_000
   it('before any step of the upload of a file leaves all of it or nothing', () =>
     dieAtEachStep(uploadOf('file', 700_000), place));
 
-  // On real engines, the long suite does this.
+  // On real engines, the long suite runs this test.
   it.runIf(place.engine === 'embedded')('before any step of the upload of an image does, too', () =>
     dieAtEachStep(uploadOf('image', 0), place),
   );

@@ -32,9 +32,9 @@ export interface Described {
   path: string;
   parameters: readonly Parameter[];
   body: RequestBody | undefined;
-  /** The schemes by which a caller may identify: none, `userToken`, `operatorToken`. */
+  /** The names of the security schemes that a caller may use. `none` means that a caller needs no token. */
   security: readonly string[];
-  /** The answers by status, and for each status by media type. */
+  /** The check of each answer, by status and then by media type. */
   answers: ReadonlyMap<string, ReadonlyMap<string, ValidateFunction>>;
 }
 
@@ -52,7 +52,7 @@ const document = JSON.parse(readFileSync(documentFile, 'utf8')) as {
 const ajv = new Ajv2020({ strict: false, allErrors: false });
 addFormats.default(ajv);
 for (const name of ['int32', 'int64', 'password']) ajv.addFormat(name, true);
-// `date-time` as in the contracts: RFC 3339, which allows a leap second only in the last minute of a day.
+// The check of `date-time` is that of the contracts: RFC 3339. It allows a leap second only in the last minute of a day.
 ajv.addSchema(document, 'document');
 
 /** All operations of the document. */
@@ -99,7 +99,7 @@ function describe(path: string, method: string, operation: Operation): Described
   };
 }
 
-/** What a reference names, and its place in the document. */
+/** The value that a reference names, and the place of this value in the document. */
 function lookUp<T>(value: object, at = ''): { value: T; at: string } {
   if (!('$ref' in value)) return { value: value as T, at };
   const path = value.$ref as string;

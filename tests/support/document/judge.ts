@@ -1,18 +1,18 @@
 import type { Answer } from '../http.ts';
 import type { Made } from './requests.ts';
 
-/** Codes that refuse the form of a request, independent of what exists. */
+/** Codes that refuse a request because of its form. They do not depend on what exists. */
 const ofForm = /\/(invalid-|missing-|unknown-field|malformed|too-large|unsupported)/;
 
 /**
- * Rules that a schema cannot express, by code and with the reason: a request that follows the document may still be refused for
- * these. Any other refusal of a request's form is a mistake of the document.
+ * Rules that a schema cannot express. Each has the codes of its refusals, and says what the schema leaves open. A request that follows
+ * the document may still get these refusals. Any other refusal of a request's form is a mistake in the document.
  */
 const unsayable: readonly { of: RegExp; what: string }[] = [
   { of: /^auth\/invalid-(credentials|token)/, what: 'which password or token is right' },
   { of: /^auth\/invalid-(or-expired|reset)-token/, what: 'which code or token is right' },
   { of: /^auth\/invalid-(rp-id|redirect)/, what: "which origins are the project's" },
-  // For step-up and confirmation, which take exactly one of several fields.
+  // Step-up and confirmation take exactly one of several fields.
   { of: /^auth\/invalid-body$/, what: 'that one of several fields is needed, and no other' },
   { of: /^collection\/invalid-parent/, what: 'which collections there are' },
   { of: /^storage\/invalid-image/, what: 'which bytes are an image' },
@@ -40,11 +40,11 @@ const unsayable: readonly { of: RegExp; what: string }[] = [
   },
 ];
 
-/** What is wrong with an answer, in words; nothing if it is as the document says. */
+/** What is wrong with an answer, in words. `undefined` if the answer is as the document says. */
 export function wrongWith(made: Made, answer: Answer): string | undefined {
   const { described, wrong, asker } = made;
   const { status, headers } = answer;
-  // A head that is too long is refused before the operation is known.
+  // If a head is too long, the platform refuses the request before it knows the operation.
   if (status === 431) return undefined;
   const types = described.answers.get(String(status));
   if (!types) return `answers ${status}, which is not declared`;
@@ -64,14 +64,14 @@ export function wrongWith(made: Made, answer: Answer): string | undefined {
   if (wrong) return status < 300 ? `takes what is forbidden in its ${wrong}` : undefined;
   if (status < 400 || asker !== 'known' || status === 401) return undefined;
   const { error, code, field } = answer.json() as { error: string; code: string; field?: string };
-  // A body that has none of the fields that can be changed: the document does not forbid other fields.
+  // The document allows unknown fields in a body. So a body may have none of the fields that can be changed.
   if (error.startsWith('The body has none of the fields that can be changed here')) return undefined;
   const told = field === undefined ? code : `${code} of ${field}`;
   if (!ofForm.test(code) || unsayable.some(({ of }) => of.test(told))) return undefined;
   return `refuses what is allowed: ${told}`;
 }
 
-/** Whether it is the only 500 in the specification: a private key that cannot sign (spec#test-tokens-key-refused). */
+/** Whether this is the only 500 in the specification: the answer to a private key that cannot sign (spec#test-tokens-key-refused). */
 function isKeyNobodyCanUse({ described }: Made, answer: Answer): boolean {
   return (
     described.id.startsWith('crypto.') && (answer.json() as { code: string }).code === 'crypto/server-error'

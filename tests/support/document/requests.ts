@@ -3,25 +3,31 @@ import { smallPng } from '../multipart.ts';
 import type { Described, Parameter, Place } from './described.ts';
 import { allowedBy, forbiddenBy } from './values.ts';
 
-/** Who asks: the owner of the things or an operator (`known`), somebody without a token (`nobody`), or with an invalid one (`unknown`). */
+/**
+ * Who asks. `known` is the owner of the things, or an operator. `nobody` is a caller without a token. `unknown` is a caller with an
+ * invalid token.
+ */
 export type Asker = 'known' | 'nobody' | 'unknown';
 
 /** A request made from the description of an operation. */
 export interface Made {
   described: Described;
-  /** The place where it violates the document; `undefined` if it follows the document. */
+  /** The place where the request violates the document; `undefined` if the request follows the document. */
   wrong: Place | 'body' | undefined;
-  /** Values by place and name. If `names` is `known`, existing things are filled in when it is sent. */
+  /** Values by place and name. If `names` is `known`, existing things replace made-up values when the request is sent. */
   values: Readonly<Record<Place, Readonly<Record<string, unknown>>>>;
   body: unknown;
-  /** Whether fields of the body and of the path name existing things, as far as things of these names are known. */
+  /**
+   * Whether fields of the path and the body name existing things (`known`) or made-up things (`made`). If no thing is known for a
+   * field, its value stays made up.
+   */
   names: 'known' | 'made';
   asker: Asker;
-  /** Chooses among the things that are known. */
+  /** A number that chooses among the known things. */
   choice: number;
 }
 
-/** Files, which are not generated from a schema: some bytes of each kind. */
+/** Files: some bytes of each kind. They are not generated from a schema. */
 const files = fc.constantFrom<Uint8Array>(
   smallPng,
   Buffer.from('notes'),
@@ -29,7 +35,7 @@ const files = fc.constantFrom<Uint8Array>(
   smallPng.subarray(0, 60),
 );
 
-/** Requests that an operation allows, and, one in three, requests with one thing that it forbids. */
+/** Generates requests for an operation. One in three has one thing that the operation forbids. The operation allows all the others. */
 export function requestsOf(described: Described): Arbitrary<Made> {
   const { parameters, body, security } = described;
   const places = new Set<Place | 'body'>(parameters.filter(canBeWrong).map((one) => one.in));
@@ -65,9 +71,9 @@ export function requestsOf(described: Described): Arbitrary<Made> {
     );
 }
 
-/** Whether a parameter can have a wrong value, although all values are sent as text. */
+/** Whether a parameter can have a wrong value at all. All values are sent as text. */
 function canBeWrong({ schema, in: place, name }: Parameter): boolean {
-  // A server has to ignore values of these headers that it does not understand (RFC 9110 sections 13.1 and 14.2).
+  // If a server does not understand a value of these headers, it has to ignore the value (RFC 9110 sections 13.1 and 14.2).
   if (['Range', 'If-None-Match', 'Last-Event-ID'].includes(name)) return false;
   if (place === 'path') return schema.format === 'uuid' || schema.pattern !== undefined;
   return true;
@@ -94,11 +100,11 @@ function isSendable({ in: place }: Parameter, value: unknown): boolean {
   if (value === null || typeof value === 'object') return false;
   const text = String(value);
   if (place === 'header') return /^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/.test(text);
-  // An empty segment gives another path, and `.` and `..` are steps in it.
+  // An empty value would make another path. The values `.` and `..` would be steps in the path.
   return place !== 'path' || !['', '.', '..'].includes(text);
 }
 
-/** Whether a value is still wrong when sent as text: a number is not wrong for a text. */
+/** Whether a value is still wrong after it is sent as text. If a parameter takes any text, a number is not wrong for it. */
 function isWrongAsText({ schema }: Parameter, value: unknown): boolean {
   return schema.type !== 'string' || typeof value === 'string';
 }
@@ -113,7 +119,7 @@ function bodyOf({ body }: Described, isWrong: boolean): Arbitrary<unknown> {
   const { file: _, ...others } = properties;
   const fields = Object.entries(others).map(([name, one]): [string, Arbitrary<unknown>] => [
     name,
-    // Only its description says what its JSON looks like.
+    // Only the description of `sizes` says what its JSON looks like.
     name === 'sizes'
       ? fc
           .dictionary(fc.stringMatching(/^[a-z0-9-]{1,32}$/), fc.integer({ min: 1, max: 4096 }), {
@@ -122,6 +128,6 @@ function bodyOf({ body }: Described, isWrong: boolean): Arbitrary<unknown> {
           .map((sizes) => JSON.stringify(sizes))
       : allowedBy(one),
   ]);
-  // In the order of the document.
+  // The fields come in the order of the document.
   return fc.record({ ...Object.fromEntries(fields), file: files }, { requiredKeys: required as never[] });
 }

@@ -6,7 +6,7 @@ import { type Made, requestsOf } from './requests.ts';
 import { agent, send, written } from './send.ts';
 import { makeSomebody, type Somebody } from './world.ts';
 
-/** Slow operations, for example those that hash a password or make a key: only every tenth turn calls them. */
+/** Slow operations: for example, they hash a password or make a key. Only every tenth turn calls them. */
 const slow = new Set([
   'identity.sign-up',
   'identity.sign-in',
@@ -18,7 +18,7 @@ const slow = new Set([
   'identity.delete-project',
 ]);
 const slowShare = 0.1;
-/** Operations that delete or close a project, so each call gets a new project. */
+/** Operations that delete or close a project. So each call gets a new project. */
 const closing = new Set(['identity.delete-project', 'identity.update-project']);
 const batch = 40;
 const atOnce = 8;
@@ -33,12 +33,12 @@ export interface Found {
 
 export interface Outcome {
   sent: number;
-  /** How many answers there were, by operation and status. */
+  /** How many answers came, by operation and status. */
   answers: Map<string, Map<number, number>>;
   found: Map<string, Found>;
 }
 
-/** Makes `count` requests from the document, the same ones for the same seed, and judges the answers by the document. */
+/** Makes `count` requests from the document, and judges the answers by it. The same seed makes the same requests. */
 export async function sendFromDocument(
   platform: TestPlatform,
   { count, seed }: { count: number; seed: number },
@@ -85,7 +85,7 @@ function requestStream(seed: number): () => Made {
   };
 }
 
-/** Judges an answer; resolves with whether a new user is needed. */
+/** Judges an answer. Resolves with `true` if the worker needs a new user. */
 async function judge(
   platform: TestPlatform,
   made: Made,
@@ -105,6 +105,6 @@ async function judge(
     found.set(`${id} ${what}`, { operation: id, what, example });
   }
   if (made.asker !== 'known') return false;
-  // The session is gone, with or without the account.
+  // With status 401, the user's session has ended. The user's account may exist or not.
   return answer.status === 401 && made.described.security.includes('userToken');
 }

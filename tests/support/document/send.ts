@@ -5,7 +5,7 @@ import type { Described } from './described.ts';
 import type { Made } from './requests.ts';
 import type { Somebody, Things } from './world.ts';
 
-/** Connections are kept open: a new one for each request would use up the machine's ports. */
+/** Keeps connections open. A new connection for each request would use up the machine's ports. */
 export const agent: Agent = new Agent({ keepAlive: true, maxSockets: 32 });
 
 export interface Sent {
@@ -15,7 +15,7 @@ export interface Sent {
   body: Uint8Array | string | undefined;
 }
 
-/** Builds the request of a user, with known things filled in. */
+/** Builds the request of a user. Known things replace made-up values. */
 export function written(made: Made, { user, things }: Somebody, operatorToken: string): Sent {
   const { described, values, asker, wrong } = made;
   const known = made.names === 'known' ? things : { projectId: things.projectId };
@@ -24,7 +24,7 @@ export function written(made: Made, { user, things }: Somebody, operatorToken: s
   const path = described.path.replaceAll(/\{(\w+)\}/g, (_, name: string) =>
     encodeURIComponent(String(named[name])),
   );
-  // Lists are mostly read from the beginning, as a made-up cursor is never valid.
+  // A made-up cursor is never valid. So most requests leave the cursor out and read a list from the beginning.
   const { cursor, ...asked } = values.query;
   const all = cursor === undefined || made.names === 'known' ? asked : values.query;
   const query = new URLSearchParams(texts(wrong === 'query' ? values.query : all));
@@ -45,7 +45,7 @@ function texts(values: Things): Record<string, string> {
   return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, String(value)]));
 }
 
-/** Whether an operation is called for the own user: it is allowed only for oneself, or is an operators' operation. */
+/** Whether a request has to name its own user. It does so if the operation allows no other user, or is an operators' operation. */
 function isOwn({ id, security }: Described): boolean {
   return ['identity.update-user', 'identity.export-user'].includes(id) || security.includes('operatorToken');
 }
@@ -68,7 +68,7 @@ function bodyOf(made: Made, known: Things): { type: string; bytes: Uint8Array | 
   return { type: 'application/json', bytes: JSON.stringify(whole) };
 }
 
-/** Sends a request. Of a stream it reads only the head. */
+/** Sends a request. If the answer is a stream, it reads only the head of the answer. */
 export function send(url: string, sent: Sent, isStream: boolean): Promise<Answer> {
   const { method, path, headers, body } = sent;
   if (!isStream) return http(url, { method, path, headers, agent, ...(body === undefined ? {} : { body }) });

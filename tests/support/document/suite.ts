@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { described } from './described.ts';
 import { sendFromDocument } from './run.ts';
 
-/** Tests that requests made from the OpenAPI document are answered as it says, in both forms. */
+/** Sends requests that are made from the OpenAPI document, in both forms. Tests that the answers are as the document says. */
 export function answersAsDocumented({ count, timeoutMs }: { count: number; timeoutMs: number }): void {
   describe.each(availableEngines())('requests that are made from the OpenAPI document (%s)', (engine) => {
     it('are answered as it says', { timeout: timeoutMs * testEffort() }, async () => {

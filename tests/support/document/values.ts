@@ -12,12 +12,12 @@ export function allowedBy(schema: Schema): Arbitrary<unknown> {
   return made(schema).filter((value) => conforms(schema, value));
 }
 
-/** Values that a schema forbids: of another type, too long, too many, without a required member, or with an unknown one. */
+/** Values that a schema forbids: of another type, too long, too many, without a required member, or with an unknown member. */
 export function forbiddenBy(schema: Schema): Arbitrary<unknown> {
   return fc.oneof(...wrongs(schema)).filter((value) => !conforms(schema, value));
 }
 
-/** Values that mostly conform to the schema: the rest of its rules is left to a filter. */
+/** Values that mostly conform to the schema. A filter later removes the values that break its other rules. */
 function made(schema: Schema): Arbitrary<unknown> {
   const { anyOf, enum: choices, type, format, pattern } = schema;
   if (anyOf) return fc.oneof(...(anyOf as Schema[]).map(made));
@@ -66,7 +66,7 @@ function made(schema: Schema): Arbitrary<unknown> {
   return fc.oneof(
     { weight: 6, arbitrary: fc.string({ ...within, unit: 'grapheme-ascii' }) },
     { weight: 2, arbitrary: fc.string({ ...within, unit: 'binary' }) },
-    // Exactly as long as allowed, in characters of two UTF-16 units each.
+    // A text exactly as long as allowed. Each of its characters has two UTF-16 units.
     { weight: 1, arbitrary: fc.constant('🦊'.repeat(Math.min(maxLength, 4 * usual))) },
     { weight: 1, arbitrary: fc.constant('x'.repeat(Math.min(maxLength, 64 * usual))) },
   );
@@ -110,7 +110,7 @@ function madeObject(schema: Schema): Arbitrary<unknown> {
   return fc.tuple(others, fields).map(([more, own]) => ({ ...more, ...own }));
 }
 
-/** Generators of wrong values; some of their values may conform. */
+/** Generators of wrong values. Some of the generated values may conform to the schema by chance. */
 function wrongs(schema: Schema): Arbitrary<unknown>[] {
   const { anyOf, properties, items, maxLength, minLength, pattern, format, required, type } = schema as {
     anyOf?: Schema[];

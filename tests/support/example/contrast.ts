@@ -38,7 +38,7 @@ const script = `(() => {
   return wrong;
 })()`;
 
-/** Gives the texts on a page whose contrast is too low for WCAG AA, each with its contrast. */
+/** Returns the texts on a page whose contrast is too low for WCAG AA, each with its contrast. */
 export function paleTexts(page: Page): Promise<string[]> {
   return page.evaluate(script);
 }

@@ -5,7 +5,7 @@ const nameOfFocused = `(() => {
   return element.getAttribute('aria-label') ?? element.labels?.[0]?.innerText ?? element.innerText ?? '';
 })()`;
 
-/** Gives the name of the focused element. */
+/** Returns the name of the focused element. */
 export function focused(page: Page): Promise<string> {
   return page.evaluate(nameOfFocused);
 }

@@ -12,14 +12,14 @@ const root = fileURLToPath(new URL('../../../examples/people/', import.meta.url)
 
 /** The example application, built as for production. */
 export interface BuiltApp extends AsyncDisposable {
-  /** Serves it as the application of a project, on a free port; gives its address. */
+  /** Serves the application for a project, on a free port. Returns the address. */
   serve(settings: KithSettings): Promise<{ url: string } & AsyncDisposable>;
 }
 
 /** Builds the example application into a folder of its own. */
 export async function buildApp(): Promise<BuiltApp> {
   const outDir = await mkdtemp(join(tmpdir(), 'kith-example-'));
-  // Runs in a process of its own: in a suite's process, Vite takes `NODE_ENV=test` for development.
+  // Vite runs in a process of its own. In a suite's process, Vite would treat `NODE_ENV=test` as development.
   const vite = fileURLToPath(new URL('../../../node_modules/vite/bin/vite.js', import.meta.url));
   const words = ['build', '--outDir', outDir, '--emptyOutDir'];
   const env = { PATH: process.env.PATH, NODE_ENV: 'production' };

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 
-/** Gives the browser of a page a virtual authenticator, whose user is always present and verified (Chromium's WebAuthn domain). */
+/** Adds a virtual authenticator to the browser of a page (Chromium's WebAuthn domain). Its user is always present and verified. */
 export async function addAuthenticator(page: Page): Promise<void> {
   const session = await page.context().newCDPSession(page);
   await session.send('WebAuthn.enable');

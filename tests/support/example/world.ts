@@ -14,9 +14,9 @@ export interface ExampleWorld extends AsyncDisposable {
   joan: TestUser;
   /** Opens the application in a fresh browser. */
   open(options?: BrowserContextOptions): Promise<Visitor>;
-  /** Makes `from` ask somebody to connect, without a browser. */
+  /** Sends a request to connect from `from` to another user, without a browser. */
   ask(from: TestUser, username: string, message: string): Promise<void>;
-  /** Imports new people by their names, each connected with the user. */
+  /** Imports new people with these names, and connects each of them with the user. */
   befriend(user: TestUser, names: readonly string[]): Promise<void>;
 }
 
@@ -28,7 +28,7 @@ const profiles = [
   ['Tim', 'Geneva', 'Links things to other things.'],
 ] as const;
 
-/** Starts the embedded form: pages get the same HTTP from both forms. */
+/** Starts only the embedded form, because pages get the same HTTP from both forms. */
 export async function startExample(browser: Browser): Promise<ExampleWorld> {
   await using starting = new AsyncDisposableStack();
   const [built, platform] = await Promise.all([buildApp(), startPlatform()]);
@@ -77,7 +77,7 @@ export async function startExample(browser: Browser): Promise<ExampleWorld> {
   };
 }
 
-/** What somebody signs up with; `tag` makes it unique. */
+/** The data with which somebody signs up. `tag` makes the account unique. */
 export function accountOf(name: string, tag: string): Account {
   const username = `${name.toLowerCase()}.${tag}`;
   return {

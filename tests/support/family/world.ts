@@ -15,7 +15,7 @@ export interface FamilyVisitor extends AsyncDisposable {
   page: Page;
   /** Errors and warnings in the console. */
   complaints: string[];
-  /** Evaluates an expression with the page's hooks (`sdk`), and gives what it resolves to. */
+  /** Evaluates an expression with the page's hooks (`sdk`). Returns what the expression resolves to. */
   ask<Answer>(expression: string): Promise<Answer>;
 }
 
@@ -23,12 +23,12 @@ export interface FamilyVisitor extends AsyncDisposable {
 export interface FamilyWorld extends AsyncDisposable {
   platform: TestPlatform;
   projectId: string;
-  /** The private key to the public key that the project has registered. */
+  /** The private key that belongs to the project's registered public key. */
   privateKey: string;
   visit(): Promise<FamilyVisitor>;
 }
 
-/** Starts the embedded form: pages get the same HTTP from both forms. */
+/** Starts only the embedded form, because pages get the same HTTP from both forms. */
 export async function startFamily(browser: Browser): Promise<FamilyWorld> {
   await using starting = new AsyncDisposableStack();
   const platform = starting.use(await startPlatform());
@@ -62,7 +62,7 @@ export async function startFamily(browser: Browser): Promise<FamilyWorld> {
   };
 }
 
-/** Serves the page at an origin of its own; it includes the file that the guide shows. */
+/** Serves the page at an origin of its own. The page includes the file that the guide shows. */
 async function servePage(url: string): Promise<{ origin: string } & AsyncDisposable> {
   const [setup] = (await readBlocks('client-family.md')).filter(({ language }) => language === 'js');
   const contents = setup?.text.replace('http://127.0.0.1:8080', url) ?? '';

@@ -1,4 +1,5 @@
-// A client in a thread of its own, so that its work blocks no other event loop. Answers each message with the answer's status.
+// A client in a thread of its own, so that its work blocks no other event loop. For each message, it sends a request and returns the
+// status of the answer.
 import { request } from 'node:http';
 import { parentPort } from 'node:worker_threads';
 

@@ -1,6 +1,6 @@
 /**
- * Measures how long this thread's event loop is blocked: the most CPU time of the thread between two ticks of a timer. What other
- * processes and threads use does not count.
+ * Measures how long this thread's event loop is blocked. The result is the most CPU time that the thread uses between two ticks of a
+ * timer. The CPU time of other processes and threads does not count.
  */
 export class HoldWatch {
   readonly #timer: NodeJS.Timeout;
@@ -17,7 +17,7 @@ export class HoldWatch {
     this.#most = 0;
   }
 
-  /** The longest time since `begin`, in ms; resolves after one more turn of the loop. */
+  /** The longest time since `begin`, in ms. Resolves after one more turn of the loop. */
   async longest(): Promise<number> {
     await new Promise((resolve) => setImmediate(resolve));
     this.#look();

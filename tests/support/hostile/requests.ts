@@ -8,7 +8,7 @@ import { hostileBodies, hostileTexts } from './values.ts';
 
 /** A request that is meant to block the event loop. */
 export interface HostileRequest {
-  /** Operation, place and value. */
+  /** The operation, the place and the value, as one text. */
   name: string;
   method: string;
   path: string;
@@ -28,7 +28,7 @@ const examples: Record<string, Example> = Object.assign(
     JSON.parse(readFileSync(`${root}/${file}`, 'utf8')),
   ),
 );
-/** Node takes 16 KiB of request line and headers together. */
+/** Node accepts at most 16 KiB for the request line and all headers together. */
 const longestHeader = 15 * 1024;
 
 /** All hostile requests for a platform, sent as a user or as an operator. */
@@ -45,7 +45,8 @@ export async function* hostileRequests(platform: TestPlatform): AsyncGenerator<H
     const params: Record<string, string> = {
       ...examples[spec.name]?.params,
       projectId,
-      // Only one's own profile can be changed; other operations name somebody else, so that the own account is not deleted.
+      // A user can change only their own profile. All other operations name another user, so that they do not delete the caller's
+      // account.
       userId: spec.name === 'identity.update-user' ? user.id : other.id,
     };
     const path = spec.path.replaceAll(/:(\w+)/g, (_, name: string) => params[name] ?? 'x');
@@ -100,7 +101,7 @@ function* inQueries(spec: OperationSpec, target: Omit<HostileRequest, 'name'>): 
   }
 }
 
-/** Headers that the platform reads, of requests that read and of requests that write. */
+/** The headers that the platform reads, in requests that read and in requests that write. */
 const headerNames = [
   ...['accept', 'accept-encoding', 'authorization', 'content-type', 'cookie', 'expect', 'if-none-match'],
   ...['last-event-id', 'origin', 'range', 'traceparent', 'user-agent', 'x-forwarded-for', 'x-request-id'],
@@ -141,7 +142,7 @@ function* inHeaders(to: (spec: OperationSpec) => Omit<HostileRequest, 'name'>): 
   }
 }
 
-/** As many rows as a request may have, each with other ids. */
+/** Makes as many rows as a request may have. Each row has other ids. */
 function manyRows(row: Record<string, unknown>): unknown[] {
   return Array.from({ length: 1_000 }, (_, at) =>
     Object.fromEntries(
@@ -154,7 +155,7 @@ function manyRows(row: Record<string, unknown>): unknown[] {
   );
 }
 
-/** A token that the project's own backend has signed, with a text of JSON for its `userData`. */
+/** Makes a token as the project's own backend signs it. Its `userData` is the given JSON text. */
 function tokenOf(key: KeyObject, projectId: string, userData: string): string {
   const iat = Math.floor(Date.now() / 1000);
   const claims = { iss: projectId, aud: 'kith.dev', sub: 'user-1', iat, exp: iat + 300 };
@@ -164,7 +165,7 @@ function tokenOf(key: KeyObject, projectId: string, userData: string): string {
   return `${head}.${payload}.${signature}`;
 }
 
-/** Keys that take long to sign with. They are not real keys: their numbers are random. */
+/** Keys that make signing slow. They are not real keys, because their numbers are random. */
 function costlyKeys(): [string, KeyObject][] {
   const odd = (bits: number) => {
     const bytes = randomBytes(bits / 8);

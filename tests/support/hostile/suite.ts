@@ -8,12 +8,14 @@ import { type HostileRequest, hostileRequests } from './requests.ts';
 /** The longest time for which a request may block the event loop, in ms. */
 const longestHold = 50;
 /**
- * A request that takes more than half of `longestHold` is measured this many times, and the shortest time counts: compiling,
- * collecting garbage and a shared core only add to it.
+ * How often a request is measured if it takes more than half of `longestHold`. Only the shortest time counts. Compiling, collecting
+ * garbage and a shared core can only make a time longer.
  */
 const tries = 5;
 
-/** Sends the chosen hostile requests to a platform in this process, and measures how long each blocks its event loop. */
+/**
+ * Sends the chosen hostile requests to a platform in this process. Measures how long each request blocks the platform's event loop.
+ */
 export function holdsTheLoopBriefly(
   chosen: (request: HostileRequest) => boolean,
   options: { timeoutMs: number; atLeast: number },
@@ -33,7 +35,7 @@ export function holdsTheLoopBriefly(
       watch.begin();
       client.postMessage({ url: platform.url, ...request });
       const [status] = await once(client, 'message');
-      // A key that cannot sign is a failure by contract (spec#test-tokens-key-refused).
+      // By contract, the answer to a key that cannot sign is a failure (spec#test-tokens-key-refused).
       if (status === 0 || (status >= 500 && !request.name.startsWith('crypto.'))) {
         wrong.push(`${status}: ${request.name}`);
       }

@@ -1,9 +1,9 @@
 import { Buffer } from 'node:buffer';
 
-/** Room for the other members of a body beside a hostile one, in bytes. */
+/** How many bytes of a body are kept free for members beside the hostile member. */
 const roomForOthers = 8 * 1024;
 
-/** Texts that cost some function more work than others of their length, each of at most `bytes` bytes as UTF-8 JSON. */
+/** Texts that make some function work longer than other texts of the same length. Each has at most `bytes` bytes as UTF-8 JSON. */
 export function hostileTexts(bytes: number): Record<string, string> {
   const fill = (part: string, end = '', begin = '') => {
     const each = Buffer.byteLength(JSON.stringify(part)) - 2;
@@ -49,7 +49,7 @@ export function hostileTexts(bytes: number): Record<string, string> {
   };
 }
 
-/** JSON texts of other values to put where a contract expects something, each of at most `bytes` bytes. */
+/** JSON texts of other hostile values. They stand where a contract expects some value. Each has at most `bytes` bytes. */
 export function hostileJson(bytes: number): Record<string, string> {
   const times = (part: string, room = 0) => Math.floor((bytes - room) / part.length);
   const list = (part: string) => `[${part.repeat(times(part) - 2).replace(/,$/, '')}]`;
@@ -83,8 +83,8 @@ export function hostileJson(bytes: number): Record<string, string> {
 }
 
 /**
- * All hostile bodies for an operation: hostile as a whole, with a hostile member beside the right ones, and with a hostile value in
- * the place of each member of `right` and of `others`.
+ * All hostile bodies for an operation. Some are hostile as a whole. Some have a hostile member beside the right members. Some have a
+ * hostile value in the place of one member of `right` or `others`.
  */
 export function hostileBodies(
   right: Record<string, unknown>,
@@ -119,14 +119,14 @@ export function hostileBodies(
   return bodies;
 }
 
-/** Paths of all members of an object, including those of nested objects and of the first element of each list. */
+/** The paths of all members of an object. This includes the members of nested objects, and of the first element of each list. */
 function placesIn(value: unknown, path: readonly string[] = []): string[][] {
   if (typeof value !== 'object' || value === null) return [];
   const entries = Array.isArray(value) ? Object.entries(value).slice(0, 1) : Object.entries(value);
   return entries.flatMap(([name, member]) => [[...path, name], ...placesIn(member, [...path, name])]);
 }
 
-/** The JSON of a value with another JSON text in one of its places. */
+/** The JSON of a value in which the JSON text `text` replaces the member at `path`. */
 function withValue(value: unknown, path: readonly string[], text: string): string {
   const [name, ...rest] = path;
   if (name === undefined) return text;

@@ -3,7 +3,7 @@ import { callOperation, type OperationCall } from '@kith/testing';
 import { dieBeforeWrite } from '@kith/testing/die-before-write';
 import { type Stores, startServices } from './services.ts';
 
-/** The child's task: a request, and the write before which it has to die. */
+/** The task of the child process: a request, and the write before which the process has to die. */
 export interface DyingRequest {
   stores: Stores;
   operation: string;
@@ -18,5 +18,5 @@ const started = await startServices(work.stores, { isDeaf: true });
 dieBeforeWrite(work.number);
 const { status } = await callOperation(started.bus, spec, { ...work.call, timeoutMs: 3_000 });
 if (status === spec.status) process.stdout.write('acknowledged');
-// Exits without stopping the services: stopping would write, too.
+// Exits without stopping the services, because stopping them would make more writes.
 process.stdout.write('', () => process.exit(0));

@@ -15,14 +15,16 @@ const config = {
   KITH_SECRET: 'the secret of services whose processes die',
 };
 
-/** Makes a store for each storing service; `undo` erases them. */
+/** Makes a store for each storing service. Disposing `undo` erases the stores. */
 export async function makeStores(engine: EngineKind, undo: AsyncDisposableStack): Promise<Stores> {
   const made: Record<string, StoreConfig> = {};
   for (const name of storingNames) made[name] = undo.use(await createStore(engine)).config;
   return made;
 }
 
-/** Starts every service that stores data, in this process on a bus of its own. With `isDeaf` they publish no events. */
+/**
+ * Starts every service that stores data, in this process on a bus of its own. If `isDeaf` is true, these services publish no events.
+ */
 export async function startServices(stores: Stores, { isDeaf = false } = {}) {
   await using undo = new AsyncDisposableStack();
   const log = createLogger({ name: 'test', level: process.env.KITH_TEST_LOG || 'silent' });

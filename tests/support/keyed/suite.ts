@@ -14,7 +14,10 @@ import { KeyedWorld } from './world.ts';
 
 const child = new URL('./dying-request.ts', import.meta.url);
 
-/** Tests requests with a key whose process is killed before each of its writes, and which are then sent again. */
+/**
+ * Tests requests with an idempotency key. The process dies before one of the request's writes, for each write in turn. Then the test
+ * sends the request again.
+ */
 export function describeKeyedDeaths(engine: EngineKind, specs: readonly OperationSpec[]): void {
   describe(`requests with a key whose process dies (${engine})`, () => {
     const undo = new AsyncDisposableStack();
@@ -26,7 +29,7 @@ export function describeKeyedDeaths(engine: EngineKind, specs: readonly Operatio
     }, 60_000);
     afterAll(() => undo.disposeAsync());
 
-    /** Types of the events that the operation's service has stored of a project, published or not. */
+    /** The types of a project's events that the operation's service has stored, published or not. */
     const eventsOf = async (spec: OperationSpec, projectId: string) => {
       const dump = await dumpStore(stores[serviceOf(spec)] as StoreConfig);
       const texts = Object.values(dump).flat().flatMap(eventTexts);
@@ -57,7 +60,7 @@ export function describeKeyedDeaths(engine: EngineKind, specs: readonly Operatio
           return death;
         });
         expect(deaths.at(0)).toEqual({ killed: true, acknowledged: false });
-        // A sweep may complete what follows from a change.
+        // Waits for the events, because a later sweep may complete the consequences of a change.
         for (const projectId of projects) {
           const isWhole = async () => (await eventsOf(spec, projectId)).length >= expected.length;
           await waitFor(isWhole, { what: 'the events', timeoutMs: 20_000 });
@@ -68,7 +71,7 @@ export function describeKeyedDeaths(engine: EngineKind, specs: readonly Operatio
   });
 }
 
-/** Events in a row of the store: of the outbox's own table, or in a target's outbox. */
+/** The events in a row of the store: the row's own event, or the events in the row's outbox. */
 function eventTexts({ event, outbox }: Record<string, unknown>): string[] {
   const waiting = Array.isArray(outbox) ? outbox : [];
   return [event, ...waiting.map((one) => one.event)].filter((text) => typeof text === 'string');

@@ -16,7 +16,7 @@ import {
 } from '@kith/contracts';
 import { callerOf, callOperation, type OperationCall, waitFor } from '@kith/testing';
 
-/** Prepares whatever a request of each operation with a key needs, by requests over the services' own bus. */
+/** Prepares everything that requests with an idempotency key need. It does so by its own requests over the services' bus. */
 export class KeyedWorld {
   readonly #bus: Bus;
 
@@ -24,7 +24,7 @@ export class KeyedWorld {
     this.#bus = bus;
   }
 
-  /** Repeats a request until the answer no longer says that it is under way. */
+  /** Repeats a request as long as the answer says that the request is under way. */
   async untilAnswered(spec: OperationSpec, call: OperationCall) {
     return waitFor(
       async () => {

@@ -2,7 +2,7 @@ import { type Session, signTestingJwt, updateProject, verifyExternalUser } from 
 import type { keyPair } from '../keys.ts';
 import type { SurfaceWorld } from './suite.ts';
 
-/** Signs in a user whom the project's own backend vouches for with its registered key. */
+/** Signs in an external user. The project's own backend vouches for this user with its registered key. */
 export async function externalUser(
   world: SurfaceWorld,
   pair: ReturnType<typeof keyPair>,

@@ -14,8 +14,8 @@ import type { SurfaceWorld } from './suite.ts';
 import type { Given } from './surface.ts';
 
 /**
- * Checks that every operation of a part checks its token first: calls in which everything else is wrong, too, are refused because
- * of the token (spec#errors-check-order, spec#auth). An operators' operation also refuses a key that lacks its scope.
+ * Checks that every operation of a part checks its token first. In each call everything else is wrong, too, but the operation refuses
+ * the token (spec#errors-check-order, spec#auth). An operators' operation also refuses a key that lacks its scope.
  */
 export async function refusesStrangers(world: SurfaceWorld, specs: readonly OperationSpec[]): Promise<void> {
   for (const spec of specs) {
@@ -55,7 +55,7 @@ export interface KeyRights {
 /** Keys with the same rights are made only once. */
 const made = new WeakMap<TestPlatform, Map<string, Promise<string>>>();
 
-/** The token of an operator key with these rights, which the gateway knows. */
+/** Returns the token of an operator key with these rights, as soon as the gateway knows the key. */
 export function operatorKey(world: SurfaceWorld, rights: KeyRights): Promise<string> {
   const { platform } = world;
   const keys = made.get(platform) ?? new Map<string, Promise<string>>();
@@ -77,8 +77,8 @@ async function makeKey({ url, operatorToken }: TestPlatform, rights: KeyRights):
 }
 
 /**
- * Checks that a known parameter given twice is refused, and that an unknown one is ignored, except by operators' endpoints
- * (spec#requests-repeated-parameter, spec#requests-unknown).
+ * Checks that a known parameter is refused if it is given twice. Checks that an unknown parameter is ignored, except by operators'
+ * endpoints (spec#requests-repeated-parameter, spec#requests-unknown).
  */
 export async function refusesTwice(world: SurfaceWorld, spec: OperationSpec, given: Given): Promise<void> {
   const before = given.query ? `${given.query}&` : '';

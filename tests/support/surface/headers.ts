@@ -6,7 +6,7 @@ import type { Answer } from '../http.ts';
 export type Limits = (spec: OperationSpec) => Limit | null;
 
 const json = 'application/json';
-/** Codes of answers that are given before the operation is known, and so before its limit is counted. */
+/** Codes of answers that come before the gateway knows the operation. So these answers do not count against the operation's limit. */
 const beforeLimit: readonly ErrorCode[] = [
   'route/not-found',
   'route/method-not-allowed',
@@ -22,7 +22,7 @@ export function expectHeaders(
   const { headers } = answer;
   const type = spec.status === 204 ? undefined : (of.type ?? spec.contentType ?? json);
   expect(headers['content-type']).toBe(code ? json : type);
-  // No origin was sent (spec#cors-credentials).
+  // The request had no `Origin` header (spec#cors-credentials).
   expect(headers['access-control-allow-origin']).toBeUndefined();
   expect(headers.vary).toContain('Origin');
   if (code) expect(headers['cache-control']).toBe('no-store');
@@ -31,7 +31,7 @@ export function expectHeaders(
   expect(headers['retry-after']).toEqual(hasRetry ? expect.stringMatching(/^[1-9]\d*$/) : undefined);
   expect('allow' in headers).toBe(answer.status === 405);
   if (code) expect(answer.status).toBe(statusOf(code));
-  // For operators only failures are limited (spec#operators-limit).
+  // Operators' endpoints limit only requests with a wrong token (spec#operators-limit).
   const isFailure = code === 'auth/unauthorized' || code === 'rate-limit/exceeded';
   const isCounted = spec.auth === 'operator' ? isFailure : !code || !beforeLimit.includes(code);
   const name = spec.auth === 'operator' ? 'operator-failures' : spec.name;

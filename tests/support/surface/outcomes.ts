@@ -2,15 +2,15 @@ import { type ErrorCode, isErrorCode, methodsOf, type OperationSpec } from '@kit
 import type { z } from 'zod';
 
 /**
- * Every outcome that an operation's contract promises: its status by each method, its codes, the refusal of each field of body and
- * query (`code field`), and those of its auth class. Outcomes that a whole class or feature shares are in `parts`.
+ * Every outcome that an operation's contract promises: its status for each method, its codes, and the codes of its auth class. Each
+ * field of body and query has a refusal of its own (`code field`). Outcomes that a whole class or feature shares are in `parts`.
  */
 export function outcomesOf(spec: OperationSpec): string[] {
   const path = spec.invalid?.params;
   return [
     ...methodsOf(spec).map((method) => `${spec.status} ${method}`),
     ...authCodesOf(spec),
-    // The suites of outages check what happens when a service behind it is away.
+    // Other suites check what happens when a service behind the operation is away.
     ...spec.errors.filter((code) => !code.endsWith('/server-error')),
     ...(path ? [path] : []),
     ...fieldsOf(spec.body).map((field) => `${codeOf(spec, 'body', field)} ${field}`),
@@ -18,15 +18,15 @@ export function outcomesOf(spec: OperationSpec): string[] {
   ];
 }
 
-/** Codes of the layers in front of an operation: any operation may answer with these, whatever its contract says. */
+/** Codes of the layers in front of an operation. Any operation may answer with these codes, whatever its contract says. */
 const layers = /^(request|route|rate-limit|gateway)\//;
 
-/** Tells whether an operation's contract, or a layer in front of it, knows a code. */
+/** Whether an operation may answer with a code. Its contract, or a layer in front of it, has to know the code. */
 export function mayAnswer(spec: OperationSpec, code: ErrorCode): boolean {
   if (layers.test(code) || code === `${spec.feature}/server-error` || spec.errors.includes(code)) return true;
   if (code === 'project/invalid-id') return spec.scope === 'project';
   if (spec.auth === 'user' && code === 'auth/suspended') return true;
-  // The answer to `On-Behalf-Of`, which not everybody may send.
+  // This code answers an `On-Behalf-Of` header from a caller who may not send it.
   if (spec.auth === 'optional' && code === 'auth/forbidden') return true;
   if (spec.shortForm && code === 'auth/token-expired') return true;
   return outcomesOf(spec).some((outcome) => outcome.split(' ', 1)[0] === code);
@@ -46,7 +46,7 @@ function codeOf(spec: OperationSpec, place: 'body' | 'query', field: string): Er
 
 function authCodesOf({ auth, scope, visibility }: OperationSpec): ErrorCode[] {
   if (auth === 'operator') return ['auth/unauthorized', 'auth/forbidden'];
-  // A project may restrict operations with an optional token to its own users (docs/adr/0013).
+  // If a token is optional for an operation, a project may still restrict the operation to its own users (docs/adr/0013).
   if (auth !== 'user' && auth !== 'server-key' && !visibility) return [];
   return scope === 'project' ? ['auth/unauthorized', 'auth/forbidden'] : ['auth/unauthorized'];
 }

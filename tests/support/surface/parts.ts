@@ -5,18 +5,21 @@ import { outcomesOf } from './outcomes.ts';
 /** The operations and outcomes that one suite of `tests/surface` has to reach. */
 export interface Part {
   operations: readonly OperationSpec[];
-  /** By default everything an operation's contract promises. */
+  /** The outcomes that the suite has to reach. Usually these are all outcomes that the operation's contract promises. */
   outcomes(spec: OperationSpec): readonly string[];
 }
 
-/** A suite that reaches all of its operations' outcomes. */
+/** A suite that has to reach all outcomes of its operations. */
 const whole = (...of: OperationSpec[]): Part => ({ operations: of, outcomes: outcomesOf });
 
-/** Without the outcome of an installation that cannot send mails: services/identity/tests/mail-settings.test.ts checks that one. */
+/**
+ * All outcomes, except the outcome of an installation that cannot send mails. services/identity/tests/mail-settings.test.ts checks
+ * that outcome.
+ */
 const withoutMails = (spec: OperationSpec) =>
   outcomesOf(spec).filter((outcome) => outcome !== 'auth/mail-unavailable');
 
-/** The suites that divide the operations among them, by file name: each operation is in one of them. */
+/** The suites that divide the operations among them, by file name. Each operation is in one of these suites. */
 export const features = {
   crypto: {
     operations: [contracts.signTestingJwt, contracts.signTestingJwtV2],
@@ -145,7 +148,7 @@ export const features = {
   ),
 } as const satisfies Record<string, Part>;
 
-/** One operation of each auth class (spec#auth): the layers before an operation are the same for its whole class. */
+/** One operation of each auth class (spec#auth). The layers before an operation are the same for all operations of a class. */
 export const classes = {
   none: contracts.signOut,
   optional: contracts.getUserByUsername,
@@ -178,7 +181,7 @@ export const sides = {
     outcomes: (spec) => [
       String(spec.status),
       'request/invalid-idempotency-key',
-      // The token ends with the account.
+      // This operation deletes the account, and the token ends with the account.
       ...(spec === contracts.deleteUser ? [] : ['request/idempotency-mismatch']),
       ...(spec === contracts.signUp ? ['request/in-progress'] : []),
     ],
@@ -207,7 +210,7 @@ export const parts: Readonly<Record<keyof typeof features | keyof typeof sides, 
 };
 export type PartName = keyof typeof parts;
 
-/** Suites that need a file and a platform of their own; several of the others share one. */
+/** Suites that need a file and a platform of their own. Among the other suites, several share a file. */
 const alone: readonly PartName[] = ['layers', 'server-errors'];
 
 /** The file in `tests/surface` that holds a suite. */

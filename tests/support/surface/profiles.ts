@@ -1,7 +1,7 @@
 /** The fields of a user that strangers do not get (spec#users-strangers-card). */
 export const hiddenFromStrangers = { foreignId: null, birthdate: null, location: null, metadata: {} };
 
-/** Every profile field that a user may set, at its largest size if that is limited (spec#users-sizes). */
+/** Every profile field that a user may set. If a field's size is limited, its value has the largest size (spec#users-sizes). */
 export const profile = {
   username: 'Ada.Lovelace_1815.abcdefghijkl',
   name: '😀'.repeat(100),

@@ -4,11 +4,14 @@ import type { Answer } from '../http.ts';
 
 /** What an error body holds beside its code. */
 export interface Refusal {
-  /** The offending field; an error body has this key only if a field is named. */
+  /** The wrong field. An error body has this key only if the error names a field. */
   field?: string;
-  /** The whole message; by default that of the code or, with a field, one that begins with the field's name. */
+  /**
+   * The whole message. By default it is the code's own message. If a field is wrong, the default is a message that begins with the
+   * field's name.
+   */
   message?: string;
-  /** Whether `details` is there. */
+  /** Whether the error body has `details`. */
   details?: boolean;
 }
 
@@ -35,7 +38,7 @@ export function expectRefusal(answer: Answer, of: Refusal & { operation: string;
   ]);
 }
 
-/** Checks an error about several fields: the first entry is the same as the error's own (spec#errors-several). */
+/** Checks an error about several fields. Its first entry must have the field and message of the error itself (spec#errors-several). */
 function expectSeveral(errors: unknown[], first: unknown): void {
   expect(errors.length).toBeGreaterThan(1);
   expect(errors[0]).toEqual(first);
@@ -47,7 +50,7 @@ function read(answer: Answer): { error?: unknown; errors?: unknown[] } | undefin
   try {
     return answer.json() as { error?: unknown; errors?: unknown[] };
   } catch {
-    // The comparison that fails shows the body as it came.
+    // The body is not JSON. The failing comparison then shows the body as it came.
     return { error: answer.text };
   }
 }

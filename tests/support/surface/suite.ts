@@ -16,13 +16,13 @@ import { Surface } from './surface.ts';
 
 const sharedScale = Number(sharedEnv.RATE_LIMIT_SCALE);
 
-/** What the tests of a part start with; its fields are set once the tests run. */
+/** What the tests of a part can use. Its fields are set only when the tests run. */
 export interface SurfaceWorld extends Pick<Surface, 'ok' | 'refused' | 'eightAtOnce' | 'stream' | 'seen'> {
   platform: TestPlatform;
-  /** The project of every call that names no other. */
+  /** The project of every call that names no other project. */
   projectId: string;
   operatorToken: string;
-  /** A server key of the project, which the gateway knows. */
+  /** A server key of the project. The gateway knows this key already. */
   serverKey: string;
   /** Somebody of another project. */
   stranger: TestUser;
@@ -31,13 +31,13 @@ export interface SurfaceWorld extends Pick<Surface, 'ok' | 'refused' | 'eightAtO
 }
 
 export interface SurfaceOptions {
-  /** The suites need a platform of their own, as they look at all of it, or change what others see. */
+  /** Set if the suites need a platform of their own. They look at the whole platform, or change what other suites see. */
   isOwn?: true;
-  /** Multiplies every limit; by default by so much that no test reaches one. */
+  /** The factor by which every limit is multiplied. By default, it is so high that no test reaches a limit. */
   scale?: number;
-  /** Limits in place of the contracts', by operation. */
+  /** Limits that replace the limits of the contracts, by operation. */
   limits?: Readonly<Record<string, Limit>>;
-  /** Gives the platform's environment. What it gives is disposed after the platform. */
+  /** Returns the platform's environment. The returned object is disposed after the platform. */
   prepare?: (engine: string) => Promise<{ env: NodeJS.ProcessEnv } & AsyncDisposable>;
 }
 
@@ -53,8 +53,9 @@ export function surfaceSuite(name: PartName, tests: SurfaceSuite['tests']): Surf
 }
 
 /**
- * Tests parts of the API on every engine, each in projects of its own, on a platform that other files share; with any option, on one
- * of their own. After the tests of each part it checks that they reached every outcome that the contracts of its operations promise.
+ * Tests parts of the API on every engine, each part in projects of its own. Without options, the parts use a platform that other files
+ * share. With any option, they use a platform of their own. After the tests of each part, it checks that they have reached every
+ * outcome that the contracts of its operations promise.
  */
 export function describeSurface(suites: readonly SurfaceSuite[], options: SurfaceOptions = {}): void {
   const { scale = sharedScale, limits = {}, prepare } = options;
@@ -125,7 +126,7 @@ function limitsOf(scale: number, given: Readonly<Record<string, Limit>>): Limits
   };
 }
 
-/** Makes a server key of a project, and gives it once the gateway knows it. */
+/** Makes a server key of a project. Returns the key as soon as the gateway knows it. */
 export async function makeServerKey(platform: TestPlatform, projectId: string): Promise<string> {
   const path = createServerKey.path.replace(':projectId', projectId);
   const { operatorToken: token, url } = platform;
@@ -133,7 +134,7 @@ export async function makeServerKey(platform: TestPlatform, projectId: string): 
     token,
     body: { name: 'Backend' },
   });
-  // The refusal is because of the body, no longer because of the key.
+  // Status 400 means that the gateway refuses the body, and no longer the key.
   const ask = { method: 'POST', path: `/v7/${projectId}${createNotifications.path}`, token: key, body: {} };
   await waitFor(async () => (await http(url, ask)).status === 400, { what: 'the server key' });
   return key;

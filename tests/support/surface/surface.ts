@@ -7,27 +7,27 @@ import { expectHeaders, type Limits } from './headers.ts';
 import { mayAnswer } from './outcomes.ts';
 import { expectRefusal, type Refusal } from './refusal.ts';
 
-/** The input of a call. Its method and path are made from this and the operation. */
+/** The input of a call. This input and the operation together give the method and the path. */
 export interface Given {
-  /** The address's project; by default the suite's. `null` is a short form (spec#short-forms). */
+  /** The project in the address. By default, it is the suite's project. `null` makes a short form (spec#short-forms). */
   projectId?: string | null;
   /** The address's version prefix, `/v7` by default. */
   form?: string;
-  /** Which of an operation's methods, the first by default. */
+  /** One of the operation's methods. By default, it is the first method. */
   method?: string;
   params?: Record<string, string>;
   /** The query string, without the question mark. */
   query?: string;
   body?: unknown;
-  /** A form in place of the body. */
+  /** The parts of a form. The form replaces the body. */
   parts?: readonly Part[];
   /** The content type of a success, if the contract does not say it. */
   type?: string;
   token?: string;
   headers?: Record<string, string>;
-  /** Local address to call from. */
+  /** The local address to call from. */
   from?: string;
-  /** Changes the finished request, for what a well-formed call cannot express. */
+  /** Changes the finished request. A test uses this if a well-formed call cannot express what it needs. */
   bend?: (ask: Ask) => Ask;
 }
 
@@ -58,7 +58,7 @@ export class Surface {
   }
 
   /**
-   * Calls an operation that has to succeed, and gives its body, after checking that it holds what the contract says and nothing
+   * Calls an operation that must succeed, and returns its body. First checks that the body has what the contract says, and nothing
    * else.
    */
   async ok<O extends OperationSpec>(spec: O, given: Given = {}): Promise<Accepted<OutputOf<O>>> {
@@ -71,20 +71,20 @@ export class Surface {
     expectHeaders(answer, { spec, limits, ...(given.type && { type: given.type }) });
     const body = bodyOf(spec, answer);
     const read = spec.output.parse(body);
-    // Parsing by the contract drops fields that it does not name.
+    // Parsing drops all fields that the contract does not name. So this check fails if the body has an unknown field.
     expect(body).toStrictEqual(read);
     this.#see(spec, String(spec.status));
     this.#see(spec, `${spec.status} ${given.method ?? methodsOf(spec)[0]}`);
     return { body: body as OutputOf<O>, text: answer.text, headers: answer.headers };
   }
 
-  /** Calls an operation that has to answer an error, and checks the whole envelope and the headers. */
+  /** Calls an operation that must answer with an error. Checks the whole envelope and the headers. */
   async refused(spec: OperationSpec, given: Given, code: ErrorCode, refusal: Refusal = {}): Promise<Answer> {
     return this.#refuse(spec, given, await this.#send(spec, given), code, refusal);
   }
 
   /**
-   * Calls an operation eight times at the same time: each call has to succeed or to be refused with `code`. Gives how many were
+   * Calls an operation eight times at the same time. Each call must succeed or be refused with `code`. Returns how many calls were
    * refused.
    */
   async eightAtOnce(
@@ -111,7 +111,7 @@ export class Surface {
     return answer;
   }
 
-  /** A valid server key is counted by itself, and has higher limits (spec#limits-server-keys). */
+  /** Each valid server key has a counter of its own, and higher limits (spec#limits-server-keys). */
   #limitsOf({ token }: Given, code?: ErrorCode): Limits {
     const { limits } = this.#options;
     const isKey = token?.startsWith('kith_sk_') && code !== 'auth/unauthorized';
@@ -181,7 +181,7 @@ export class Surface {
   }
 }
 
-/** An answer's body in the form of its contract; `undefined` if it has none. */
+/** The body of an answer, in the form that its contract says. `undefined` if the contract has no body. */
 function bodyOf(spec: OperationSpec, answer: Answer): unknown {
   if (spec.status === 204) {
     expect(answer.text).toBe('');

@@ -2,7 +2,7 @@ import { confirmFactor, enrolFactor, type OutputOf } from '@kith/contracts';
 import { SoftwarePasskey, type TestUser } from '@kith/testing';
 import type { SurfaceWorld } from './suite.ts';
 
-/** A user whose second factor is a passkey of `localhost`, which projects without web origins accept. */
+/** Makes a user whose second factor is a passkey of `localhost`. Projects without web origins accept passkeys of this host. */
 export async function userWithPasskey(
   world: SurfaceWorld,
 ): Promise<TestUser & { factorId: string; recoveryCodes: readonly string[] }> {

@@ -14,7 +14,7 @@ export function parseList(text: string): Source[] {
   });
 }
 
-/** Reads deb822 sources, the format of `.sources` files: paragraphs of fields, continued by indented lines. */
+/** Reads deb822 sources, the format of `.sources` files. This format has paragraphs of fields. Indented lines continue a field. */
 export function parseSources(text: string): Source[] {
   const lines = text.split('\n').filter((line) => !line.startsWith('#'));
   const paragraphs = lines.join('\n').split(/\n\s*\n/);
@@ -32,17 +32,17 @@ export function parseSources(text: string): Source[] {
   });
 }
 
-/** Picks the mirror that serves a release itself, rather than its security updates or someone else's packages. */
+/** Picks the mirror that serves the release itself. Other mirrors serve only its security updates or other people's packages. */
 export function mirrorOf(codename: string, sources: readonly Source[]): string | undefined {
   const reachable = sources.filter(({ uri }) => /^https?:/.test(uri));
-  // A machine whose sources say `stable` or `testing` has no suite with its codename.
+  // If a machine's sources name `stable` or `testing`, no source names the codename.
   const source =
     reachable.find(({ suites }) => suites.includes(codename)) ??
     reachable.find(({ uri }) => /\/debian\/*$/.test(uri));
   return source?.uri.replace(/\/+$/, '');
 }
 
-/** Reads which Debian mirror this machine installs from; `undefined` if its sources name none. */
+/** Reads which Debian mirror this machine installs from. Returns `undefined` if the machine's sources name no mirror. */
 export async function machineMirror(codename: string, folder = '/etc/apt'): Promise<string | undefined> {
   const parts = join(folder, 'sources.list.d');
   const names = await readdir(parts).catch(() => []);

@@ -5,14 +5,14 @@ import { exclusively } from './lock.ts';
 import { mayInstall } from './machine.ts';
 import { cacheFolder, EnginesError, type Progress } from './step.ts';
 
-/** A Chromium on this machine, in the form that `launch` of playwright-core takes. */
+/** A Chromium on this machine, as options for `launch` of playwright-core. */
 export interface Chromium {
   executablePath: string;
   args: string[];
 }
 
 const names = ['chromium', 'chromium-browser', 'google-chrome-stable', 'google-chrome'];
-/** Folders in which browsers are, even if they are not on the PATH. */
+/** Folders that may hold browsers, even if the folders are not on the PATH. */
 const folders = ['/usr/bin', '/usr/local/bin', '/snap/bin', '/opt/google/chrome'];
 const applications = [
   '/Applications/Chromium.app/Contents/MacOS/Chromium',
@@ -20,9 +20,9 @@ const applications = [
 ];
 
 /**
- * Finds Chromium for suites that need a browser: at CHROMIUM_PATH, else at the usual places. As root on Debian or Ubuntu with
- * CI=true it otherwise installs the distribution's package.
- * @throws EnginesError that says what to do if there is none.
+ * Finds Chromium for suites that need a browser. Looks at CHROMIUM_PATH, else at the usual places. If there is no Chromium, root on
+ * Debian or Ubuntu with CI=true installs the distribution's package.
+ * @throws EnginesError If there is no Chromium. The error says what to do.
  */
 export async function provideChromium(
   options: { env?: NodeJS.ProcessEnv; progress?: Progress } = {},
@@ -52,7 +52,7 @@ async function install(env: NodeJS.ProcessEnv, progress: Progress): Promise<stri
   if (env.CI !== 'true' || !(await mayInstall())) return undefined;
   return exclusively(
     async () => {
-      // Another process may have installed it while this one waited for its turn.
+      // Another process may have installed Chromium while this process waited for its turn.
       const found = await find(env);
       if (found) return found;
       // Without fonts a page shows only boxes.
@@ -64,7 +64,7 @@ async function install(env: NodeJS.ProcessEnv, progress: Progress): Promise<stri
   );
 }
 
-/** Headless, and without everything that would call home while a suite watches a page's requests. */
+/** The options to run Chromium headless. They turn off all background requests, because a suite may watch a page's requests. */
 function withFlags(executablePath: string): Chromium {
   return {
     executablePath,

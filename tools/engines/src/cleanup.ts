@@ -4,29 +4,29 @@ import { isProcessAlive } from '@kith/base/config';
 import { onExit } from 'signal-exit';
 import { docker } from './docker.ts';
 
-/** The label that says which process owns a container, so that abandoned containers can be told from those in use. */
+/** The label that names the process that owns a container. It distinguishes abandoned containers from containers in use. */
 export const ownerLabel = 'org.kith.owner';
 export const owner = `${hostname()}:${process.pid}`;
 
-/** Whether the process that a label names is alive, or cannot be checked as it is on another machine. */
+/** Whether the process that a label names is alive. A process on another machine counts as alive, because it cannot be checked. */
 export function isAlive(label: string): boolean {
   const [host, pid] = label.split(':');
-  // Processes of another machine cannot be seen from here; that machine removes their containers.
+  // This machine cannot see processes on another machine. The other machine removes their containers.
   return host !== hostname() || isProcessAlive(Number(pid));
 }
 
 const tracked = new Set<string>();
 let forget: (() => void) | undefined;
 
-/** Removes containers when this process ends, unless {@link removeContainers} has done so before. */
+/** Removes containers when this process ends, unless {@link removeContainers} has removed them before. */
 export function removeAtExit(containers: readonly string[]): void {
-  // testcontainers brings signal-exit, whose listeners do not end the process if there is a listener that is not theirs: with a
-  // separate listener of ours, nobody would end the process.
+  // testcontainers uses signal-exit. Its listeners do not end the process if there is any other listener. If we had a separate
+  // listener, nobody would end the process.
   forget ??= onExit(removeTracked);
   for (const container of containers) tracked.add(container);
 }
 
-/** Removes containers with their unnamed volumes; containers that do not exist are skipped. */
+/** Removes containers with their unnamed volumes. Skips containers that do not exist. */
 export async function removeContainers(containers: readonly string[]): Promise<void> {
   await docker(['rm', '-f', '-v', ...containers]);
   for (const container of containers) tracked.delete(container);
@@ -35,7 +35,7 @@ export async function removeContainers(containers: readonly string[]): Promise<v
   forget = undefined;
 }
 
-/** Removes the test containers of processes that were killed before they could do so. */
+/** Removes the test containers of killed processes, which could not remove them. */
 export async function removeOrphans(): Promise<void> {
   const format = `{{.Names}} {{.Label "${ownerLabel}"}}`;
   const filter = `label=${ownerLabel}`;
@@ -59,7 +59,7 @@ function removeTracked(): void {
   try {
     execFileSync('docker', ['rm', '-f', '-v', ...tracked], { stdio: 'ignore', timeout: 30_000 });
   } catch {
-    // The next start removes what is left.
+    // The next start removes the containers that are left.
   }
   tracked.clear();
 }

@@ -4,12 +4,12 @@ import { mayInstall } from './machine.ts';
 import { run } from './run.ts';
 import { cacheFolder, type Progress } from './step.ts';
 
-/** A command line that runs Compose, of either generation. */
+/** The words of a command that runs Compose, in its old or new generation. */
 export type ComposeCommand = readonly [string, ...string[]];
 
 /**
- * Finds `docker compose` (2.x) or `docker-compose` (1.29), and, as root on Debian or Ubuntu under CI=true, installs it.
- * `undefined` when there is none.
+ * Finds `docker compose` (2.x) or `docker-compose` (1.29). If there is none, root on Debian or Ubuntu with CI=true installs it.
+ * Returns `undefined` if there is still none.
  */
 export async function provideCompose(
   options: { env?: NodeJS.ProcessEnv; progress?: Progress } = {},

@@ -8,12 +8,12 @@ import { type ContainerSpec, mongoSpec, natsSpec, redisSpec } from './specs.ts';
 import type { Progress } from './step.ts';
 
 /**
- * Starts the three engines in containers of their own, reachable from this machine only, and waits until they are ready. They and
- * their data are removed by `stop()`, and when this process ends.
+ * Starts the three engines in containers of their own, and waits until they are ready. Only this machine can reach them. `stop()`
+ * removes the containers and their data. The end of this process does the same.
  */
 export async function startContainers(options: {
   images: Pick<EngineImages, 'mongo' | 'redis' | 'nats'>;
-  /** Files for servers with passwords and encrypted connections; without them everybody on this machine may connect. */
+  /** The files for servers with passwords and encrypted connections. Without these files, everybody on this machine may connect. */
   secured?: Secured;
   progress?: Progress;
 }): Promise<Engines> {
@@ -37,7 +37,10 @@ export async function startContainers(options: {
   return enginesOf({ mongo: mongo!, nats: nats!, redis: redis! }, () => removeContainers(names));
 }
 
-/** Starts one engine in a container of its own, which is removed with the returned object, and when this process ends. */
+/**
+ * Starts one engine in a container of its own. The container is removed when the returned object is disposed, or when this process
+ * ends.
+ */
 export async function startContainer(spec: ContainerSpec): Promise<EngineHandle & AsyncDisposable> {
   const name = `kith-test-${randomBytes(4).toString('hex')}-${spec.engine}`;
   removeAtExit([name]);
@@ -46,14 +49,14 @@ export async function startContainer(spec: ContainerSpec): Promise<EngineHandle 
 }
 
 async function startOne(spec: ContainerSpec, name: string, tries = 4): Promise<EngineHandle> {
-  // Loaded only here: it brings Docker's whole client, which most importers of this file do not need.
+  // Loaded only here, because it loads Docker's whole client, and most importers of this file do not need that client.
   const { EngineContainer } = await import('./engine-container.ts');
   const ports = { client: await freePort(), ...(spec.monitorPort && { monitor: await freePort() }) };
   try {
     await new EngineContainer(spec, name, ports).start();
     return engineHandle(spec, name, ports);
   } catch (error) {
-    // Somebody else may have taken the port between its choice and its use.
+    // Another process may have taken the port after it was chosen and before it is used.
     if (tries > 1 && /port is already allocated|address already in use/.test(String(error))) {
       await removeContainers([name]);
       removeAtExit([name]);

@@ -7,7 +7,8 @@ import { EnginesError, type Progress } from './step.ts';
 
 const log = '/var/log/kith-dockerd.log';
 
-// Tried in turn: what the kernel offers, then without its packet filter, then without overlay file systems.
+// The options that are tried, one set after the other. First dockerd uses all that the kernel offers, then no packet filter, then
+// no overlay file system either.
 const attempts: readonly string[][] = [
   [],
   ['--iptables=false'],
@@ -15,8 +16,8 @@ const attempts: readonly string[][] = [
 ];
 
 /**
- * Starts Docker's engine and waits until it answers. Without an init system that would do so, it starts the engine itself,
- * detached, so that it outlives this process.
+ * Starts Docker's engine and waits until it answers. If no init system can start the engine, this starts it as a detached process,
+ * which outlives this process.
  */
 export async function startDockerd(progress: Progress): Promise<void> {
   if (existsSync('/run/systemd/system')) {
@@ -46,7 +47,7 @@ async function startOnce(flags: readonly string[]): Promise<boolean> {
   child.once('error', () => (alive = false));
   child.unref();
   if (await answersWithin(60_000, () => alive)) return true;
-  // An engine that hangs would keep the folders that the next attempt needs.
+  // If an engine hangs, it keeps the folders that the next attempt needs.
   if (alive) child.kill('SIGTERM');
   for (let tries = 0; alive && tries < 100; tries++) await sleep(100);
   if (readFileSync(log).subarray(from).includes('is docker already running')) {
@@ -66,8 +67,8 @@ async function answersWithin(limitMs: number, alive: () => boolean): Promise<boo
   return false;
 }
 
-// A machine that was switched off leaves these files behind, and other processes may have their ids by now: dockerd would then
-// believe that it, or its containerd, is already running.
+// If the machine was switched off, these files are left. Other processes may have the recorded ids by now. From these files,
+// dockerd would then conclude that dockerd or containerd is already running.
 function removeStalePidFiles(): void {
   const files = {
     '/var/run/docker.pid': 'dockerd',

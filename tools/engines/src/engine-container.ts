@@ -4,7 +4,7 @@ import { isRunning } from './handle.ts';
 import { type EnginePorts, untilReady } from './probes.ts';
 import type { ContainerSpec } from './specs.ts';
 
-/** A container of an engine that only this machine can reach. It counts as started once the engine is ready. */
+/** A container of an engine. Only this machine can reach it. It counts as started once the engine is ready. */
 export class EngineContainer extends GenericContainer {
   constructor(spec: ContainerSpec, name: string, ports: EnginePorts) {
     super(spec.image);
@@ -15,16 +15,16 @@ export class EngineContainer extends GenericContainer {
       .withLabels({ [ownerLabel]: owner })
       .withBindMounts(spec.mounts.map((mount) => ({ ...mount, mode: 'ro' as const })))
       .withExposedPorts(...bound)
-      // The image of testcontainers' reaper is not available everywhere; `cleanup.ts` does its work.
+      // The image of testcontainers' reaper is not available everywhere. `cleanup.ts` does the reaper's work.
       .withAutoCleanup(false)
       .withWaitStrategy(new UntilReady(spec, name, ports));
     if (spec.user) {
       const [uid, gid] = spec.user.split(':');
-      // A volume would belong to the image's user.
+      // A volume would belong to the image's user, so this uses a file system in memory.
       this.withUser(spec.user).withTmpFs({ [spec.volume]: `uid=${uid},gid=${gid},mode=0700` });
     }
     if (spec.command.length > 0) this.withCommand(spec.command);
-    // testcontainers binds to every address, which would open a database without a password to the network.
+    // By default testcontainers binds ports to every address. A database without a password would then be open to the network.
     this.hostConfig.PortBindings = Object.fromEntries(
       bound.map(({ container, host }) => [
         `${container}/tcp`,

@@ -4,14 +4,14 @@ import { fileURLToPath } from 'node:url';
 import { run } from './run.ts';
 import { cacheFolder, type Progress, step } from './step.ts';
 
-/** The Go package with which the offline `mongo` image serves the MongoDB protocol. */
+/** The Go package that serves the MongoDB protocol in the offline `mongo` image. */
 export const ferretdbPackage = 'github.com/FerretDB/FerretDB/v2/cmd/ferretdb@v2.7.0';
 
 const script = fileURLToPath(new URL('../images/ferretdb/compile.sh', import.meta.url));
 
 /**
- * Compiles FerretDB, or takes the binary compiled earlier, and returns its path. With `onMachine` it uses only the machine's own
- * Go, and gives undefined if that is too old or missing; otherwise it uses the Go of a container.
+ * Compiles FerretDB, or takes an earlier compiled binary. Returns the path of the binary. With `onMachine`, uses only the machine's
+ * own Go, and returns `undefined` if that Go is too old or missing. Otherwise uses the Go of a container.
  */
 export async function compileFerretdb(options: {
   env: NodeJS.ProcessEnv;
@@ -24,13 +24,13 @@ export async function compileFerretdb(options: {
   const binary = join(folder, 'ferretdb');
   if (existsSync(binary)) return binary;
   if (options.onMachine && !(await goIsNewEnough())) return undefined;
-  // Renamed only when complete: an interrupted copy would be taken for the binary next time.
+  // The file gets its final name only when it is complete. Otherwise the next run would take an interrupted copy for the binary.
   const unfinished = `${folder}.new`;
   mkdirSync(unfinished, { recursive: true });
   const where = options.onMachine ? [] : ['--in-container'];
   await step('Compiling FerretDB', [script, unfinished, ...where], {
     progress: options.progress,
-    // A log of its own, as this runs beside other steps and their lines would mix.
+    // This runs at the same time as other steps. It has a log of its own, so that their lines do not mix.
     log: options.log.replace(/\.log$/, '.ferretdb.log'),
     env: { ...options.env, PACKAGE: ferretdbPackage, BASE: options.base },
   });

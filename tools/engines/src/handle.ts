@@ -2,21 +2,21 @@ import { dockerOrThrow } from './docker.ts';
 import { type EnginePorts, untilReady } from './probes.ts';
 import type { ContainerSpec, Engine } from './specs.ts';
 
-/** One engine's running container. Its URL stays the same however often it is stopped and started. */
+/** One engine's running container. Stopping and starting it does not change its URL. */
 export interface EngineHandle {
   readonly engine: Engine;
   /** The container's name, for the Docker command line. */
   readonly container: string;
   readonly url: string;
-  /** The HTTP port of NATS's monitoring pages; absent elsewhere. */
+  /** The HTTP port of NATS's monitoring pages. Other engines have none. */
   readonly monitorPort?: number;
-  /** Stops it as an operator would; its data stays. */
+  /** Stops the engine as an operator would. Its data stays. */
   stop(): Promise<void>;
-  /** Starts it again and waits until it is ready. */
+  /** Starts the stopped engine again, and waits until it is ready. */
   start(): Promise<void>;
-  /** Sends a signal: SIGKILL by default; SIGHUP makes NATS read its configuration again. */
+  /** Sends a signal to the engine, by default SIGKILL. SIGHUP makes NATS read its configuration again. */
   kill(signal?: NodeJS.Signals): Promise<void>;
-  /** Freezes it: connections stay open, but nothing answers. */
+  /** Freezes the engine. Its connections stay open, but it answers nothing. */
   pause(): Promise<void>;
   unpause(): Promise<void>;
 }
@@ -56,7 +56,7 @@ export function engineHandle(spec: ContainerSpec, container: string, ports: Engi
   };
 }
 
-/** Combines handles; `remove` removes all containers and is called only once. */
+/** Combines the handles of the three engines. `remove` removes all containers, and is called only once. */
 export function enginesOf(handles: Record<Engine, EngineHandle>, remove: () => Promise<void>): Engines {
   let removed: Promise<void> | undefined;
   const stop = () => (removed ??= remove());
@@ -70,7 +70,7 @@ export function enginesOf(handles: Record<Engine, EngineHandle>, remove: () => P
   };
 }
 
-/** Runs a command in a container; gives what it printed. */
+/** Runs a command in a container, and returns its output. */
 export function runInContainer(container: string, command: readonly string[]): Promise<string> {
   return dockerOrThrow(['exec', container, ...command]);
 }
@@ -81,7 +81,7 @@ export async function isRunning(container: string): Promise<boolean> {
   return state === 'true';
 }
 
-/** The last lines a container printed, for the message of a failure. */
+/** The last lines that a container has printed, for the message of a failure. */
 export async function lastLog(container: string): Promise<string> {
   return dockerOrThrow(['logs', '--tail', '5', container]).catch(() => '');
 }

@@ -32,7 +32,7 @@ export const offlineImages: EngineImages = {
   node: 'kith-offline/node:1',
 };
 
-/** Reads MONGO_IMAGE, REDIS_IMAGE, NATS_IMAGE and NODE_IMAGE; what is not set is absent. */
+/** Reads MONGO_IMAGE, REDIS_IMAGE, NATS_IMAGE and NODE_IMAGE. The result has no entry for a variable that is not set. */
 export function imagesNamedIn(env: NodeJS.ProcessEnv): Partial<EngineImages> {
   const named: Partial<EngineImages> = {};
   for (const name of imageNames) {
@@ -42,7 +42,7 @@ export function imagesNamedIn(env: NodeJS.ProcessEnv): Partial<EngineImages> {
   return named;
 }
 
-/** Lists the images in order of preference. If the environment names one, no other is accepted. */
+/** Lists the possible images in order of preference. If the environment names an image, only this image is accepted. */
 export function candidates(name: ImageName, env: NodeJS.ProcessEnv): string[] {
   const named = imagesNamedIn(env)[name];
   return named ? [named] : [officialImages[name], offlineImages[name]];

@@ -5,13 +5,13 @@ import { mayInstall } from './machine.ts';
 import { run } from './run.ts';
 import { cacheFolder, type Progress, step } from './step.ts';
 
-/** Installs packages from the distribution without asking anything. Needs root. */
+/** Installs packages of the distribution without asking questions. Needs root. */
 export async function aptInstall(
   packages: readonly string[],
   { progress, log }: { progress: Progress; log: string },
 ): Promise<void> {
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
-  // If another package manager is at work, this waits for it and does not fail.
+  // If another package manager is running, apt waits for its end and does not fail.
   const apt = ['apt-get', '-o', 'DPkg::Lock::Timeout=300', '-y', '-q'] as const;
   await step('Reading the package lists', [...apt, 'update'], { progress, log, env });
   const known: string[] = [];
@@ -23,8 +23,8 @@ export async function aptInstall(
 }
 
 /**
- * Gets Docker to run on a machine where it does not answer: installs `docker.io` if it is missing, and starts it. Returns the
- * reason if it may not do so; throws if it tried and failed.
+ * Makes Docker run on a machine where it does not answer. Installs `docker.io` if it is missing, and starts Docker. If this is not
+ * allowed, returns the reason. If this fails, throws.
  */
 export async function bringDocker(
   reason: string,
@@ -35,7 +35,7 @@ export async function bringDocker(
   },
 ): Promise<string | undefined> {
   const { env, progress, confirm } = options;
-  // Another process may have installed it while this one waited for its turn.
+  // Another process may have installed Docker while this process waited for its turn.
   if ((await dockerState()).answers) return undefined;
   if (!(await mayInstall())) return reason;
   const missing =
@@ -48,7 +48,7 @@ export async function bringDocker(
     // From Debian 13 on, the client is a separate package.
     await aptInstall(['docker.io', 'docker-cli'], { progress, log: join(cacheFolder(env), 'apt.log') });
   }
-  // If there is an init system, the installation has already started it.
+  // If there is an init system, the installation has already started Docker.
   if (!(await dockerState()).answers) await startDockerd(progress);
   return undefined;
 }

@@ -4,8 +4,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { cacheFolder, type Progress } from './step.ts';
 
 /**
- * Runs work while no other process of this user does so. The lock is SQLite's lock on a file, which the kernel releases however the
- * process ends, so no lock is ever left behind.
+ * Runs work. No other process of this user can run such work at the same time. The lock is SQLite's lock on a file. However the
+ * process ends, the kernel releases the lock, so no lock is ever left behind.
  */
 export async function exclusively<T>(
   work: () => Promise<T>,
@@ -24,7 +24,7 @@ function tryLock(database: DatabaseSync): boolean {
     database.exec('BEGIN EXCLUSIVE');
     return true;
   } catch (error) {
-    // SQLITE_BUSY is the only code that means that another process holds the lock.
+    // Only the code SQLITE_BUSY means that another process holds the lock.
     if ((error as { errcode?: number }).errcode === 5) return false;
     throw error;
   }

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 
 export interface Distribution {
-  /** As in /etc/os-release, for example `debian` or `ubuntu`. Empty if there is no such file. */
+  /** The id in /etc/os-release, for example `debian` or `ubuntu`. Empty if there is no such file. */
   id: string;
   codename: string;
 }
@@ -12,12 +12,12 @@ export function parseOsRelease(text: string): Distribution {
   return { id: value('ID'), codename: value('VERSION_CODENAME') };
 }
 
-/** Tells which Linux distribution this is. */
+/** Reads which Linux distribution this machine has. */
 export async function distribution(): Promise<Distribution> {
   return parseOsRelease(await readFile('/etc/os-release', 'utf8').catch(() => ''));
 }
 
-/** Whether we may install packages: as root, on a distribution whose packages we know. */
+/** Whether we may install packages. We may if we are root on a distribution whose packages we know. */
 export async function mayInstall(): Promise<boolean> {
   return process.getuid?.() === 0 && ['debian', 'ubuntu'].includes((await distribution()).id);
 }

@@ -1,9 +1,10 @@
-// Gets the engines onto this machine and prints the *_IMAGE lines that docker-compose reads from .env, by digest where an image has one.
+// Gets the engines onto this machine, and prints the *_IMAGE lines that docker-compose reads from .env. If an image has a digest,
+// its line contains the digest.
 import { byDigest } from './docker.ts';
 import { imageVariables } from './images.ts';
 import { provideEngines } from './provide.ts';
 
-// This always asks for Docker, even if the environment names engines by URL.
+// This always uses Docker, even if the environment names engines by URL.
 const { MONGODB_URL: _mongodb, NATS_URL: _nats, REDIS_URL: _redis, ...env } = process.env;
 const found = await provideEngines({ env, progress: (line) => process.stderr.write(`${line}\n`) });
 if (found.kind === 'docker') {

@@ -14,14 +14,14 @@ export interface NamedEnginesOptions {
   /** The beginning of the names of containers (`<name>-mongo`) and volumes (`<name>-mongo-data`). */
   name: string;
   images: Pick<EngineImages, 'mongo' | 'redis' | 'nats'>;
-  /** Files for servers with passwords and encrypted connections; without them everybody on this machine may connect. */
+  /** The files for servers with passwords and encrypted connections. Without these files, everybody on this machine may connect. */
   secured?: Secured | undefined;
   progress?: Progress;
 }
 
 /**
- * Starts the three engines on permanent volumes, reachable from this machine only, and waits until they are ready. `stop()` ends
- * and removes the containers; a later start finds the data again.
+ * Starts the three engines on permanent volumes, and waits until they are ready. Only this machine can reach them. `stop()` ends
+ * and removes the containers. A later start finds the data again.
  * @throws EnginesError if another process runs engines of that name, or if the data was made with another image.
  */
 export async function startNamedEngines(options: NamedEnginesOptions): Promise<Engines> {
@@ -30,7 +30,7 @@ export async function startNamedEngines(options: NamedEnginesOptions): Promise<E
   const specs = secured ? plain.map((spec) => securedSpec(spec, secured)) : plain;
   const names = specs.map(({ engine }) => `${name}-${engine}`);
   await refuseIfUsed(name, names);
-  // Containers that a killed process has left.
+  // These containers were left by a killed process.
   await removeContainers(names);
   removeAtExit(names);
   progress(`Starting MongoDB, NATS and Redis (${names.join(', ')})`);
@@ -68,7 +68,7 @@ async function startOne(
   const flags = [
     ['--name', container],
     ['--label', `${ownerLabel}=${owner}`],
-    // Without `nocopy`, Docker would copy the image's own folder into the volume, and it would belong to the image's user.
+    // Without `nocopy`, Docker would copy the image's own folder into the volume. The volume would then belong to the image's user.
     ['--volume', `${volume}:${spec.volume}${user ? ':nocopy' : ''}`],
     ['--publish', `127.0.0.1:${ports.client}:${spec.port}`],
     ports.monitor ? ['--publish', `127.0.0.1:${ports.monitor}:${spec.monitorPort}`] : [],
@@ -86,7 +86,7 @@ async function startOne(
   return engineHandle(spec, container, ports);
 }
 
-// An image would not find another image's data in a volume, and would start empty, as if everything were lost.
+// If the volume holds another image's data, this image would not find the data. It would start empty, as if all data were lost.
 async function ensureVolume(volume: string, image: string): Promise<void> {
   const made = await labelOf(['volume', 'inspect', '-f', `{{index .Labels "${imageLabel}"}}`, volume]);
   const family = (name: string) => name.replace(/(:[^:/]*)?(@.*)?$/, '');
@@ -98,7 +98,7 @@ async function ensureVolume(volume: string, image: string): Promise<void> {
   }
 }
 
-/** Gives a volume to the user that its engine runs as: root has made it, and engines of an earlier version ran as root. */
+/** Makes the engine's user the owner of the volume. Root has made the volume, and engines of an earlier version ran as root. */
 async function handOverVolume(
   volume: string,
   { image, volume: target }: ContainerSpec,

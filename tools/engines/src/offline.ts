@@ -18,14 +18,14 @@ const tools = fileURLToPath(new URL('../../', import.meta.url));
 const base = 'kith-offline/base:1';
 const label = 'org.kith.recipe';
 
-/** Whether an offline image is on this machine and was made by the current recipe. */
+/** Whether an offline image is on this machine and was built by the current recipe. */
 export async function isCurrent(name: ImageName): Promise<boolean> {
   return (await imageLabel(offlineImages[name], label)) === (await recipeOf(name));
 }
 
 /**
  * Builds the named offline images from the distribution's packages. Needs root on Debian.
- * @throws EnginesError with one sentence, which names the log if a step failed.
+ * @throws EnginesError with one sentence. If a step failed, the sentence names the log.
  */
 export async function buildOfflineImages(
   names: readonly ImageName[],
@@ -41,7 +41,7 @@ export async function buildOfflineImages(
   // FerretDB is awaited only at the end. If another step fails before, a rejection of this promise must not stay unhandled.
   ferretdb?.catch(() => {});
   await ensureBase(mirror, context);
-  // `mongo`, which waits for a compiler, comes last.
+  // `mongo` comes last, because it waits for a compiler.
   for (const name of names.filter((other) => other !== 'mongo')) {
     await buildImage(name, name === 'node' ? await nodeBinary() : undefined, context);
   }
@@ -81,7 +81,7 @@ async function buildImage(
     if (binary) await cp(binary, join(folder, name === 'node' ? 'node' : 'ferretdb'));
     const labels = ['--label', `${label}=${await recipeOf(name)}`, '--build-arg', `BASE=${base}`];
     const old = await imageId(offlineImages[name]);
-    // Builds on the host's network: without a packet filter, a container's own network reaches nothing.
+    // Builds use the host's network. Without a packet filter, a container's own network reaches nothing.
     const build = [
       'docker',
       'build',
@@ -92,7 +92,7 @@ async function buildImage(
       ...labels,
       folder,
     ] as const;
-    // Only Docker's built-in builder sees images that exist nowhere but on this machine.
+    // Only Docker's built-in builder sees images that exist only on this machine.
     await step(`Building ${offlineImages[name]}`, build, {
       progress,
       log,
@@ -118,7 +118,8 @@ async function hash(files: readonly string[], also = ''): Promise<string> {
   return digest.digest('hex').slice(0, 16);
 }
 
-// The version of Node that tools/node/package.json pins, not the one that runs this. Empty outside of the repository.
+// The version of Node that tools/node/package.json pins. The Node that runs this code may be another version. Empty outside of the
+// repository.
 async function nodeVersion(): Promise<string> {
   const manifest = join(tools, 'node/package.json');
   if (!existsSync(manifest)) return '';

@@ -2,8 +2,8 @@ import { randomInt } from 'node:crypto';
 import { createServer } from 'node:net';
 
 /**
- * Chooses a port of 127.0.0.1 that nobody listens on. It is below the range that kernels use for outgoing connections, so that a
- * container that was stopped finds its port still free.
+ * Chooses a port of 127.0.0.1 that nobody listens on. The port is below the range that kernels use for outgoing connections. So a
+ * stopped container finds its port still free.
  */
 export async function freePort(): Promise<number> {
   for (;;) {

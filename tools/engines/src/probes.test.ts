@@ -3,7 +3,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { expect, test } from 'vitest';
 import { isReady, untilReady } from './probes.ts';
 
-/** A server that gives every message the same answer. */
+/** A server that answers every message with the same bytes. */
 async function answering(answer: string): Promise<AsyncDisposable & { port: number }> {
   const server = createServer((socket) => socket.on('data', () => socket.write(answer, 'latin1')));
   await once(server.listen(0, '127.0.0.1'), 'listening');

@@ -3,13 +3,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { connect as connectEncrypted } from 'node:tls';
 import type { Engine, Probe } from './specs.ts';
 
-/** Where an engine is reached on this machine; `monitor` is NATS's HTTP port. */
+/** The ports of an engine on this machine. `monitor` is NATS's HTTP port. */
 export interface EnginePorts {
   client: number;
   monitor?: number;
 }
 
-/** Asks an engine once whether it is ready to work; also false if it does not answer within two seconds. */
+/** Asks an engine once whether it is ready. Also resolves with `false` if the engine does not answer within two seconds. */
 export async function isReady(engine: Engine, ports: EnginePorts, probe?: Probe): Promise<boolean> {
   const { client: port } = ports;
   if (engine === 'redis') {
@@ -18,7 +18,7 @@ export async function isReady(engine: Engine, ports: EnginePorts, probe?: Probe)
   }
   // The answer ends with `ok`, which is 1 as a double. MongoDB and FerretDB both answer this ping without a sign-in.
   if (engine === 'mongo') return (await ask(port, mongoPing(), 'ok\0\0\0\0\0\0\0\xf0\x3f', probe)) !== '';
-  // NATS greets clients before JetStream has recovered; its health page waits for the recovery.
+  // NATS greets clients before JetStream has recovered. Its health page reports success only after the recovery.
   const signal = AbortSignal.timeout(2_000);
   const health = await fetch(`http://127.0.0.1:${ports.monitor}/healthz`, { signal }).catch(() => undefined);
   await health?.body?.cancel();
@@ -28,7 +28,7 @@ export async function isReady(engine: Engine, ports: EnginePorts, probe?: Probe)
 
 /**
  * Waits until an engine is ready.
- * @throws Error when `limitMs` have passed, or immediately when `alive` says that there is nothing to wait for.
+ * @throws Error if the engine is not ready after `limitMs`, or immediately if `alive` reports that the engine has ended.
  */
 export async function untilReady(
   engine: Engine,
@@ -44,7 +44,7 @@ export async function untilReady(
   }
 }
 
-/** Sends bytes and returns the answer up to `end`, as Latin-1; empty if `end` never came. */
+/** Sends bytes, and returns the answer up to `end` as Latin-1. Returns an empty string if `end` never comes. */
 function ask(port: number, bytes: Buffer, end: string, probe?: Probe): Promise<string> {
   return new Promise((resolve) => {
     const to = { host: '127.0.0.1', port };
@@ -65,7 +65,8 @@ function ask(port: number, bytes: Buffer, end: string, probe?: Probe): Promise<s
   });
 }
 
-// OP_MSG {ping: 1, $db: 'admin'}, written out so that probing needs no driver (MongoDB wire protocol, OP_MSG).
+// The bytes of the message {ping: 1, $db: 'admin'} (MongoDB wire protocol, OP_MSG). They are written out, so that probing needs no
+// driver.
 function mongoPing(): Buffer {
   const fields = Buffer.concat([
     Buffer.from('\x10ping\0\x01\0\0\0', 'latin1'),

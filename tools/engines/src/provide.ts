@@ -21,7 +21,7 @@ export interface ProvideOptions {
   env?: NodeJS.ProcessEnv;
   /** Called with one line at each long step. */
   progress?: Progress;
-  /** Asks a person; without it the answer is no. */
+  /** Asks a person. If it is missing, the answer is no. */
   confirm?: (question: string) => Promise<boolean>;
 }
 
@@ -29,8 +29,8 @@ const choices =
   'Set MONGODB_URL, NATS_URL and REDIS_URL, or start Docker, or run as root on Debian or Ubuntu with CI=true to have Docker installed.';
 
 /**
- * Finds MongoDB, NATS and Redis for this machine, and installs what is needed. It takes the first of these: given URLs, a Docker
- * that answers, a Docker that may be installed. If something goes wrong, the result is `none` with the `reason`.
+ * Finds MongoDB, NATS and Redis for this machine, and installs what is needed. Uses the first possible way: given URLs, a Docker
+ * that answers, or a Docker that may be installed. If something goes wrong, the result is `none` with the `reason`.
  */
 export async function provideEngines(options: ProvideOptions = {}): Promise<EngineAvailability> {
   const { env = process.env, progress = () => {}, confirm } = options;
@@ -68,7 +68,7 @@ async function getImages(env: NodeJS.ProcessEnv, progress: Progress): Promise<En
   for (const name of missing) {
     const [first, fallback] = candidates(name, env) as [string, string?];
     const buildable = first === offlineImages[name] || fallback !== undefined;
-    // Once one image has to be built here, none of the others is pulled.
+    // If one image has to be built on this machine, the other images are not pulled either.
     const pulled =
       offline.length === 0 && first !== offlineImages[name] && (await pullAloud(first, progress));
     if (pulled) images[name] = first;
@@ -91,7 +91,7 @@ async function imagesHere(env: NodeJS.ProcessEnv): Promise<Partial<EngineImages>
     }
   };
   await Promise.all(imageNames.map(look));
-  // Only docker-compose needs the image of Node, and it can pull that itself if the others could be pulled.
+  // Only docker-compose needs the image of Node. If the other images could be pulled, docker-compose can pull this image itself.
   if (found.mongo === officialImages.mongo) found.node ??= officialImages.node;
   return found;
 }

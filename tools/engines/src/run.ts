@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { createWriteStream } from 'node:fs';
 
 export interface Ran {
-  /** The exit code; null when the command could not be started or was ended at its time limit. */
+  /** The exit code; `null` if the command could not be started or was ended at its time limit. */
   code: number | null;
   stdout: string;
   stderr: string;
@@ -10,15 +10,15 @@ export interface Ran {
 
 export interface RunOptions {
   env?: NodeJS.ProcessEnv;
-  /** Ends the command after this long. */
+  /** Ends the command after this time, in ms. */
   timeoutMs?: number;
-  /** Ends the command if it has printed nothing by then. */
+  /** Ends the command if it has printed nothing within this time, in ms. */
   firstOutputMs?: number;
-  /** A file to which its output is appended. */
+  /** A file to which the command's output is appended. */
   log?: string;
 }
 
-/** Runs a command to its end without a shell. Never throws: a command that does not exist gives the code null. */
+/** Runs a command to its end, without a shell. Never throws. If the command does not exist, the code is `null`. */
 export function run(command: string, args: readonly string[], options: RunOptions = {}): Promise<Ran> {
   return new Promise((resolve) => {
     const child = spawn(command, args, {
@@ -34,7 +34,7 @@ export function run(command: string, args: readonly string[], options: RunOption
       child[name].on('data', (data: Buffer) => {
         clearTimeout(silence);
         log?.write(data);
-        // A build prints megabytes; only its last lines are ever shown.
+        // A build prints megabytes, but only its last lines are ever shown.
         printed[name] = (printed[name] + data.toString()).slice(-200_000);
       });
     }
@@ -50,7 +50,7 @@ export function run(command: string, args: readonly string[], options: RunOption
   });
 }
 
-// debootstrap, dockerd and iptables are in folders that are not always on the PATH after `su`.
+// debootstrap, dockerd and iptables are in folders that may be missing from the PATH after `su`.
 function withSystemPath(env: NodeJS.ProcessEnv = process.env): NodeJS.ProcessEnv {
   return { ...env, PATH: `${env.PATH ?? ''}:/usr/local/sbin:/usr/sbin:/sbin` };
 }

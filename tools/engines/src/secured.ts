@@ -1,23 +1,26 @@
 import type { ContainerSpec, Engine } from './specs.ts';
 
-/** What an engine needs to accept only encrypted connections of known users. The caller that starts the engine makes these files. */
+/**
+ * The files and names that an engine needs to accept only encrypted connections of known users. The caller that starts the engine
+ * makes these files.
+ */
 export interface Secured {
-  /** The folder of each engine's own files, which its container finds at `/etc/kith/self`. */
+  /** The folder of each engine's own files. The engine's container finds it at `/etc/kith/self`. */
   folderOf: (engine: Engine) => string;
-  /** The authority that signed the servers' certificates, PEM. */
+  /** The certificate of the authority that signed the servers' certificates, as PEM. */
   ca: string;
-  /** The first user of the database server, whose password is in its folder. */
+  /** The first user of the database server. The server's folder holds this user's password. */
   rootUser: string;
-  /** Password of Redis' user `health`. */
+  /** The password of Redis' user `health`. */
   redisHealth: string;
-  /** The user of this machine who owns the files; the engines run as this user. */
+  /** The user of this machine who owns the files. The engines run as this user. */
   owner: { uid: number; gid: number };
 }
 
 /** Where a container finds its own files. */
 export const ownFolder = '/etc/kith/self';
 
-/** Further arguments of each server: the files that it uses. */
+/** The additional arguments of each server. They name the files that the server uses. */
 const commands: Record<Engine, string[]> = {
   nats: ['-c', `${ownFolder}/nats.conf`],
   redis: ['redis-server', `${ownFolder}/redis.conf`],

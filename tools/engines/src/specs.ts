@@ -2,32 +2,32 @@ import { basename, dirname, resolve } from 'node:path';
 
 export type Engine = 'mongo' | 'redis' | 'nats';
 
-/** How an engine's container is run; it is the same for the official and the offline image. */
+/** How an engine's container is run. This is the same for the official and the offline image. */
 export interface ContainerSpec {
   engine: Engine;
   image: string;
-  /** If empty, the image's own command. */
+  /** The command of the container. If it is empty, the image's own command runs. */
   command: string[];
   env: Record<string, string>;
-  /** Where clients connect inside the container. */
+  /** The port inside the container to which clients connect. */
   port: number;
-  /** The port that says whether it is ready, if that is another one. */
+  /** The port that reports whether the engine is ready, if this is another port. */
   monitorPort?: number;
-  /** The folder that holds its data. */
+  /** The folder in the container that holds the engine's data. */
   volume: string;
-  /** Folders of this machine that it reads. */
+  /** Folders of this machine that the container reads. */
   mounts: { source: string; target: string }[];
-  /** Succeeds inside the container once it is ready. */
+  /** A command that succeeds inside the container once the engine is ready. */
   healthCheck: string[];
-  /** The `uid:gid` that it runs as, if not the image's own user. */
+  /** The `uid:gid` that the container runs as. If it is missing, the image's own user. */
   user?: string;
-  /** Further flags of `docker run`, for containers outside of suites. */
+  /** Additional flags of `docker run`, for containers outside of tests. */
   flags?: readonly string[];
   /** With encrypted connections: the authority of the server's certificate, and how a probe signs in. */
   probe?: Probe;
 }
 
-/** How a server with encrypted connections is asked whether it is ready. */
+/** How to ask a server with encrypted connections whether it is ready. */
 export interface Probe {
   ca: string;
   /** The words of Redis' `AUTH`. */
@@ -44,7 +44,7 @@ export function mongoSpec(image: string): ContainerSpec {
     port: 27017,
     volume: '/data/db',
     mounts: [],
-    // The images have different database shells. Both have bash, and neither server listens before it can answer.
+    // The two images have different database shells, but both have bash. Neither server listens before it can answer.
     healthCheck: ['bash', '-c', '</dev/tcp/127.0.0.1/27017'],
   };
 }
@@ -64,12 +64,13 @@ export function redisSpec(image: string): ContainerSpec {
 }
 
 /**
- * Runs NATS with JetStream and monitoring. With a configuration file, the file's folder is mounted, so that it may include others;
- * that file has to set everything (JetStream on /data, monitoring on 8222). Without one, everybody may connect, and all settings
- * are defaults except `max_payload` (4 MiB), how soon the server drops a client that hangs, and how soon it syncs to disk.
+ * Runs NATS with JetStream and monitoring. If a configuration file is given, its folder is mounted, so that it may include other
+ * files. The file has to set everything (JetStream on /data, monitoring on 8222). Without a file, everybody may connect, and most
+ * settings are defaults. The exceptions are `max_payload` (4 MiB), how soon the server drops a client that hangs, and how soon it
+ * syncs to disk.
  */
 export function natsSpec(image: string, configFile?: string): ContainerSpec {
-  // Settings from docs/adr/0027, most of which have no flags.
+  // These settings are from docs/adr/0027. Most of them have no flags.
   const settings =
     'max_payload: 4194304, ping_interval: "2s", ping_max: 2, jetstream { store_dir: "/data", sync_interval: "1s" }';
   const inline = `echo '${settings}' > /tmp/nats.conf && exec nats-server -c /tmp/nats.conf -m 8222`;

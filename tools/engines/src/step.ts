@@ -11,7 +11,7 @@ export class EnginesError extends StartError {
   override name = 'EnginesError';
 }
 
-/** The folder for files that outlive a process: logs, the lock, a compiled FerretDB. */
+/** The folder for files that outlive a process, such as logs, the lock and a compiled FerretDB. */
 export function cacheFolder(env: NodeJS.ProcessEnv = process.env): string {
   const folder = join(env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'kith');
   mkdirSync(folder, { recursive: true });

@@ -8,7 +8,7 @@ import { nearest } from './near.ts';
 import { readWords } from './read-words.ts';
 import { version } from './version.ts';
 
-/** A process that `kith` runs in: its environment and its streams. */
+/** The environment and the streams of the process that `kith` runs in. */
 export interface Terminal {
   env: NodeJS.ProcessEnv;
   stdout: { write(text: string): unknown };
@@ -16,8 +16,8 @@ export interface Terminal {
 }
 
 /**
- * Runs the command that the words name. Returns the exit code: 0 done, 1 failed, 2 wrong usage, 3 nothing is running. With `--json`
- * the result is JSON on stdout, and a failure one JSON object on stderr.
+ * Runs the command that the words name. Returns the exit code: 0 for done, 1 for failed, 2 for wrong usage, 3 if nothing is
+ * running. With `--json`, it writes the result to stdout as JSON. If the command fails, it writes one JSON object to stderr.
  */
 export async function runCommandLine(words: readonly string[], terminal: Terminal): Promise<number> {
   const isJson = words.includes('--json');
@@ -65,12 +65,12 @@ function find(words: readonly string[]): Command | undefined {
   return commands.find(({ name }) => name.split(' ').every((word, at) => words[at] === word));
 }
 
-/** The commands whose first word this is. */
+/** The commands that begin with this word. */
 function groupOf(word: string | undefined): Command[] {
   return commands.filter(({ name }) => name.startsWith(`${word} `));
 }
 
-/** The version, or help for a command, a group or all commands; nothing if the words ask for neither. */
+/** The version, or the help of a command, a group or all commands. `undefined` if the words ask for neither. */
 function explain(words: readonly string[]): string | undefined {
   if (words[0] === '--version') return `kith ${version}\n`;
   const isHelp = words[0] === 'help';
@@ -84,7 +84,7 @@ function explain(words: readonly string[]): string | undefined {
   return called[0] === first && group.length > 0 ? helpOfAll(group, first) : undefined;
 }
 
-/** Fails, and names the command that was probably meant, or lists the possible ones. */
+/** Fails, and names the command that was probably meant. If no command is similar, lists the possible commands. */
 function failUnknown(words: readonly string[], fail: (error: Failure, hint: string) => number): number {
   const called = words[0] === 'help' ? words.slice(1) : words;
   const [first, second] = called.filter((word) => !word.startsWith('-'));
@@ -112,7 +112,7 @@ function probablyMeant(first: string, second: string | undefined): string | unde
 function hintFor({ name }: Command, error: unknown, { env }: Terminal): string {
   if (!(error instanceof UsageError)) return '';
   const help = ` See kith ${name} --help.`;
-  // `npm start --port 4000` gives the option to npm, and 4000 to the command.
+  // If somebody types `npm start --port 4000`, npm keeps `--port` for itself and passes only 4000 to the command.
   const isFromNpm = env.npm_lifecycle_event && env.npm_lifecycle_event !== 'npx';
   if (!isFromNpm || !error.message.startsWith('Unexpected argument')) return help;
   return ` npm passes on only options after two dashes.${help}`;
@@ -135,7 +135,7 @@ function answerOf({ status, code, sentence, message }: CallError, given: Given |
   return `${message}.`;
 }
 
-/** Rewrites a sentence about a field to name the option that the field came from. */
+/** Rewrites a sentence about a field. If the field came from an option, the sentence then names the option. */
 function asOption(sentence: string, given: Given | undefined): string {
   const [field = ''] = sentence.split(' ', 1);
   const option = field.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);

@@ -1,74 +1,77 @@
 import type { z } from 'zod';
 
-/** What a command uses beside its words, and where it reports its progress. */
+/** What a command uses besides its words, and where it reports its progress. */
 export interface Surroundings {
-  /** Includes KITH_DATA, the absolute path of the data folder. */
+  /** The environment variables. They include KITH_DATA, the absolute path of the data folder. */
   env: NodeJS.ProcessEnv;
   /** All commands, for help and completion. */
   commands: readonly Command[];
-  /** Shows a line to people; with `--json` only long commands show it. */
+  /** Shows a line to people. With `--json`, only long commands show lines. */
   progress(line: string): void;
 }
 
-/** What was given on the command line. */
+/** The words and options that were given on the command line. */
 export interface Given {
-  /** Words beside the options, after the command's own. */
+  /** The words that follow the command's name and are no options. */
   words: readonly string[];
   options: Readonly<Record<string, string | boolean | (string | boolean)[] | undefined>>;
 }
 
 /** An option, by its name in {@link Command.options}. */
 export interface Option {
-  /** What `--help` and completion say of it. */
+  /** The description that `--help` and completion show. */
   text: string;
-  /** The placeholder of its value in `--help`; FILE and FOLDER are completed as such. An option without a placeholder is a switch. */
+  /**
+   * The placeholder of the value in `--help`. For FILE and FOLDER, the shell completes paths. An option without a placeholder is a
+   * switch.
+   */
   value?: string;
-  /** All values that it takes. */
+  /** All values that the option accepts. */
   choices?: readonly string[];
   isNeeded?: boolean;
-  /** Whether it may be given more than once. */
+  /** Whether the option may be given more than once. */
   multiple?: boolean;
 }
 
-/** A word that a command takes, and needs. */
+/** A word that a command requires. */
 export interface Word {
-  /** As in {@link Option}. */
+  /** The word's placeholder, as in {@link Option}. */
   value: string;
-  /** Its name in refusals: "Name the project id." */
+  /** The word's name in error messages, as in "Name the project id." */
   what: string;
   choices?: readonly string[];
 }
 
 /** What a command reports when it has ended. */
 export interface Result {
-  /** Printed with `--json`. */
+  /** The value that is printed with `--json`. */
   value: object;
-  /** Printed without `--json`. */
+  /** The text that is printed without `--json`. */
   text: string;
-  /** Printed after the result: the command has done its work, but the exit code is not 0. */
+  /** Printed after the result. The command has done its work, but its exit code is not 0. */
   failure?: Failure | undefined;
 }
 
-/** One command: a file in `commands/`. Help, completion and the reading of words are made from it. */
+/** One command, defined in a file of `commands/`. Help, completion and the reading of words use this definition. */
 export interface Command {
-  /** The words it is called by. */
+  /** The words that call the command. */
   name: string;
   /** A few words for the list of commands. */
   summary: string;
-  /** What `--help` says beside the options. */
+  /** What `--help` prints besides the options. */
   text?: string;
   words?: readonly Word[];
-  /** Besides `--json` and `--help`, which every command has. */
+  /** The command's own options. Every command also has `--json` and `--help`. */
   options: Readonly<Record<string, Option>>;
-  /** The environment variables that it reads, each with its description. `--help` lists them. */
+  /** The environment variables that the command reads, each with a description. `--help` lists them. */
   reads: z.ZodObject;
-  /** Whether `--json` prints a line of JSON for each step and one for the result, instead of a single document. */
+  /** Whether `--json` prints one line of JSON for each step and one for the result. Other commands print a single document. */
   isLong?: boolean;
   /** Runs the command. Throws `UsageError`, `Failure`, or any other error whose message is a sentence for people. */
   run(given: Given, around: Surroundings): Promise<Result>;
 }
 
-/** Why a command has failed: a sentence for people, a code for programs. */
+/** Why a command has failed: a sentence for people and a code for programs. */
 export class Failure extends Error {
   override name = 'Failure';
   readonly code: string;
@@ -95,7 +98,7 @@ export function notRunning(folder: string, advice = ''): Failure {
   return new Failure('not-running', `No Kith is running on the data folder ${folder}.${advice}`, 3);
 }
 
-/** The text of an option, if it was given. An option that the command needs always has one. */
+/** The text of an option, or `undefined` if the option was not given. An option that the command needs always has a text. */
 export function textOf(given: Given, name: string): string | undefined {
   const value = given.options[name];
   return typeof value === 'string' ? value : undefined;

@@ -1,6 +1,6 @@
 import { type BlobsConfig, copyBlobs, openBlobs } from '@kith/store/blobs';
 
-/** Copies the bytes of files from one place to another. When repeated, it goes on where it stopped. */
+/** Copies the bytes of files from one place to another. If a call stopped halfway, the next call continues from there. */
 export async function copyFiles(
   from: BlobsConfig,
   to: BlobsConfig,

@@ -7,7 +7,7 @@ export interface Count {
   documents: number;
 }
 
-/** What was copied, collection by collection. */
+/** The counts of copied documents as a table, one row for each collection. */
 export function tableOfCounts(counts: readonly Count[]): string {
   return tableOf(counts, {
     service: ({ service }) => service,

@@ -4,14 +4,14 @@ import { readConfig } from '@kith/base/config';
 import { z } from 'zod';
 import { dataFolderConfig } from '../forms/data-folder-config.ts';
 
-/** What a command reads from the environment if all it needs is the data folder. */
+/** What a command reads from the environment if it needs only the data folder. */
 export const folderConfig = dataFolderConfig.pick({ KITH_DATA: true });
 
 const named = z.object({ KITH_DATA: z.string().optional() });
 
 /**
- * The data folder that a command is about: KITH_DATA, else `.kith` in the folder where the command was given. In subfolders of the
- * project it is the project's `.kith`: npm runs `npm start` in the project's folder, wherever it is typed.
+ * The data folder that a command works on: KITH_DATA, else `.kith` in the folder where the command was typed. In a subfolder of the
+ * project, the project's `.kith` is used, because npm always runs `npm start` in the project's folder.
  */
 export function dataFolderIn(env: NodeJS.ProcessEnv): string {
   const here = whereGiven(env);
@@ -27,7 +27,7 @@ export function folderOf(env: NodeJS.ProcessEnv): string {
   return readConfig(folderConfig, env).KITH_DATA;
 }
 
-/** Resolves a path from the folder where the command was given. */
+/** Resolves a path relative to the folder where the command was typed. */
 export function resolvePath(path: string, env: NodeJS.ProcessEnv): string {
   return resolve(whereGiven(env), path);
 }

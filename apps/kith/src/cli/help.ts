@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import type { Command, Option } from './command.ts';
 import { optionsOf } from './read-words.ts';
 
-/** What `kith --help` says, or `kith <group> --help` with the commands of a group. */
+/** The text of `kith --help`; with a group, the text of `kith <group> --help`. */
 export function helpOfAll(commands: readonly Command[], group?: string): string {
   return `Usage: kith ${group ?? 'COMMAND'} … [OPTIONS]
        kith COMMAND --help    what a command does, and its options${group === undefined ? '\n       kith --version' : ''}
@@ -16,12 +16,12 @@ Exit codes: 0 done, 1 failed, 2 wrong usage, 3 nothing is running.
 `;
 }
 
-/** The commands, a line each. */
+/** The commands, each on a line of its own. */
 export function listOf(commands: readonly Command[]): string {
   return columns(commands.map(({ name, summary }) => [`kith ${name}`, summary]));
 }
 
-/** What `kith <command> --help` says. */
+/** The text of `kith <command> --help`. */
 export function helpOf(command: Command): string {
   const { name, summary, text, words = [], options } = command;
   const needed = Object.entries(options).flatMap(([option, of]) => (of.isNeeded ? called(option, of) : []));
@@ -45,7 +45,7 @@ function environment(commands: readonly Command[]): string[] {
   );
   const lines = [...variables].map(([name, field]): [string, string] => {
     const preset = field.safeParse(undefined).data;
-    // A code span is for tables in documents.
+    // The backticks are only for tables in documents.
     const text = (field.description ?? '').replaceAll('`', '');
     return [name, preset === undefined ? text : `${text} (default ${preset})`];
   });

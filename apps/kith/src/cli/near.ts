@@ -1,4 +1,4 @@
-/** The known word that was probably meant: it differs only in case and hyphens, or in at most a third of its letters. */
+/** The known word that was probably meant. It differs only in case and hyphens, or in at most a third of its letters. */
 export function nearest(word: string, known: readonly string[]): string | undefined {
   const plain = bare(word);
   const most = Math.max(1, Math.floor(plain.length / 3));

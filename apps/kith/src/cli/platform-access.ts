@@ -31,16 +31,16 @@ export const accessOptions = {
 export interface PlatformAccess {
   origin: string;
   token: string;
-  /** The installation on the data folder, if it is the one that is reached. */
+  /** The installation on the data folder, if this is the reached platform; otherwise `undefined`. */
   own: Running | undefined;
-  /** Calls an operators' endpoint; rejects with `CallError` or `StartError`. */
+  /** Calls an operators' endpoint. Rejects with `CallError` or `StartError`. */
   call: <T>(method: string, path: string, body?: unknown) => Promise<T>;
 }
 
 /**
- * Reaches the platform of `--url` or KITH_URL, else the one that runs on the data folder, with the token of OPERATOR_TOKEN or
- * OPERATOR_TOKEN_FILE, else with the one in the data folder. The token in the data folder is sent only to the address that its
- * installation has recorded. No argument takes a token: lists of processes and shell histories show arguments.
+ * Reaches the platform at `--url` or KITH_URL, else the platform that runs on the data folder. The token comes from OPERATOR_TOKEN
+ * or OPERATOR_TOKEN_FILE, else from the data folder. The data folder's token is sent only to the address that its installation has
+ * recorded. No argument holds a token, because process lists and shell histories show arguments.
  */
 export function accessPlatform(given: Given, { env }: Pick<Surroundings, 'env'>): PlatformAccess {
   const config = readConfig(accessConfig, { ...env, KITH_URL: textOf(given, 'url') ?? env.KITH_URL });

@@ -2,7 +2,7 @@ import { type ParseArgsConfig, parseArgs } from 'node:util';
 import { type Command, type Given, type Option, UsageError } from './command.ts';
 import { nearest } from './near.ts';
 
-/** The options of a command, with those that every command has. */
+/** The options of a command, together with the options that every command has. */
 export function optionsOf({ options, isLong }: Pick<Command, 'options' | 'isLong'>): Record<string, Option> {
   return {
     ...options,
@@ -11,7 +11,7 @@ export function optionsOf({ options, isLong }: Pick<Command, 'options' | 'isLong
   };
 }
 
-/** Reads what follows a command's name. Throws `UsageError`. */
+/** Reads the words and options after a command's name. Throws `UsageError`. */
 export function readWords(command: Command, words: readonly string[]): Given {
   const options = optionsOf(command);
   const given = parse(options, words);

@@ -1,4 +1,4 @@
-/** Rows as columns, for people. */
+/** Formats rows as a table with columns, for people. */
 export function tableOf<Row>(
   rows: readonly Row[],
   columns: Readonly<Record<string, (row: Row) => string>>,
@@ -17,7 +17,7 @@ export function tableOf<Row>(
     .join('');
 }
 
-/** Removes what would move the cursor or colour a terminal: names can be any text of anybody. */
+/** Removes characters that would move the cursor or colour the terminal. Anybody can choose any text as a name. */
 function plain(text: string): string {
   return text.replaceAll(/\p{Cc}/gu, ' ');
 }

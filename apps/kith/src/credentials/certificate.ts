@@ -23,12 +23,14 @@ const serverDays = 730;
 const ecdsaWithSha256 = sequence(oid('1.2.840.10045.4.3.2'));
 const serverAuth = oid('1.3.6.1.5.5.7.3.1');
 
-/** Makes an authority that signs the certificates of one installation's servers: ECDSA on P-256, for ten years. */
+/**
+ * Makes an authority that signs the certificates of one installation's servers. It uses ECDSA on P-256, and is valid for ten years.
+ */
 export function makeAuthority(name: string): Certified {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const keyId = keyIdOf(publicKey);
   const extensions = [
-    // It may sign servers, but no further authority.
+    // The authority may sign servers' certificates, but not further authorities.
     extension('2.5.29.19', sequence(yes, integer(Buffer.from([0]))), { isCritical: true }),
     extension('2.5.29.15', bits(Buffer.from([0b0000_0110]), 1), { isCritical: true }),
     extension('2.5.29.14', octets(keyId)),
@@ -44,7 +46,7 @@ export function makeAuthority(name: string): Certified {
   return { cert, key: pemOf(privateKey) };
 }
 
-/** Makes the certificate of a server for its host names and addresses, for two years. */
+/** Makes the certificate of a server for its host names and addresses. It is valid for two years. */
 export function makeServer(name: string, hosts: readonly string[], authority: Certified): Certified {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const signer = createPrivateKey(authority.key);
@@ -78,9 +80,9 @@ interface Issued {
   extensions: readonly Buffer[];
 }
 
-/** RFC 5280, 4.1 */
+/** Writes and signs a certificate (RFC 5280, 4.1). */
 function issue({ issuer, subject, publicKey, signer, days, extensions }: Issued): string {
-  // Valid from yesterday on, as the clocks of machines differ.
+  // The certificate is valid from yesterday on, because the clocks of machines differ.
   const from = Date.now() - dayMs;
   const content = sequence(
     explicit(0, integer(Buffer.from([2]))),
@@ -104,7 +106,7 @@ function extension(id: string, value: Buffer, { isCritical = false } = {}): Buff
 
 const nameOf = (text: string) => sequence(set(sequence(oid('2.5.4.3'), utf8(text))));
 
-/** Reads the common name, the only part that our names have. */
+/** Reads the common name of a subject. Kith's names have no other part. */
 const commonName = (subject: string) => subject.replace(/^CN=/, '');
 
 function alternativeName(host: string): Buffer {
@@ -114,7 +116,7 @@ function alternativeName(host: string): Buffer {
   throw new RangeError(`${host}: certificates are made for names and IPv4 addresses.`);
 }
 
-/** RFC 5280, 4.2.1.2: a hash of the key's bits. On this curve these are the last 65 bytes of its DER. */
+/** A hash of the key's bits (RFC 5280, 4.2.1.2). On this curve, the key's bits are the last 65 bytes of its DER form. */
 function keyIdOf(publicKey: KeyObject): Buffer {
   const point = publicKey.export({ type: 'spki', format: 'der' }).subarray(-65);
   return createHash('sha1').update(point).digest();

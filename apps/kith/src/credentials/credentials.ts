@@ -13,17 +13,17 @@ import { redisAcl, redisConfig } from './redis.ts';
 export const engineNames = ['nats', 'mongo', 'redis'] as const;
 export type EngineName = (typeof engineNames)[number];
 
-/** Where each server finds its own files in its container. */
+/** The folder in each server's container that holds the server's own files. */
 const serverFolder = '/etc/kith/self';
 
-/** The name of the database server's first user, who makes the others. */
+/** The name of the database server's first user, who makes the other users. */
 export const rootUser = 'kith-root';
 
 export interface CredentialsOptions {
   prefix: string;
-  /** Where NATS serves its monitoring page. */
+  /** The address at which NATS serves its monitoring page. */
   monitorHost: '127.0.0.1' | '0.0.0.0';
-  /** Names and addresses by which the servers are reached, beside their own and the loopback. */
+  /** More names and addresses of the servers, besides their own names and the loopback address. */
   hosts?: readonly string[];
   /** A folder with `ca.pem`, `nats.pem`, `mongo.pem` and `redis.pem`, if the operator gives the certificates. */
   given?: string | undefined;
@@ -40,29 +40,29 @@ export interface Credentials {
   folderOf(engine: EngineName): string;
   /** The seed of a process's NATS user. */
   seedOf(user: NatsUser): string;
-  /** The password of a user of the database server, or of the gateway in Redis. */
+  /** The password of a user of the database server, or the gateway's password in Redis. */
   passwordOf(user: string): string;
   /** The passwords of all users of the database server, by name. */
   databasePasswords(): Record<string, string>;
-  /** The environment of a process: the engines' addresses with its own credentials. */
+  /** The engines' addresses for the environment of a process, with the process's own credentials. */
   urlsOf(
     user: NatsUser,
     at: Record<EngineName, string>,
   ): Partial<Record<'NATS_URL' | 'MONGODB_URL' | 'REDIS_URL', string>>;
-  /** What is needed of them to start the engines' containers. */
+  /** The part of the credentials that is needed to start the engines' containers. */
   secured: Secured;
-  /** The database server's address for the user that makes the others. */
+  /** The database server's address for the user who makes the other users. */
   rootUrl(mongo: string): string;
 }
 
 /**
- * Makes the credentials of an installation on first use and keeps them: certificates by an authority of its own, or those that are
- * given, a NATS user for each process, a user of the database server for each service, and one of Redis for the gateway. The rights
- * in the servers' configuration are written each time, so that an upgrade brings its own (docs/adr/0048).
+ * Makes the credentials of an installation on first use, and keeps them. Certificates come from an authority of its own, unless the
+ * operator gives some. Each process gets a NATS user, each service a user of the database server, and the gateway a user of Redis.
+ * The rights in the servers' configuration are written each time, so that an upgrade brings its new rights (docs/adr/0048).
  */
 export async function ensureCredentials(folder: string, options: CredentialsOptions): Promise<Credentials> {
   const { prefix, monitorHost, hosts = [], given, owner } = options;
-  // NATS' folder keeps the name that it had in the first versions, as their volumes are still in use.
+  // NATS' folder keeps its name from the first versions, because volumes from these versions are still in use.
   const folderOf = (engine: EngineName) => join(folder, engine === 'nats' ? 'server' : engine);
   const ca = given
     ? givenCertificates(given, folderOf, owner)
@@ -79,7 +79,7 @@ export async function ensureCredentials(folder: string, options: CredentialsOpti
   const health = kept(join(redis, 'health-password'), newPassword, owner);
   writePrivate(join(redis, 'users.acl'), redisAcl(prefix, { gateway, health }), owner);
   writePrivate(join(redis, 'redis.conf'), redisConfig(serverFolder), owner);
-  // Each process trusts the authority from a folder of its own.
+  // Each process reads the authority's certificate from a folder of its own.
   for (const name of ['gateway', 'keeper', 'operator', ...serviceNames])
     writePrivate(join(folder, name, 'ca.pem'), ca);
 
@@ -104,7 +104,7 @@ export async function ensureCredentials(folder: string, options: CredentialsOpti
   };
 }
 
-/** Makes the authority once, and a server's certificate whenever the server has none that stays valid for long. */
+/** Makes the authority once. Makes a certificate for each server that has none, or whose certificate ends soon. */
 function ownCertificates(
   folder: string,
   folderOf: (engine: EngineName) => string,
@@ -112,7 +112,7 @@ function ownCertificates(
   owner: Owner | undefined,
 ): string {
   const [certFile, keyFile] = [join(folder, 'ca', 'cert.pem'), join(folder, 'ca', 'key.pem')];
-  // The key is written last: if it is missing, both are made again.
+  // The key is written last. If the key is missing, both certificate and key are made again.
   if (!existsSync(keyFile)) {
     const made = makeAuthority('Kith installation');
     writePrivate(certFile, made.cert);
@@ -132,7 +132,7 @@ function ownCertificates(
   return authority.cert;
 }
 
-/** Takes the certificates that the operator gives: one file per server, with the certificate and then its key. */
+/** Takes the certificates that the operator gives. Each server has one file, with the certificate and then its key. */
 function givenCertificates(
   given: string,
   folderOf: (engine: EngineName) => string,
@@ -158,7 +158,10 @@ function givenCertificates(
   return ca;
 }
 
-/** Only root could read root's files, and no container of an engine runs as root. */
+/**
+ * The user that owns the engines' files, if this process is root. Only root can read root's files, and no engine's container runs
+ * as root.
+ */
 export function engineOwner(): Owner | undefined {
   return process.getuid?.() === 0 ? { uid: 1000, gid: 1000 } : undefined;
 }

@@ -5,13 +5,13 @@ import { storingNames } from '../services.ts';
 /** A user of the database server. */
 export interface DatabaseUser {
   name: string;
-  /** The databases that it may read and write; it may use no other. */
+  /** The databases that the user may read and write. The user may use no other database. */
   databases: readonly string[];
 }
 
 /**
- * The databases' users: one for each storing service, with only that service's database, and the operator for backups, moves and
- * restores.
+ * The users of the databases. Each storing service has a user with only that service's database. The user `operator` is for
+ * backups, moves and restores.
  */
 export function databaseUsers(prefix: string): DatabaseUser[] {
   const own = (service: string) => `${prefix}_${service}`;
@@ -27,8 +27,8 @@ export function rolesOf({ databases }: DatabaseUser): { role: 'readWrite'; db: s
 }
 
 /**
- * Makes the users on a server, as its root user. FerretDB has passwords but no roles: there each user may use every database.
- * Throws `StartError`.
+ * Makes the users on a server, as the server's root user. FerretDB has passwords but no roles, so on FerretDB each user may use
+ * every database. Throws `StartError`.
  */
 export async function ensureDatabaseUsers(options: {
   /** The server's address, with the root user's name and password. */
@@ -39,7 +39,7 @@ export async function ensureDatabaseUsers(options: {
   passwordOf: (user: string) => string;
 }): Promise<void> {
   const { url, ca, prefix, passwordOf } = options;
-  // Loaded only here: the embedded form does without the driver (docs/adr/0043).
+  // Loaded only here, because the embedded form works without the driver (docs/adr/0043).
   const { MongoClient, MongoServerError } = await import('mongodb');
   const client = new MongoClient(url, { serverSelectionTimeoutMS: 3_000, ...(ca && { ca }) });
   try {
@@ -64,14 +64,17 @@ export async function ensureDatabaseUsers(options: {
   }
 }
 
-/** MongoDB answers UserAlreadyExists or, from its index, a duplicate key; FerretDB says so only in the message. */
+/**
+ * Whether an error means that the user already exists. MongoDB answers UserAlreadyExists or, from its index, a duplicate key.
+ * FerretDB reports it only in the message.
+ */
 function isThere({ code, message }: { code?: unknown; message: string }): boolean {
   return code === 51003 || code === 11000 || /already exists/i.test(message);
 }
 
 const patienceMs = 60_000;
 
-/** A new server listens before its root user exists. */
+/** Waits until the root user can connect, because a new server listens before its root user exists. */
 async function reached(client: MongoClient): Promise<void> {
   const until = Date.now() + patienceMs;
   for (;;) {

@@ -1,4 +1,4 @@
-/** Writes DER (ITU-T X.690), as much of it as a certificate needs. Node reads certificates and has nothing that writes them. */
+/** Writes the parts of DER (ITU-T X.690) that a certificate needs. Node can read certificates, but cannot write them. */
 
 function tagged(tag: number, content: Buffer): Buffer {
   const { length } = content;
@@ -22,15 +22,15 @@ export function integer(bytes: Buffer): Buffer {
   return tagged(0x02, (short[0] ?? 0) < 0x80 ? short : Buffer.concat([Buffer.from([0]), short]));
 }
 
-/** Bits, the last `unused` of which do not count. */
+/** A string of bits. Its last `unused` bits do not count. */
 export const bits = (content: Buffer, unused = 0) =>
   tagged(0x03, Buffer.concat([Buffer.from([unused]), content]));
 
-/** `[number]`, around other values or with content of its own. */
+/** A value with the tag `[number]`, around other values or with content of its own. */
 export const explicit = (number: number, content: Buffer) => tagged(0xa0 | number, content);
 export const implicit = (number: number, content: Buffer) => tagged(0x80 | number, content);
 
-/** An object identifier, written with points. */
+/** An object identifier, from its text with points. */
 export function oid(text: string): Buffer {
   const [first = 0, second = 0, ...others] = text.split('.').map(Number);
   const bytes = [40 * first + second, ...others].flatMap((arc) => {
@@ -41,7 +41,7 @@ export function oid(text: string): Buffer {
   return tagged(0x06, Buffer.from(bytes));
 }
 
-/** A time to the second: with two digits for the year up to 2049, as RFC 5280 (4.1.2.5) wants it. */
+/** A time to the second. Up to 2049 the year has two digits, as RFC 5280 (4.1.2.5) requires. */
 export function time(at: Date): Buffer {
   const text = at.toISOString().replaceAll(/[-:T]|\.\d+/g, '');
   return at.getUTCFullYear() < 2050

@@ -14,10 +14,10 @@ export interface NatsRights {
 }
 
 /**
- * The rights of every user under a prefix (docs/adr/0003), from the manifests (docs/adr/0042). They are why services can trust
- * context headers: only the gateway publishes `<prefix>.rpc.>`, a service asks only what is listed and publishes only its own
- * features' events, and nobody can read another's inbox. Nobody but the keeper makes streams and consumers, as the server
- * delivers to any subject that a consumer names (docs/adr/0056).
+ * The rights of every user under a prefix (docs/adr/0003), from the manifests (docs/adr/0042). Services can trust context headers
+ * because of these rights. Only the gateway publishes `<prefix>.rpc.>`. A service sends only the listed requests, and publishes
+ * only its own features' events. Nobody can read another user's inbox. Only the keeper makes streams and consumers, because the
+ * server delivers to any subject that a consumer names (docs/adr/0056).
  */
 export function natsRights(prefix: string): Record<NatsUser, NatsRights> {
   const processes: readonly BusUses[] = [gatewayUses, ...services];
@@ -52,7 +52,7 @@ function rightsOf(uses: BusUses, prefix: string): NatsRights {
 
 const distinct = (subjects: string[]) => [...new Set(subjects)];
 
-/** The rights of commands, which list and replay the dead letters of any consumer. */
+/** The rights of commands. Commands list and replay the dead letters of any consumer. */
 function operatorRights(prefix: string): NatsRights {
   return {
     publish: [
@@ -71,7 +71,7 @@ function operatorRights(prefix: string): NatsRights {
   };
 }
 
-/** The rights of the keeper, which makes streams and consumers, and makes them again when they are lost. */
+/** The rights of the keeper. The keeper makes streams and consumers, and makes them again when they are lost. */
 function keeperRights(prefix: string): NatsRights {
   const { events, dead } = streamNames(prefix);
   return {
@@ -105,13 +105,16 @@ function consumerRights(prefix: string, durable: string): string[] {
   ];
 }
 
-/** Rights to see whether an event that a consumer gives up was withdrawn meanwhile, and to remove its dead letter then. */
+/**
+ * Rights that a consumer needs when it gives up an event. It checks whether the event was withdrawn in the meantime. If so, it
+ * removes the event's dead letter.
+ */
 function burialRights(prefix: string): string[] {
   const { events, dead } = streamNames(prefix);
   return [`$JS.API.STREAM.MSG.GET.${events}`, `$JS.API.STREAM.PURGE.${dead}`];
 }
 
-/** Rights to read and delete what was published about an erased user (docs/adr/0014). */
+/** Rights to read and delete the events about an erased user (docs/adr/0014). */
 function withdrawalRights(prefix: string): string[] {
   const { events, dead } = streamNames(prefix);
   return [

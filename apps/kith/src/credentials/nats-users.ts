@@ -4,18 +4,18 @@ import { maxPayload } from '@kith/bus';
 import { type NatsUser, natsRights } from './nats-rights.ts';
 import { kept, type Owner, writePrivate } from './private-files.ts';
 
-/** The files of NATS users' seeds, each in a folder of its own. */
+/** The files with the NATS users' seeds, each in a folder of its own. */
 export interface NatsUserFiles {
-  /** File with the user's seed. */
+  /** The file with the user's seed. */
   seedFile(user: NatsUser): string;
 }
 
 /**
- * Makes the NATS users of a prefix on first use and keeps them: `<folder>/server/nats.conf` has public keys and rights only,
- * `<folder>/<user>/nkey` the seed, readable by its owner alone. The configuration is written each time, so that an upgrade brings
- * its rights.
+ * Makes the NATS users of a prefix on first use, and keeps them. `<folder>/server/nats.conf` has only public keys and rights.
+ * `<folder>/<user>/nkey` has the seed, and only its owner can read it. The configuration is written each time, so that an upgrade
+ * brings its new rights.
  *
- * @param server Where the server finds its files, among them `tls.pem`; who may ask for its monitoring page; whose the files are.
+ * @param server Where the server finds its files, among them `tls.pem`; where it serves its monitoring page; who owns the files.
  */
 export async function ensureNatsUsers(
   folder: string,
@@ -23,7 +23,7 @@ export async function ensureNatsUsers(
   server: { serverFolder: string; monitorHost: string; owner?: Owner | undefined },
 ): Promise<NatsUserFiles> {
   const { serverFolder, monitorHost, owner } = server;
-  // Loaded only here: the embedded form does without the driver (docs/adr/0043).
+  // Loaded only here, because the embedded form works without the driver (docs/adr/0043).
   const { createUser, fromSeed } = await import('@nats-io/nkeys');
   const seedFile = (user: NatsUser) => join(folder, user, 'nkey');
   const users: string[] = [];

@@ -13,20 +13,20 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 
-/** The owner that a file is to get, if this process may change owners. */
+/** The user that will own a file, if this process may change owners. */
 export interface Owner {
   uid: number;
   gid: number;
 }
 
-/** Makes a folder that its owner alone may enter. */
+/** Makes a folder that only its owner may enter. */
 export function makePrivateFolder(folder: string, owner?: Owner): void {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   chmodSync(folder, 0o700);
   if (owner) chownSync(folder, owner.uid, owner.gid);
 }
 
-/** Writes a file, whole or not at all, that only its owner may read. */
+/** Writes a file that only its owner may read. Writes the file completely or not at all. */
 export function writePrivate(file: string, content: string, owner?: Owner): void {
   makePrivateFolder(dirname(file), owner);
   const unfinished = `${file}.new`;
@@ -36,7 +36,7 @@ export function writePrivate(file: string, content: string, owner?: Owner): void
   renameSync(unfinished, file);
 }
 
-/** The content of a file; made and written on first use. */
+/** The content of a file. The first use makes the content and writes the file. */
 export function kept(file: string, make: () => string, owner?: Owner): string {
   if (existsSync(file)) return readFileSync(file, 'utf8');
   const content = make();
@@ -44,14 +44,17 @@ export function kept(file: string, make: () => string, owner?: Owner): string {
   return content;
 }
 
-/** A password of 256 bits, in characters that need no escape in a URL or a configuration. */
+/** Makes a password of 256 bits. Its characters need no escaping in a URL or a configuration. */
 export const newPassword = () => randomBytes(32).toString('base64url');
 
-/** Gives a folder and everything in it to a user. It is skipped if the folder is the user's already, as a database may be large. */
+/**
+ * Makes a user the owner of a folder and everything in it. If the user owns the folder already, this does nothing, because a
+ * database may be large.
+ */
 export function handOver(folder: string, { uid, gid }: Owner, { always = false } = {}): void {
   if (!existsSync(folder) || (!always && statSync(folder).uid === uid)) return;
   for (const name of readdirSync(folder, { recursive: true, encoding: 'utf8' }))
     lchownSync(join(folder, name), uid, gid);
-  // The folder itself comes last, so that an interrupted change of owners is repeated.
+  // The folder itself comes last. So if this is interrupted, the next call repeats it.
   chownSync(folder, uid, gid);
 }

@@ -1,24 +1,24 @@
 import { createHash } from 'node:crypto';
 
-/** What a user of Redis may do: on which keys, and by which commands. */
+/** The rights of a user of Redis: which keys the user may access, and by which commands. */
 export interface RedisRights {
   keys: string;
   commands: readonly string[];
 }
 
 /**
- * The rights of the gateway, which counts its limits in Redis (services/gateway/src/limits/redis-counts.ts); no other process
- * connects to it.
+ * The rights of the gateway, which counts its limits in Redis (services/gateway/src/limits/redis-counts.ts). No other process
+ * connects to Redis.
  */
 export function redisRights(prefix: string): RedisRights {
   return {
     keys: `${prefix}:limit:*`,
-    // Commands to run the counting script, those that it calls, and those that the client sends when it connects.
+    // These commands run the counting script, are called by the script, or are sent by the client when it connects.
     commands: ['evalsha', 'eval', 'incrby', 'pexpire', 'pttl', 'info'],
   };
 }
 
-/** Redis' ACL file, with hashes in place of passwords. A client that has not signed in may do nothing. */
+/** Redis' ACL file, with hashes instead of passwords. A client that has not signed in may do nothing. */
 export function redisAcl(prefix: string, passwords: { gateway: string; health: string }): string {
   const { keys, commands } = redisRights(prefix);
   const hash = (password: string) => createHash('sha256').update(password).digest('hex');
@@ -26,13 +26,13 @@ export function redisAcl(prefix: string, passwords: { gateway: string; health: s
   return [
     'user default off resetpass resetkeys resetchannels -@all',
     `user gateway on #${hash(passwords.gateway)} resetkeys ~${keys} resetchannels -@all ${allowed(commands)}`,
-    // The container's health check.
+    // This user is for the container's health check.
     `user health on #${hash(passwords.health)} resetkeys resetchannels -@all +ping`,
     '',
   ].join('\n');
 }
 
-/** Redis' configuration: encrypted connections only. `folder` is where the server finds these files. */
+/** Redis' configuration, which allows only encrypted connections. `folder` is where the server finds its files. */
 export function redisConfig(folder: string): string {
   return `# Written by Kith at start.
 port 0

@@ -1,7 +1,7 @@
-// Makes the credentials of an installation in a folder, with a subfolder for each process. docker-compose runs it before the
-// engines. `node setup.ts <folder>`, with KITH_PREFIX as everywhere, and NATS_AT, MONGO_AT and REDIS_AT if the engines have other
-// names than usual. Certificates that the operator gives are in the folder CERTIFICATES. As root it gives the files, and the
-// engines' data, to the user that the containers run as.
+// Makes the credentials of an installation in a folder, with a subfolder for each process. docker-compose runs this file before it
+// starts the engines. Usage: `node setup.ts <folder> [<data folder>]`. KITH_PREFIX has its usual meaning. If the engines have other
+// names than usual, NATS_AT, MONGO_AT and REDIS_AT name them. CERTIFICATES is the folder of certificates that the operator gives.
+// If this runs as root, it makes the containers' user the owner of the files and of the engines' data.
 import { randomBytes } from 'node:crypto';
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -32,18 +32,18 @@ for (const user of Object.keys(natsRights(prefix)) as (keyof ReturnType<typeof n
     writePrivate(join(folder, user, name.toLowerCase().replace('_', '-')), url);
   }
 }
-// make-database-users.ts needs their passwords.
+// make-database-users.ts needs these files.
 const databases = join(folder, 'databases');
 writePrivate(join(databases, 'root-url'), credentials.rootUrl(at.mongo));
 writePrivate(join(databases, 'ca.pem'), credentials.ca);
 writePrivate(join(databases, 'passwords.json'), JSON.stringify(credentials.databasePasswords()));
 
 kept(join(folder, 'gateway', 'operator-token'), () => randomBytes(32).toString('base64url'));
-// One secret for the gateway, the services that trust what it signs, and those that seal.
+// The gateway, the services that trust its signatures, and the services that seal data share one secret.
 const secret = kept(join(folder, 'gateway', 'secret'), () => randomBytes(32).toString('base64url'));
 for (const name of secretNames) writePrivate(join(folder, name, 'secret'), secret);
 
-// The user `node` of the image: everything runs as this user.
+// The user `node` of the image. All containers run as this user.
 const owner = { uid: 1000, gid: 1000 };
 if (process.getuid?.() === 0) {
   for (const name of readdirSync(folder)) handOver(join(folder, name), owner, { always: true });

@@ -8,7 +8,7 @@ describe('answering', () => {
   it('waits for a gateway that does not listen yet', async () => {
     const port = await freePort();
     const answered = answering(`http://127.0.0.1:${port}`, 30_000);
-    // The first attempt is refused before this listens.
+    // The connection is refused now, because the server does not listen yet.
     await expect(fetch(`http://127.0.0.1:${port}`)).rejects.toThrow();
     const server = createServer((_request, response) => response.writeHead(404).end('{}')).listen(port);
     await expect(answered).resolves.toBeUndefined();

@@ -1,6 +1,6 @@
 import { StartError } from '@kith/base/config';
 
-/** One call of the API: JSON in, JSON out. */
+/** Makes one call of the API. Both body and answer are JSON. */
 export type Call = <T>(
   method: string,
   path: string,
@@ -11,7 +11,7 @@ export type Call = <T>(
 export class CallError extends Error {
   readonly status: number;
   readonly code: string;
-  /** What the answer says to people. */
+  /** The answer's sentence for people. */
   readonly sentence: string;
 
   constructor(call: string, status: number, { code, error = '' }: { code: string; error?: string }) {
@@ -23,8 +23,8 @@ export class CallError extends Error {
 }
 
 /**
- * Makes calls to a gateway. They reject with `CallError` for an answer outside 2xx. A 503 means that nothing was done: the call is
- * repeated for up to `patienceMs` (default: not at all).
+ * Makes a function that calls a gateway. A call rejects with `CallError` for an answer outside 2xx. An answer 503 means that
+ * nothing was done, so the call is then repeated for up to `patienceMs` (default: not at all).
  */
 export function caller(url: string, { patienceMs = 0 }: { patienceMs?: number } = {}): Call {
   return async <T>(method: string, path: string, options: { token?: string; body?: unknown } = {}) => {
@@ -42,8 +42,8 @@ export function caller(url: string, { patienceMs = 0 }: { patienceMs?: number } 
 }
 
 /**
- * Waits until a gateway answers at all, whatever it says. Only here is a failed connection tried again, as nothing was asked yet. A
- * call whose connection breaks may have had its effect. Rejects with `StartError` after `patienceMs`.
+ * Waits until a gateway gives any answer. Only this function tries a failed connection again, because it asks for no change. If the
+ * connection of another call breaks, that call may have had its effect. Rejects with `StartError` after `patienceMs`.
  */
 export async function answering(url: string, patienceMs: number): Promise<void> {
   const until = Date.now() + patienceMs;

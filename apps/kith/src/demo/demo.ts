@@ -4,7 +4,7 @@ import type { Collection, Project, Session } from '@kith/contracts';
 import type { DataFolder } from '../forms/data-folder.ts';
 import { answering, type Call, CallError, caller } from './api.ts';
 
-/** What `start.json` holds: all that is needed to try the platform. */
+/** The content of `start.json`: all that is needed to try the platform. */
 export interface StartFile {
   url: string;
   projectId: string;
@@ -35,17 +35,18 @@ const people = [
 ];
 
 /**
- * Makes sure that there is a demo project with two connected users and a collection, signs in both, and writes `start.json` into
- * the data folder, mode 0600. A demo made earlier is used again.
+ * Makes sure that there is a demo project with two connected users and a collection. If a demo was made earlier, uses it again.
+ * Signs in both users, and writes `start.json` into the data folder, with mode 0600.
  *
- * @param stateName Name of the file that remembers the demo of this form, so that two forms can share a folder.
+ * @param stateName The name of the file that remembers the demo of this form. Each form has its own file, so two forms can share a
+ * folder.
  */
 export async function ensureDemo(
   folder: DataFolder,
   options: { url: string; adminUrl?: string | undefined; operatorToken: string; stateName: string },
 ): Promise<StartFile> {
   const { url, adminUrl = url, operatorToken, stateName } = options;
-  // The gateway of a platform that was just started may not listen yet, and its services may still be on their way.
+  // If the platform was just started, its gateway may not listen yet, and its services may still be starting.
   await answering(url, 30_000);
   const patience = { patienceMs: 30_000 };
   const call = caller(url, patience);
@@ -78,7 +79,7 @@ async function resumeOrMake(
   }
 }
 
-/** Signs in the users of an earlier demo; `undefined` if the databases do not know them any more. */
+/** Signs in the users of an earlier demo. Returns `undefined` if the databases no longer have these users. */
 async function resume(call: Call, file: StartFile): Promise<StartFile | undefined> {
   try {
     const users = await Promise.all(

@@ -6,15 +6,16 @@ export function goodbye(folder: DataFolder): string {
   return `Ctrl-C ends it; the data stays in ${folder.path}`;
 }
 
-/** The internal address of a platform; `taken` is the port that it should have had, if that is in use. */
+/** The internal address of a platform. `taken` is the intended port, if that port was in use. */
 export interface InternalAddress {
   url: string;
   taken?: number | undefined;
 }
 
 /**
- * Says where the platform, its reference and the tokens are, shows a request to paste, and says what to try next. Together with
- * {@link goodbye} it has at most ten lines. The link to the reference fills in the demo's project.
+ * The text that a start with a demo prints. It shows the addresses of the platform and of its reference, and where the tokens are.
+ * It also shows a request to paste, and what to try next. Together with {@link goodbye} it has at most ten lines. The link to the
+ * reference fills in the demo's project.
  *
  * @param internal The internal address, if the platform is one process.
  */
@@ -31,13 +32,13 @@ curl -s '${connections}' -H 'Authorization: Bearer ${user?.accessToken}'
 Next: docs/walkthrough.md (the first afternoon), npm run example (an application), npx kith --help`;
 }
 
-/** What a start in production prints: no demo there, and no token on a terminal. */
+/** The text that a start in production prints. There is no demo, and a terminal must not show a token. */
 export function productionNotice(url: string, folder: DataFolder, internal?: InternalAddress): string {
   const internally = internal ? `Internally: ${internalLine(internal)}\n` : '';
   return `\nKith is up at ${url} (production: no demo project; the operator's token is in ${folder.file('operator-token')})\n${internally}`;
 }
 
-/** What a start on a backup prints: no demo in somebody's data. */
+/** The text that a start on a backup prints. No demo is made in somebody's data. */
 export function copyNotice(url: string, folder: DataFolder, begunAt: string): string {
   return `
 Kith is up at ${url}

@@ -2,28 +2,31 @@ import { StartError } from '@kith/base';
 import { z } from 'zod';
 import type { DataFolder } from './data-folder.ts';
 
-/** What a backup says of itself, in a file of its folder. */
+/** The description of a backup, in a file of the backup's folder. */
 const manifest = z.object({
   format: z.literal(1),
-  /** The version of Kith that made it. */
+  /** The version of Kith that made the backup. */
   version: z.string(),
   /** The backup holds everything that was acknowledged before this time. */
   begunAt: z.iso.datetime(),
   endedAt: z.iso.datetime(),
   form: z.enum(['embedded', 'distributed']),
   isAnonymised: z.boolean(),
-  /** The settings with which its tokens and events were made. */
+  /** The settings with which the platform made its tokens and events. */
   settings: z.object({ KITH_PREFIX: z.string(), TOKEN_ISSUER: z.string(), TOKEN_AUDIENCE: z.string() }),
   /** How many documents each collection of a service has. */
   counts: z.array(z.object({ service: z.string(), collection: z.string(), documents: z.int() })),
-  /** When it was made an installation of its own; until then it is a copy. */
+  /** When the backup became an installation of its own. Until then it is a copy. */
   adoptedAt: z.iso.datetime().optional(),
 });
 export type BackupManifest = z.output<typeof manifest>;
 
 export const manifestFile = 'backup.json';
 
-/** What the backup in a folder says of itself; `undefined` if the folder holds none. Throws `StartError` if it cannot be read. */
+/**
+ * Reads the description of the backup in a folder. Returns `undefined` if the folder holds no backup. Throws `StartError` if the
+ * description cannot be read.
+ */
 export function readManifest(folder: Pick<DataFolder, 'read' | 'file'>): BackupManifest | undefined {
   const text = folder.read(manifestFile);
   if (text === undefined) return undefined;

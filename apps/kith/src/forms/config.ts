@@ -26,7 +26,7 @@ const ownEngines = z.object({
     ),
 });
 
-/** The environment of a start: what the gateway and the services read, and where data is kept. */
+/** The environment variables of a start: those that the gateway and the services read, and the place of the data. */
 export const platformConfig = z.object({
   ...ofServices,
   ...commonConfig.shape,

@@ -9,21 +9,21 @@ import { type Announcement, type Running, readRunning, runningFile, runningNow }
 export interface DataFolder {
   path: string;
   file(name: string): string;
-  /** The text of a file, or `undefined` when there is none. */
+  /** The text of a file, or `undefined` if there is no such file. */
   read(name: string): string | undefined;
-  /** Writes a file whole or not at all, readable by its owner alone. */
+  /** Writes a file completely or not at all. Only its owner can read it. */
   write(name: string, content: string): void;
 }
 
 /** A folder that this process has locked. */
 export interface OpenDataFolder extends DataFolder {
-  /** Records what this process runs on the folder, for commands about the folder. */
+  /** Records in the folder what this process runs. Commands about the folder read the record. */
   announce(what: Announcement): Running;
   /** Unlocks the folder. */
   release(): void;
 }
 
-/** Reads and writes files of a folder without locking it. For files that no running platform writes. */
+/** Reads and writes files of a folder without locking the folder. This is only for files that no running platform writes. */
 export function dataFolder(folder: string): DataFolder {
   const path = resolve(folder);
   const file = (name: string) => join(path, name);
@@ -44,17 +44,17 @@ export function dataFolder(folder: string): DataFolder {
   };
 }
 
-/** Opens the folder and locks it for this process. Throws `StartError` when another process has it. */
+/** Opens the folder and locks it for this process. Throws `StartError` if another process has locked it. */
 export function openDataFolder(path: string): OpenDataFolder {
   const folder = dataFolder(path);
   makeFolder(folder.path);
   const record = folder.file(runningFile);
   const lock = lockFolder(folder.path, () => {
-    // A process that is still starting, or is no platform, has recorded no address.
+    // If the process is still starting, or is no platform, it has recorded no address.
     const url = readRunning(folder.path)?.url;
     return url ? `Another Kith is up at ${url} and` : 'Another Kith process';
   });
-  // The record may be that of a process that was killed.
+  // The record may be from a process that was killed.
   rmSync(record, { force: true });
   return {
     ...folder,

@@ -7,24 +7,26 @@ import type { Platform } from './embedded.ts';
 import { type ServiceProcess, startServiceProcess } from './processes.ts';
 
 export interface DistributedOptions {
-  /** Base of every process's environment: engines, prefix, gateway settings. */
+  /** The variables that every process gets: engines, prefix, gateway settings. */
   env: NodeJS.ProcessEnv;
-  /** What a single process gets in addition: its NATS user's seed. */
+  /** The variables that only one process gets, such as the seed of its NATS user. */
   envOf?: (name: ProcessName) => NodeJS.ProcessEnv;
-  /** Folder of the processes' log files, `<service>.log`. */
+  /** The folder of the processes' log files, `<service>.log`. */
   logFolder: string;
   progress?: (line: string) => void;
   /** Called each time a process is up, with its internal address. */
   onUp?: (name: ProcessName, internalUrl: string) => void;
-  /** Whether a process that ends by itself is started again, for example one whose database stays away (docs/adr/0029). */
+  /**
+   * Whether a process that ends by itself is started again. For example, a process ends if its database stays away (docs/adr/0029).
+   */
   restarts?: boolean;
 }
 
-/** A platform whose services are processes of their own, which can be stopped and started one by one. */
+/** A platform whose services are processes of their own. Each process can be stopped and started by itself. */
 export interface DistributedPlatform extends Platform {
   /** The running process of a service; `undefined` while it is stopped. */
   process(name: ProcessName): ServiceProcess | undefined;
-  /** Starts a service that was stopped, or the gateway, at the same addresses as before; only its internal port is another one. */
+  /** Starts a stopped service or gateway again. It keeps its addresses; only its internal port changes. */
   start(name: ProcessName): Promise<void>;
 }
 
@@ -32,7 +34,7 @@ const all: readonly ProcessName[] = [...serviceNames, 'gateway'];
 const streaming: ReadonlySet<ProcessName> = new Set(streamingNames);
 const withSecret: ReadonlySet<ProcessName> = new Set<ProcessName>(['gateway', ...secretNames]);
 
-/** Starts every service and the gateway as processes, on engines that run already. Throws `StartError`. */
+/** Starts every service and the gateway as processes. The engines already run. Throws `StartError`. */
 export async function startDistributed(options: DistributedOptions): Promise<DistributedPlatform> {
   mkdirSync(options.logFolder, { recursive: true, mode: 0o700 });
   const running = new Map<ProcessName, ServiceProcess>();
@@ -40,7 +42,7 @@ export async function startDistributed(options: DistributedOptions): Promise<Dis
   let adminUrl: string | undefined;
   const { KITH_SECRET: secret } = options.env;
   if (!secret) throw new StartError('KITH_SECRET: a secret of at least 32 characters is needed');
-  /** Where services take and give bytes, by name. */
+  /** By service, the address where it receives and sends bytes. */
   const upstreams = new Map<ProcessName, string>();
   const start = async (name: ProcessName) => {
     const one = await startServiceProcess(name, {
@@ -72,7 +74,7 @@ export async function startDistributed(options: DistributedOptions): Promise<Dis
   const startAgain = async (name: ProcessName) => {
     while (!isStopping) {
       options.progress?.(`${name} has ended; restarting it`);
-      // Waits before each try, as the engines may be away for long.
+      // Waits before each try, because the engines may be away for a long time.
       await pause(restartMs);
       const failure = isStopping ? undefined : await start(name).catch((error: Error) => error);
       if (!failure) return;
@@ -85,7 +87,7 @@ export async function startDistributed(options: DistributedOptions): Promise<Dis
     await running.get('gateway')?.stop();
     await Promise.all([...running.values()].map((one) => one.stop()));
   };
-  // The gateway starts last: it has to be told the services' addresses for bytes.
+  // The gateway starts last, because it needs the services' addresses for bytes.
   const services = await Promise.allSettled(serviceNames.map(start));
   const isUp = services.every(({ status }) => status === 'fulfilled');
   const started = [...services, ...(isUp ? await Promise.allSettled([start('gateway')]) : [])];
@@ -94,7 +96,7 @@ export async function startDistributed(options: DistributedOptions): Promise<Dis
     await stop();
     throw failed.reason instanceof Error ? failed.reason : new StartError(String(failed.reason));
   }
-  // The gateway listens before it has identity's keys, so this waits until it is ready.
+  // The gateway listens before it has identity's keys. So this waits until the gateway is ready.
   const gateway = running.get('gateway');
   if (gateway && !(await untilReady(gateway))) {
     await stop();
@@ -125,7 +127,7 @@ export async function startDistributed(options: DistributedOptions): Promise<Dis
   return platform;
 }
 
-/** The port of an address, so that a process that is started again keeps it; at the first start any free port. */
+/** The port of an address, so that a restarted process keeps its port. At the first start: 0, which means any free port. */
 function portOf(url: string | undefined): string {
   return url ? new URL(url).port : '0';
 }
@@ -140,7 +142,7 @@ const withoutSecret = Object.fromEntries(
 const readyMs = 15_000;
 const restartMs = 1_000;
 
-/** Waits until a process says on its internal port that it is ready; `false` if it does not say so in time. */
+/** Waits until a process reports on its internal port that it is ready. Resolves with `false` if it does not do so in time. */
 async function untilReady(process: ServiceProcess): Promise<boolean> {
   const until = Date.now() + readyMs;
   while (Date.now() < until) {

@@ -18,15 +18,15 @@ import { checkInstallation } from './installation.ts';
 import { withSecret } from './installation-secret.ts';
 import { noteLostChanges } from './lost-changes.ts';
 
-/** A running platform: its HTTP address, and how to end it. */
+/** A running platform, with its HTTP address and a way to end it. */
 export interface Platform extends AsyncDisposable {
   /** `http://host:port` of the gateway. */
   url: string;
-  /** Where operators' endpoints are, if they have a port of their own. */
+  /** The address of the operators' endpoints, if they have a port of their own. */
   readonly adminUrl?: string | undefined;
-  /** Where its processes serve `/metrics`, each on its internal port. */
+  /** The addresses of the processes' internal ports, where they serve `/metrics`. */
   readonly internalUrls: readonly string[];
-  /** What is missing before the platform is ready; nothing if it is. */
+  /** What is missing before the platform is ready. Empty if the platform is ready. */
   notReady(): Promise<readonly string[]>;
   stop(): Promise<void>;
 }
@@ -34,22 +34,22 @@ export interface Platform extends AsyncDisposable {
 /** A platform in this process, with the bus that its services use. */
 export interface EmbeddedPlatform extends Platform {
   readonly bus: Bus;
-  /** Goes on serving for a while before it is stopped, but says that it is not ready (`DRAIN_MS`). */
+  /** Reports that the platform is not ready, but goes on serving for a while (`DRAIN_MS`). Comes before the stop. */
   drain(): Promise<void>;
 }
 
 export interface EmbeddedOptions {
   config: PlatformConfig;
-  /** The opened data folder; released when the platform stops. */
+  /** The opened data folder. It is released when the platform stops. */
   folder: OpenDataFolder;
   log: Logger;
-  /** Whether any free port may be the internal one if that of the configuration is taken. */
+  /** Whether the internal port may be any free port if the configured port is taken. */
   internalPortMayMove?: boolean;
 }
 
 /**
- * Starts gateway and services in this process, with an in-process bus, SQLite files in the data folder and limits in
- * memory. Throws `StartError` with one sentence: port taken, disk full.
+ * Starts gateway and services in this process. The bus and the limits are in memory, and the data is in SQLite files of the data
+ * folder. Throws `StartError` with one sentence, for example if a port is taken or the disk is full.
  */
 export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedPlatform> {
   const { config, folder, log } = options;
@@ -88,7 +88,8 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedP
     for (const manifest of services) {
       const file = folder.file(`${manifest.name}.sqlite`);
       const store = manifest.stores && ({ kind: 'sqlite', file, synchronous } as const);
-      // Bytes go from the gateway to their service as in the distributed form, over an address of this machine alone (docs/adr/0045).
+      // Bytes go from the gateway to their service over HTTP, as in the distributed form. The address is reachable only on this
+      // machine (docs/adr/0045).
       const http = manifest.streams && { host: '127.0.0.1', port: 0, secrets };
       const service = await startByManifest(manifest, runtime, {
         config: settings,
@@ -134,7 +135,7 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedP
   }
 }
 
-/** What a part lacks, each time with the part's name: all parts answer as one process. */
+/** What a part lacks. Each text names the part, because all parts answer as one process. */
 async function missingIn(part: RunningService): Promise<string[]> {
   return (await part.notReady()).map((what) => `${part.name}: ${what}`);
 }

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { StartError } from '@kith/base/config';
 
-/** Makes a folder, and those above it that are missing; only their owner can enter them. Throws `StartError`. */
+/** Makes a folder and all missing folders above it. Only their owner can enter them. Throws `StartError`. */
 export function makeFolder(path: string): void {
   try {
     makeWithParents(path);
@@ -16,7 +16,7 @@ export function makeFolder(path: string): void {
   }
 }
 
-/** Does not use `recursive: true`, which tries for ever below /proc, where making a folder fails with ENOENT. */
+/** Does not use `recursive: true`. Below /proc making a folder fails with ENOENT, and `recursive: true` then tries for ever. */
 function makeWithParents(path: string): void {
   if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) return;
   const parent = dirname(path);
@@ -24,18 +24,18 @@ function makeWithParents(path: string): void {
   try {
     mkdirSync(path, { mode: 0o700 });
   } catch (error) {
-    // Another process may have made it meanwhile.
+    // Another process may have made the folder in the meantime.
     if (!statSync(path, { throwIfNoEntry: false })?.isDirectory()) throw error;
   }
 }
 
 const lockFile = 'lock';
-/** A command that asks whether the folder is locked holds the lock for a moment. */
+/** How long to wait for the lock, in ms. A command that checks whether the folder is locked holds the lock for a moment. */
 const patienceMs = 250;
 
 /**
- * Locks a folder for this process by an open write transaction. The operating system removes the lock when the process ends, however
- * it ends. Throws `StartError` if another process has locked it; `holder` says which.
+ * Locks a folder for this process by an open write transaction. Whenever and however the process ends, the operating system removes
+ * the lock. Throws `StartError` if another process has locked the folder. `holder` names this other process.
  */
 export function lockFolder(path: string, holder: () => string): DatabaseSync {
   let lock: DatabaseSync | undefined;

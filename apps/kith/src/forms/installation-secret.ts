@@ -6,21 +6,21 @@ import type { DataFolder } from './data-folder.ts';
 import { keptSecret } from './kept-secret.ts';
 
 export const secretFile = 'secret';
-/** Holds the previous secret while `kith secrets rotate` is under way. */
+/** The file that holds the previous secret while `kith secrets rotate` is under way. */
 export const olderSecretFile = 'secret.previous';
 
 type Settings = Pick<PlatformConfig, 'KITH_SECRET' | 'KITH_SECRET_PREVIOUS' | 'NODE_ENV'>;
 type Known = Required<Pick<PlatformConfig, 'KITH_SECRET' | 'KITH_SECRET_PREVIOUS'>> & { KITH_SECRET: string };
 
 /**
- * The settings of an installation with its secret: that of KITH_SECRET, else the one in the data folder, made on first start. If
- * both are there, the folder's secret can still open what is sealed under it. Throws `StartError` if there is none, and in
- * production if KITH_SECRET is not set.
+ * The settings of an installation, with its secret. The secret is KITH_SECRET, else the secret in the data folder, which the first
+ * start makes. If both are there, the folder's secret can still open the data that it sealed. Throws `StartError` if the secret of
+ * existing data is missing. In production, also throws it if KITH_SECRET is not set.
  */
 export function withSecret<Given extends Settings>(folder: DataFolder, config: Given): Given & Known {
   const { KITH_SECRET: given } = config;
   if (!given && config.NODE_ENV === 'production') {
-    // A copy of the folder would hold the secret together with what is sealed under it.
+    // If the folder held the secret, a copy of the folder would hold the secret together with the data that it seals.
     throw new StartError(
       `KITH_SECRET: a secret of at least 32 characters is needed in production; give it from outside of the data folder, for example with KITH_SECRET_FILE. If there is a file ${folder.file(secretFile)}, give what it holds.`,
     );
@@ -30,7 +30,7 @@ export function withSecret<Given extends Settings>(folder: DataFolder, config: G
   return { ...config, KITH_SECRET: current, KITH_SECRET_PREVIOUS: [...new Set(others)] };
 }
 
-/** The same for a command, which may take the secret from the data folder in production, too. */
+/** The same as `withSecret` for a command. Even in production, a command may take the secret from the data folder. */
 export function withKnownSecret<Given extends Settings>(folder: DataFolder, config: Given): Given & Known {
   const NODE_ENV = config.NODE_ENV;
   return { ...withSecret(folder, { ...config, NODE_ENV: 'development' }), NODE_ENV };

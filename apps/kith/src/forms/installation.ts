@@ -5,21 +5,22 @@ import { StartError } from '@kith/base';
 import type { DataFolder } from './data-folder.ts';
 import { tablesOf } from './tables-of.ts';
 
-/** What a file says of the installation it belongs to. */
+/** The record in a file of the installation that the file belongs to. */
 interface Stamp {
   id: string;
   /** The file's own name in the installation. */
   file: string;
-  /** The names of all files; empty while they are being stamped for the first time. */
+  /** The names of all files. Empty while the files are being stamped for the first time. */
   files: string[];
 }
 
 type Found = Stamp | 'missing' | 'empty' | 'unstamped' | 'restored';
 
 /**
- * Refuses a folder whose files are not all those of one installation: a file is missing, empty, damaged, of another installation or
- * under the name of another file. A service on such a file would begin without its data, and others would go on with their copies
- * of it. Throws `StartError`. A folder from before files were stamped is accepted as it is. Call `stamp` once all files are there.
+ * Refuses a folder unless its files are all the files of one installation. No file may be missing, empty, damaged, from another
+ * installation, or under the name of another file. On such a file, a service would begin without its data, while other services
+ * would go on with their copies of this data. Throws `StartError`. Accepts a folder of an old version, which did not stamp its
+ * files. Call `stamp` once all files are there.
  */
 export function checkInstallation(folder: DataFolder, names: readonly string[]): { stamp(): void } {
   const found = new Map(names.map((name) => [name, stampOf(folder, name)]));
@@ -32,7 +33,7 @@ export function checkInstallation(folder: DataFolder, names: readonly string[]):
   }
   return {
     stamp() {
-      // All files get the id before the first one lists all names, as the process may die in between.
+      // The process may die between two writes. So all files get the id before the first file lists all names.
       for (const files of [[], names]) {
         for (const name of names) writeStamp(folder, { id, file: name, files: [...files] });
       }
@@ -67,7 +68,7 @@ function stampOf(folder: DataFolder, name: string): Found {
       const row = db.prepare('SELECT id, file, files FROM installation').get();
       if (row) return { ...(row as unknown as Stamp), files: JSON.parse(row.files as string) };
     }
-    // May be a backup from before files were stamped that an operator has put here.
+    // An operator may have put an old backup here, from a version that did not stamp files.
     const epoch = tables.has('facts') && db.prepare("SELECT value FROM facts WHERE name = 'epoch'").get();
     return epoch && JSON.parse(epoch.value as string).isNew ? 'restored' : 'unstamped';
   } catch (error) {
@@ -87,7 +88,7 @@ function writeStamp(folder: DataFolder, { id, file, files }: Stamp): void {
     db.prepare('UPDATE installation SET files = ?').run(text);
 }
 
-/** The most frequent value; if several are equally frequent, the first of them. */
+/** The most frequent value. If several values are equally frequent, the first of them. */
 function mostOf(all: readonly string[]): string | undefined {
   const counts = Map.groupBy(all, (one) => one);
   return [...counts].toSorted(([, one], [, other]) => other.length - one.length)[0]?.[0];

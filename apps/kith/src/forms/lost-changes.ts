@@ -7,15 +7,15 @@ import { serviceOfEvent } from '../services.ts';
 import type { DataFolder } from './data-folder.ts';
 import { tablesOf } from './tables-of.ts';
 
-/** Well under the time for which a file keeps its events. */
+/** How old an event may be to count here, in ms. This is well below the time for which a file keeps its events. */
 const rememberedMs = 6 * 24 * 3600 * 1000;
-/** How many events, from the newest back, are searched for the last event of each service. */
+/** How many of the newest events are searched for the last event of each service. */
 const most = 5_000;
 
 /**
- * Finds services whose file is older than their events in the log. Either an older copy was put back, or the file lost its last
- * changes in a power failure, which can happen with `SQLITE_SYNCHRONOUS=normal`. Each is noted as restored, so that its next
- * changes count (docs/adr/0028). The files must not be open.
+ * Finds services whose file is older than their events in the log. Either somebody put back an older copy, or a power failure
+ * removed the file's last changes, which can happen with `SQLITE_SYNCHRONOUS=normal`. Notes each such file as restored, so that the
+ * service's next changes count (docs/adr/0028). The files must not be open.
  */
 export async function noteLostChanges(folder: DataFolder, log: Logger): Promise<void> {
   const { logId, last } = lastEvents(folder.file('events.sqlite'));
@@ -36,7 +36,7 @@ interface Logged {
   position: number;
 }
 
-/** The last event of each service in the log, and which log that is. */
+/** The last event of each service in the log, and the id of the log. */
 function lastEvents(file: string): { logId?: string; last: Map<string, Logged> } {
   const last = new Map<string, Logged>();
   if (!statSync(file, { throwIfNoEntry: false })?.size) return { last };
@@ -52,7 +52,7 @@ function lastEvents(file: string): { logId?: string; last: Map<string, Logged> }
   return { logId: db.prepare('SELECT id FROM log').get()?.id as string, last };
 }
 
-/** Whether a service's file does not know an event that the service has published. */
+/** Whether a service's file lacks an event that the service has published. */
 function hasLost(
   file: string,
   { id, projectId, aggregate }: EventEnvelope,
@@ -61,18 +61,19 @@ function hasLost(
   if (!statSync(file, { throwIfNoEntry: false })?.size) return false;
   using db = new DatabaseSync(file, { timeout: 5_000 });
   const tables = tablesOf(db);
-  // A file of an earlier version: it has no epoch yet.
+  // A file of an earlier version has no epoch yet.
   if (!tables.has('events') || !tables.has('facts')) return false;
-  // Published before a restore that is already noted: the file need not know the event.
+  // The event was published before a restore that is already noted. So the file need not have the event.
   const fact = db.prepare("SELECT value FROM facts WHERE name = 'epoch'").get()?.value as string | undefined;
   if (fact && (aggregate.epoch ?? 0) < (JSON.parse(fact) as { number: number }).number) return false;
-  // The file has marked this position or a later one as published: the event itself was erased since, with an account.
+  // The file has marked this position or a later position as published. So it had the event, which was erased with an account
+  // since.
   const log = db.prepare("SELECT value FROM facts WHERE name = 'log'").get()?.value as string | undefined;
   const isMarked = db.prepare('SELECT 1 FROM marks WHERE position >= ? LIMIT 1');
   if (log && (JSON.parse(log) as { created: string }).created === logId && isMarked.get(position))
     return false;
   const own = `${projectId}|${aggregate.type}|${aggregate.id}|`;
   const found = db.prepare('SELECT 1 FROM events WHERE key > ? AND key < ? AND instr(event, ?) > 0 LIMIT 1');
-  // In the order of characters, `}` follows `|`.
+  // In the order of characters, `}` comes right after `|`. So this finds all keys that begin with `own`.
   return !found.get(own, `${own.slice(0, -1)}}`, JSON.stringify(id));
 }

@@ -4,7 +4,8 @@ import type { ErrorCode } from '@kith/contracts';
 const patienceMs = 5_000;
 
 /**
- * Rejects with `StartError` if another Kith is already up at an address. If any other program is there, the start itself finds out.
+ * Rejects with `StartError` if another Kith already runs at an address. If another program uses the port, the start itself will
+ * fail.
  */
 export async function refuseTakenPort({ HOST, PORT }: { HOST: string; PORT: number }): Promise<void> {
   if (PORT === 0) return;
@@ -13,7 +14,10 @@ export async function refuseTakenPort({ HOST, PORT }: { HOST: string; PORT: numb
   throw new StartError(`Another Kith is up at ${url}; stop it, or set PORT to another port.`);
 }
 
-/** Whether the address answers as only this API does. The answer does not depend on how much of the reference is shown. */
+/**
+ * Whether the address gives an answer that only Kith's API gives. This answer does not depend on how much of the reference is
+ * shown.
+ */
 async function isKith(url: string): Promise<boolean> {
   try {
     const answer = await fetch(`${url}/v7/x`, { signal: AbortSignal.timeout(patienceMs) });

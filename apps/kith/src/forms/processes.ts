@@ -6,14 +6,14 @@ import { StartError } from '@kith/base';
 import type { ProcessName } from '../services.ts';
 import { nodeFlags } from './node-flags.ts';
 
-/** What a process says over its channel once it serves. */
+/** The message that a process sends to its parent once it serves. */
 export interface ReadyMessage {
   type: 'ready';
   internalPort: number;
   url?: string;
-  /** Where it takes and gives bytes. */
+  /** The address where the process receives and sends bytes. */
   httpUrl?: string;
-  /** Where operators' endpoints are, if they have a port of their own. */
+  /** The address of the operators' endpoints, if they have a port of their own. */
   adminUrl?: string;
 }
 
@@ -22,11 +22,11 @@ export interface ServiceProcess {
   readonly name: ProcessName;
   readonly pid: number;
   readonly ready: ReadyMessage;
-  /** Resolves with exit code or signal when the process is gone. */
+  /** Resolves with the exit code or signal when the process has ended. */
   readonly exited: Promise<number | NodeJS.Signals>;
-  /** SIGTERM, then wait for the end. */
+  /** Sends SIGTERM, then waits for the end. */
   stop(): Promise<void>;
-  /** SIGKILL, then wait for the end. */
+  /** Sends SIGKILL, then waits for the end. */
   kill(): Promise<void>;
 }
 
@@ -34,8 +34,9 @@ const { resolve } = createRequire(import.meta.url);
 const startMs = 30_000;
 
 /**
- * Starts a service's `main.ts` as a process and waits until it serves. Its log goes to `logFile`. If it ends before it is ready,
- * the `StartError` holds its last lines on stderr. `main` names another file to run, of another version.
+ * Starts a service's `main.ts` as a process, and waits until the process serves. Its log goes to `logFile`. If the process ends
+ * before it is ready, the `StartError` holds its last lines on stderr. `main` can name another file to run, for example of another
+ * version.
  */
 export async function startServiceProcess(
   name: ProcessName,

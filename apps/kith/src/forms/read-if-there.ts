@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-/** The text of a file, or `undefined` where there is none. */
+/** The text of a file, or `undefined` if there is no such file. */
 export function readIfThere(path: string): string | undefined {
   try {
     return readFileSync(path, 'utf8');

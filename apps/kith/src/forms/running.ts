@@ -13,9 +13,9 @@ const running = z.object({
   version: z.string(),
   startedAt: z.iso.datetime(),
   form: z.enum(['embedded', 'distributed']),
-  /** Address of the gateway; missing until it is up. */
+  /** The address of the gateway. Missing until the gateway is up. */
   url: z.url().optional(),
-  /** Where operators' endpoints are, if they have a port of their own. */
+  /** The address of the operators' endpoints, if they have a port of their own. */
   adminUrl: z.url().optional(),
   /** The internal address of each service and of the gateway. */
   services: z.record(z.string(), z.url()),
@@ -33,15 +33,15 @@ export function runningNow(what: Announcement): Running {
   return { pid: process.pid, host: hostname(), version: about.version, startedAt, ...what };
 }
 
-/** The record in a data folder, whether or not the process that wrote it still runs. */
+/** Reads the record in a data folder, even if the process that wrote it has ended. */
 export function readRunning(path: string): Running | undefined {
   const text = readIfThere(join(path, runningFile));
   return text === undefined ? undefined : running.safeParse(JSON.parse(text)).data;
 }
 
 /**
- * The installation that runs on a data folder, or `undefined`. The lock of the folder ends with its process, so the record of a
- * killed process does not count. Throws `StartError` if the process is on another machine or in another container.
+ * The installation that runs on a data folder, or `undefined`. The folder's lock ends with the process that holds it. So the record
+ * of a killed process does not count. Throws `StartError` if the process runs on another machine or in another container.
  */
 export function runningIn(path: string): Running | undefined {
   if (!isLocked(path)) return undefined;

@@ -1,7 +1,7 @@
 import { eventFilter } from '@kith/contracts';
 import { services } from '../services.ts';
 
-/** The durable consumers of all services, with the subjects that each takes, from the manifests. */
+/** The durable consumers of all services, from the manifests. Each has the subjects that it receives. */
 export function consumersOf(prefix: string): { durable: string; subjects: string[] }[] {
   return services.flatMap(({ subscriptions = [] }) =>
     subscriptions.map(({ durable, events }) => ({

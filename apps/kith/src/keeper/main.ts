@@ -1,4 +1,4 @@
-// Makes the streams and consumers of NATS, and makes them again when they are lost. No service has the right to do so.
+// Makes the streams and consumers of NATS, and makes lost ones again. No service has the right to make them.
 import { createLogger, Metrics, readConfig, startInternalServer } from '@kith/base';
 import { refusePlainEngines, runProcess, serviceConfig } from '@kith/service';
 import { consumersOf } from './consumers.ts';

@@ -1,4 +1,4 @@
-// A suite's process: starts a platform, tells where it is, and waits for its end.
+// The process that a suite starts. It starts a platform, reports the platform's addresses, and waits until the suite ends it.
 import { type EngineKind, startPlatform } from '../../src/index.ts';
 
 const platform = await startPlatform({ engine: process.argv[2] as EngineKind });

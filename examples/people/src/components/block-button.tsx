@@ -5,7 +5,7 @@ import { hrefOf } from '../lib/routes.ts';
 import { Button } from './button.tsx';
 import { ConfirmDialog } from './confirm-dialog.tsx';
 
-/** Blocks a person, after asking. */
+/** A button that asks for confirmation, and then blocks a person. */
 export function BlockButton({ person }: { person: Person }) {
   const { block } = useRelationActions(person);
   const [isAsking, setIsAsking] = useState(false);

@@ -1,4 +1,4 @@
-/** The name of the application, with its sign. */
+/** The name and the logo of the application. */
 export function Brand() {
   return (
     <span className="brand">

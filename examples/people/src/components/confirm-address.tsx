@@ -4,7 +4,7 @@ import { sentenceOf } from '../lib/sentences.ts';
 import { Button } from './button.tsx';
 import { FormProblem } from './form-problem.tsx';
 
-/** Uses the token of a mail only when its reader confirms: mail scanners follow links, too. */
+/** Uses the token of a mail only after the reader confirms, because mail scanners also follow links. */
 export function ConfirmAddress({
   token,
   isUndo,
@@ -22,7 +22,7 @@ export function ConfirmAddress({
     try {
       await kith.auth.verifyEmail({ token });
       if (isUndo) await kith.setSession(null);
-      // The session says whether the address is verified.
+      // The session holds whether the address is verified, so it has to be refreshed.
       else if (kith.session) await kith.auth.refresh();
       onDone();
     } catch (error) {

@@ -2,7 +2,7 @@ import { Button } from './button.tsx';
 import { Dialog } from './dialog.tsx';
 import { SubmitButton } from './submit-button.tsx';
 
-/** Asks before something is done that cannot be taken back. */
+/** Asks for confirmation before an action that cannot be undone. */
 export function ConfirmDialog(props: {
   title: string;
   text: string;

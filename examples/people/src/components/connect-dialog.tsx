@@ -4,7 +4,7 @@ import { Button } from './button.tsx';
 import { Dialog } from './dialog.tsx';
 import { SubmitButton } from './submit-button.tsx';
 
-/** Asks what to say with a request. */
+/** Asks for a message to send with a request. */
 export function ConnectDialog(props: {
   person: Person;
   onSend(message: string): Promise<void>;

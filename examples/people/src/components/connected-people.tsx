@@ -7,7 +7,7 @@ import { PersonCard } from './person-card.tsx';
 import { SearchField } from './search-field.tsx';
 import { WalkView } from './walk-view.tsx';
 
-/** The signed-in user's connections; scrolling loads more. */
+/** The signed-in user's connections. Scrolling loads more of them. */
 export function ConnectedPeople() {
   const [text, setText] = useState('');
   const query = useDebounced(text.trim());

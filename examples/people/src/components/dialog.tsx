@@ -1,6 +1,6 @@
 import { type ReactNode, useEffect, useId, useRef } from 'react';
 
-/** A modal dialog that is open for as long as it is rendered. `children` gets a function that closes it. */
+/** A modal dialog. It is open as long as it is rendered. `children` gets a function that closes the dialog. */
 export function Dialog(props: { title: string; onClose(): void; children(close: () => void): ReactNode }) {
   const id = useId();
   const dialog = useRef<HTMLDialogElement>(null);
@@ -8,9 +8,9 @@ export function Dialog(props: { title: string; onClose(): void; children(close: 
     if (!dialog.current?.open) dialog.current?.showModal();
   }, []);
   const close = () => {
-    // Closed before it is removed, so that the focus goes back to where it was.
+    // The dialog is closed before it is removed, so that the focus returns to its earlier place.
     dialog.current?.close();
-    // Called immediately: before the `close` event comes, somebody may have opened it again.
+    // This is called immediately, because somebody may open the dialog again before the `close` event comes.
     props.onClose();
   };
   return (

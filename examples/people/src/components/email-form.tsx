@@ -8,7 +8,7 @@ import { FormProblem } from './form-problem.tsx';
 
 const empty = { newEmail: '', password: '' };
 
-/** Asks for another e-mail address, which counts once the link in the mail to it is opened. */
+/** Asks for a new e-mail address. The account gets the new address once somebody opens the link in the mail to this address. */
 export function EmailForm() {
   const kith = useKith();
   const [sentTo, setSentTo] = useState<string>();

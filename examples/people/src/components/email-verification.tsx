@@ -8,7 +8,7 @@ import { Button } from './button.tsx';
 import { Field } from './field.tsx';
 import { FormProblem } from './form-problem.tsx';
 
-/** Says whether the user's address is verified, and verifies it by a code or by a link. */
+/** Shows whether the user's address is verified, and verifies it by a code or by a link. */
 export function EmailVerification() {
   const kith = useKith();
   const { email, isVerified } = useUser();

@@ -2,9 +2,9 @@ import { type InputHTMLAttributes, type TextareaHTMLAttributes, useId } from 're
 
 interface Words {
   label: string;
-  /** A text that helps to fill it in. */
+  /** A text that helps to fill in the input. */
   hint?: string | undefined;
-  /** What is wrong with its value. */
+  /** What is wrong with the input's value. */
   error?: string | undefined;
 }
 

@@ -6,13 +6,13 @@ import { Button } from './button.tsx';
 import { ConfirmDialog } from './confirm-dialog.tsx';
 import { FolderNameDialog } from './folder-name-dialog.tsx';
 
-/** What can be done with a folder. */
+/** Buttons for the actions on a folder. */
 export function FolderActions({ folder }: { folder: Collection }) {
   const { create, rename, remove } = useFolderActions();
   const [asking, setAsking] = useState<'create' | 'rename' | 'delete'>();
   const stopAsking = () => setAsking(undefined);
   const removeIt = async () => {
-    // Leaves the folder first, as a deleted folder cannot be loaded any more.
+    // The page leaves the folder first, because a deleted folder cannot be loaded any more.
     location.hash = hrefOf({ page: 'folders' });
     await remove(folder.id);
   };

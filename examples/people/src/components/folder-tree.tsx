@@ -5,12 +5,12 @@ import { Button } from './button.tsx';
 import { FolderNode } from './folder-node.tsx';
 import { Problem } from './problem.tsx';
 
-/** The folders in a folder and, if they are open, those in them. Each is loaded when it is opened. */
+/** The folders in a folder. If one of them is open, its own folders are shown, too. Each folder is loaded when it is opened. */
 export function FolderTree(props: {
   rootId: string;
-  /** Its depth below the top of the tree. */
+  /** The depth below the top of the tree. */
   level?: number;
-  /** A folder's row. */
+  /** Renders a folder's row. */
   children(folder: Collection): ReactNode;
 }) {
   const { level = 0 } = props;

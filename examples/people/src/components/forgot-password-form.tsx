@@ -7,7 +7,7 @@ import { FormProblem } from './form-problem.tsx';
 
 const empty = { email: '' };
 
-/** Asks for a mail to set a new password. Nobody is told whether the account exists. */
+/** Requests a mail with a link to set a new password. The form does not reveal whether the account exists. */
 export function ForgotPasswordForm() {
   const kith = useKith();
   const [sentTo, setSentTo] = useState<string>();

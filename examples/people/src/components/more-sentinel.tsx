@@ -1,7 +1,10 @@
 import { useEffect, useEffectEvent, useRef } from 'react';
 import { Button } from './button.tsx';
 
-/** Marks the end of a list, and calls `onReached` when the end comes near the screen; also a button, for people who do not scroll. */
+/**
+ * Marks the end of a list, and calls `onReached` when the end comes near the screen. It is also a button, for people who do not
+ * scroll.
+ */
 export function MoreSentinel({ onReached }: { onReached(): void }) {
   const end = useRef<HTMLDivElement>(null);
   const reached = useEffectEvent(onReached);

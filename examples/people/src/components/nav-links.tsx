@@ -23,7 +23,7 @@ const links: NavLink[] = [
   { label: 'Account', icon: 'person', to: { page: 'account' }, pages: ['account'] },
 ];
 
-/** The links to the pages: a column beside them on a desktop, a bar below them on a phone. */
+/** The links to the pages. On a desktop, they are a column beside the page. On a phone, they are a bar below the page. */
 export function NavLinks() {
   const { page } = useRoute();
   const { unread } = useNotifications();

@@ -1,7 +1,7 @@
 import { useFolderActions } from '../hooks/use-folders.ts';
 import { SubmitButton } from './submit-button.tsx';
 
-/** Makes a folder in a folder; it asks only for the name. */
+/** Makes a folder in a folder. Asks only for the name. */
 export function NewFolder({ parentId }: { parentId: string }) {
   const { create } = useFolderActions();
   return (

@@ -6,12 +6,12 @@ import { FormProblem } from './form-problem.tsx';
 
 const empty = { newPassword: '' };
 
-/** Sets a new password by the token of a mail. */
+/** Sets a new password, with the token of a mail. */
 export function NewPasswordForm({ token, onDone }: { token: string; onDone: () => void }) {
   const kith = useKith();
   const { field, onSubmit, isBusy, problem } = useForm(empty, async ({ newPassword }) => {
     await kith.auth.resetPassword({ token, newPassword });
-    // All sessions have ended, including the one in this browser.
+    // All sessions have ended, including the session in this browser.
     await kith.setSession(null);
     onDone();
   });

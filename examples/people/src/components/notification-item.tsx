@@ -6,7 +6,7 @@ import { timeAgo } from '../lib/times.ts';
 import { Avatar } from './avatar.tsx';
 import { Button } from './button.tsx';
 
-/** A notification; opening it marks it as read. */
+/** A notification. Opening it marks it as read. */
 export function NotificationItem({ notification }: { notification: AppNotification }) {
   const { markAsRead } = useNotificationActions();
   const { id, isRead, createdAt } = notification;

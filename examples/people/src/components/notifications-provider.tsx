@@ -9,7 +9,10 @@ import { announceHere } from '../lib/changes.ts';
 import { initiatorOf, textOf } from '../lib/notifications.ts';
 import { hrefOf } from '../lib/routes.ts';
 
-/** Listens to what others do, and makes every component that shows it load it again. Every tab listens by itself. */
+/**
+ * Listens to the user's notifications. After each notification, components that show the changed data load it again. Every tab
+ * listens by itself.
+ */
 export function NotificationsProvider({ children }: { children: ReactNode }) {
   const kith = useKith();
   const user = useUser();

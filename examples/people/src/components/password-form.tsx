@@ -11,7 +11,7 @@ import { FormProblem } from './form-problem.tsx';
 
 const empty = { password: '', newPassword: '' };
 
-/** Changes the signed-in user's password, which ends all other sessions. */
+/** Changes the signed-in user's password. This ends all other sessions. */
 export function PasswordForm() {
   const kith = useKith();
   const proved = useProof();
@@ -27,7 +27,7 @@ export function PasswordForm() {
   return (
     <form className="form" onSubmit={form.onSubmit}>
       <FormProblem text={isWrong ? undefined : form.problem} />
-      {/* For password managers. */}
+      {/* This hidden input is for password managers. */}
       <input type="hidden" autoComplete="username" value={email ?? ''} />
       <Field
         label="Current password"

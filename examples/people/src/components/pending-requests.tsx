@@ -4,7 +4,7 @@ import { Empty } from './empty.tsx';
 import { PersonCard } from './person-card.tsx';
 import { WalkView } from './walk-view.tsx';
 
-/** The requests that wait for an answer, from the signed-in user or from others. */
+/** The pending requests. Some wait for the signed-in user's answer, and some for other people's answers. */
 export function PendingRequests() {
   return (
     <>

@@ -7,12 +7,12 @@ import { Avatar } from './avatar.tsx';
 import { RelationActions } from './relation-actions.tsx';
 import { SaveButton } from './save-button.tsx';
 
-/** A person in a list, with buttons for what can be done. */
+/** A person in a list, with buttons for the possible actions. */
 export function PersonCard(props: {
   person: PublicUser;
-  /** The relation to the signed-in user, if the list says it. */
+  /** The relation to the signed-in user, if the list contains it. */
   relation?: Relation;
-  /** What the list says about them, in place of their own words. */
+  /** The list's text about the person. It replaces the person's own words. */
   note?: ReactNode;
 }) {
   const { person, relation, note } = props;

@@ -22,7 +22,7 @@ export function PictureEditor() {
   const choose = ({ target }: ChangeEvent<HTMLInputElement>) => {
     const [file] = target.files ?? [];
     if (file) void start(file);
-    // The same file may be chosen again.
+    // The value is cleared, so that the user can choose the same file again.
     target.value = '';
   };
   const percent = Math.round((progress ?? 0) * 100);

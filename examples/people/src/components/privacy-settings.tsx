@@ -11,7 +11,7 @@ const whoMayAsk: Record<ConnectionSettings['requestsFrom'], string> = {
   common: 'People with a connection in common',
   nobody: 'Nobody',
 };
-/** The application's words for the types that this page lets people turn off. */
+/** The application's words for notification types. Users can turn these types off on this page. */
 const notificationTypes: Record<string, string> = {
   'connection-request': 'Tell me of new requests',
   'connection-accepted': 'Tell me when somebody accepts mine',
@@ -22,7 +22,10 @@ type Settings = [
   Methods['notifications.getSettings']['output'],
 ];
 
-/** Who may ask the signed-in user, whether others see the list of connections, and what the user is told of. */
+/**
+ * The signed-in user's settings. They decide who may send requests, whether others see the list of connections, and which
+ * notifications the user gets.
+ */
 export function PrivacySettings() {
   const kith = useKith();
   const { show } = useToasts();

@@ -2,7 +2,7 @@ import { announceHere, type Topic } from '../lib/changes.ts';
 import { sentenceOf } from '../lib/sentences.ts';
 import { Button } from './button.tsx';
 
-/** Says what could not be loaded, and tries again. */
+/** Shows what could not be loaded, with a button to try again. */
 export function Problem({ error, topic }: { error: unknown; topic: Topic }) {
   return (
     <div className="problem" role="alert">

@@ -6,7 +6,7 @@ import { Button } from './button.tsx';
 import { Field } from './field.tsx';
 import { FormProblem } from './form-problem.tsx';
 
-/** The signed-in user's names, and what they say about themselves. */
+/** A form for the signed-in user's names and self-description. */
 export function ProfileForm() {
   const user = useUser();
   const update = useProfileUpdate();

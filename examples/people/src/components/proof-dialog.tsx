@@ -7,7 +7,7 @@ import { Dialog } from './dialog.tsx';
 import { Field } from './field.tsx';
 import { FormProblem } from './form-problem.tsx';
 
-/** Asks for the password, or for a passkey, before something that only the user may do. */
+/** Asks for the password or a passkey before an action that only the user may do. */
 export function ProofDialog({ onProved, onClose }: { onProved(): void; onClose(): void }) {
   return (
     <Dialog title="Is it you?" onClose={onClose}>

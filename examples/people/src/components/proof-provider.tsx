@@ -2,7 +2,7 @@ import { type ReactNode, useCallback, useState } from 'react';
 import { ProofContext } from '../hooks/use-proof.ts';
 import { ProofDialog } from './proof-dialog.tsx';
 
-/** Asks the signed-in user for a proof of identity, in a dialog over its children, when one of them needs it. */
+/** If one of its children needs a proof of identity, asks the signed-in user for the proof in a dialog. */
 export function ProofProvider({ children }: { children: ReactNode }) {
   const [asking, setAsking] = useState<PromiseWithResolvers<void>>();
   const prove = useCallback(() => {
@@ -11,7 +11,7 @@ export function ProofProvider({ children }: { children: ReactNode }) {
     return asked.promise;
   }, []);
   const close = () => {
-    // After a proof this has no effect.
+    // If the user has given a proof, this has no effect.
     asking?.reject(new DOMException('The user has not proved themselves.', 'AbortError'));
     setAsking(undefined);
   };

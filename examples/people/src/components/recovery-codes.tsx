@@ -1,7 +1,7 @@
 import { Dialog } from './dialog.tsx';
 import { SubmitButton } from './submit-button.tsx';
 
-/** Shows recovery codes, which cannot be shown again. */
+/** Shows recovery codes. They cannot be shown a second time. */
 export function RecoveryCodes({ codes, onClose }: { codes: readonly string[]; onClose(): void }) {
   return (
     <Dialog title="Your recovery codes" onClose={onClose}>

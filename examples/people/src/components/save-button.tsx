@@ -3,7 +3,7 @@ import { nameOf, type Person } from '../lib/people.ts';
 import { Button } from './button.tsx';
 import { SaveDialog } from './save-dialog.tsx';
 
-/** Saves a person to folders. */
+/** A button that opens a dialog to save a person to folders. */
 export function SaveButton({ person }: { person: Person }) {
   const [isOpen, setIsOpen] = useState(false);
   return (

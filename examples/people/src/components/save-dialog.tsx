@@ -6,7 +6,7 @@ import { FolderTree } from './folder-tree.tsx';
 import { NewFolder } from './new-folder.tsx';
 import { SaveCheckbox } from './save-checkbox.tsx';
 
-/** Shows the folders, to save a person in some and remove them from others. */
+/** Shows the folders. The user can save a person in some folders, and remove the person from others. */
 export function SaveDialog({ person, onClose }: { person: Person; onClose(): void }) {
   const { data: root } = useRootFolder();
   const { data: savedIn } = useFoldersOf(person.id);

@@ -8,7 +8,7 @@ import { timeAgo } from '../lib/times.ts';
 import { Button } from './button.tsx';
 import { WalkView } from './walk-view.tsx';
 
-/** The signed-in user's sessions; each but the present one can be ended. */
+/** The signed-in user's sessions. The user can end each session except the present one. */
 export function SessionList() {
   return (
     <div className="sessions">

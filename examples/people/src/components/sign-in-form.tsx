@@ -6,10 +6,10 @@ import { Button } from './button.tsx';
 import { Field } from './field.tsx';
 import { SecondStepForm } from './second-step-form.tsx';
 
-/** Opens a session with e-mail address and password, and a second step if the user has set one up. */
+/** Opens a session with e-mail address and password. If the user has set up a second step, asks for it, too. */
 export function SignInForm() {
   const kith = useKith();
-  /** Set after the right password, if the user has a second factor. */
+  /** The entered address and password. Set after the right password if the user has a second factor. */
   const [half, setHalf] = useState<{ email: string; password: string }>();
   const [failed, signIn, isBusy] = useActionState(async (_: unknown, form: FormData) => {
     const [email, password] = [String(form.get('email')), String(form.get('password'))];

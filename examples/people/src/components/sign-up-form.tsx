@@ -8,12 +8,12 @@ import { FormProblem } from './form-problem.tsx';
 
 const empty = { name: '', username: '', email: '', password: '' };
 
-/** Makes an account. Refusals of the platform are shown at the field concerned. */
+/** Makes an account. If the platform refuses a field, the reason is shown at this field. */
 export function SignUpForm() {
   const kith = useKith();
   const { field, values, onSubmit, isBusy, problem } = useForm(empty, async ({ username, ...others }) => {
     const { accessToken } = await kith.auth.signUp({ ...others, ...(username && { username }) });
-    // A project may ask for the address to be verified first.
+    // A project may require that users verify their address first.
     if (accessToken === null) setSentTo(others.email);
   });
   const [sentTo, setSentTo] = useState<string>();

@@ -4,7 +4,7 @@ import { ToastView } from './toast-view.tsx';
 
 const most = 3;
 
-/** Shows short messages over its children; screen readers read them aloud. */
+/** Shows short messages over its children. Screen readers read the messages aloud. */
 export function ToastProvider({ children }: { children: ReactNode }) {
   const [toasts, setToasts] = useState<Toast[]>([]);
   const count = useRef(0);

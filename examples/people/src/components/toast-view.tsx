@@ -5,7 +5,7 @@ import { Button } from './button.tsx';
 
 const shownMs = 7_000;
 
-/** One short message, with a link to what it is about. */
+/** One short message, with a link to its subject. */
 export function ToastView({ toast, onDismiss }: { toast: Toast; onDismiss(id: number): void }) {
   useEffect(() => {
     const timer = setTimeout(() => onDismiss(toast.id), shownMs);

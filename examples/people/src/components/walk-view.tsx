@@ -10,9 +10,9 @@ export function WalkView<Item>(props: {
   walk: Walk<Item>;
   topic: Topic;
   label: string;
-  /** What is shown in place of a list without items. */
+  /** What to show if the list has no items. */
   empty: ReactNode;
-  /** One item, as an `li`. */
+  /** Renders one item, as an `li`. */
   children(item: Item): ReactNode;
 }) {
   const { items, isLoading, error, loadMore } = props.walk;

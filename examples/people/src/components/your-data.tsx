@@ -9,7 +9,7 @@ import { ConfirmDialog } from './confirm-dialog.tsx';
 
 const exportMs = 120_000;
 
-/** Buttons to download everything that is stored about the signed-in user, or to erase it. */
+/** Buttons to download or erase all stored data about the signed-in user. */
 export function YourData() {
   const kith = useKith();
   const proved = useProof();

@@ -10,7 +10,10 @@ export function useConnections(query: string): Walk<Connection> {
   );
 }
 
-/** The requests that wait for the signed-in user's answer, or for somebody else's. */
+/**
+ * The pending requests. `received` are those that wait for the signed-in user's answer, and `sent` those that wait for somebody
+ * else's answer.
+ */
 export function useRequests(side: 'received' | 'sent'): Walk<ConnectionRequest> {
   const kith = useKith();
   const list = side === 'received' ? kith.connections.listReceived : kith.connections.listSent;

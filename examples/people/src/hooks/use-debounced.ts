@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'react';
 
-/** Gives a value once it has stayed the same for a while, so that not every keystroke sends a request. */
+/** Returns a value only after it has stayed the same for a while. So not every keystroke sends a request. */
 export function useDebounced<T>(value: T, ms = 250): T {
   const [settled, setSettled] = useState(value);
   useEffect(() => {

@@ -11,7 +11,7 @@ export function useRootFolder(): Query<Collection> {
   return useQuery('root', 'folders', (signal) => kith.collections.getRoot({ signal }));
 }
 
-/** One folder, found among those in its parent folder; null if it no longer exists. */
+/** One folder, found among the folders of its parent folder; `null` if it no longer exists. */
 export function useFolder(parentId: string, id: string): Query<Collection | null> {
   const kith = useKith();
   return useQuery(id, 'folders', async (signal) => {
@@ -46,7 +46,7 @@ export function useFoldersOf(entityId: string): Query<SavedIn> {
   return useQuery(entityId, 'folders', (signal) => kith.collections.isEntitySaved({ entityId }, { signal }));
 }
 
-/** Actions on folders. Each announces the change to everything that shows folders. */
+/** Actions on folders. Each action announces the change to all components that show folders. */
 export function useFolderActions() {
   const { collections } = useKith();
   const { run, isBusy } = useAction(async (act: () => Promise<unknown>) => {

@@ -1,7 +1,7 @@
 import { type FormEvent, useState } from 'react';
 import { fieldOf, sentenceFor, sentenceOf } from '../lib/sentences.ts';
 
-/** The values of a form, what is wrong with each of them, and how it is sent. */
+/** Keeps the values of a form, the errors of its fields, and the sending of the form. */
 export function useForm<Values extends Record<string, string>>(
   first: Values,
   send: (values: Values) => Promise<void>,
@@ -31,7 +31,7 @@ export function useForm<Values extends Record<string, string>>(
     }
   };
   const isOfField = Object.hasOwn(first, fieldOf(error) ?? '');
-  /** What is wrong, if it is not about a field. */
+  /** The error of the form as a whole. An error of a field is not shown here. */
   const problem = error === undefined || isOfField ? undefined : sentenceOf(error);
   return { values, setValues, field, onSubmit, isBusy, error, problem };
 }

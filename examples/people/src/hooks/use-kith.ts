@@ -3,7 +3,7 @@ import { createContext, use } from 'react';
 
 export const KithContext = createContext<KithClient | undefined>(undefined);
 
-/** Gives the client of this application. */
+/** Returns the client of this application. */
 export function useKith(): KithClient {
   const kith = use(KithContext);
   if (!kith) throw new Error('useKith needs a KithContext above it.');

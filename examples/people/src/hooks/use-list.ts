@@ -5,11 +5,11 @@ import { useVersion } from './use-version.ts';
 
 export interface Walk<Item> {
   items: Item[];
-  /** The number of all items; undefined until the first page is there. */
+  /** The number of all items; `undefined` until the first page is there. */
   total: number | undefined;
   isLoading: boolean;
   error: unknown;
-  /** Loads the next page; undefined at the end of the list, and while a page is being loaded. */
+  /** Loads the next page; `undefined` at the end of the list and while a page is being loaded. */
   loadMore: (() => void) | undefined;
 }
 
@@ -25,10 +25,10 @@ interface State<Item> {
 const nothing = { items: [], total: undefined, isLoading: true, isDone: false, error: undefined };
 
 /**
- * Walks a list page by page, as far as requested. When its topic is announced, the list is loaded again, up to the same length, and
- * the old items are shown until then.
+ * Walks a list page by page, as far as requested. When the list's topic is announced, the list is loaded again, up to the same
+ * length. Until then the old items are shown.
  *
- * @param key Identifies the list: with another key it is another list.
+ * @param key Identifies the list. Another key means another list.
  */
 export function useList<Item>(
   key: string,
@@ -42,7 +42,7 @@ export function useList<Item>(
   const openNow = useEffectEvent(open);
   const lengthNow = useEffectEvent(() => shown.items.length);
 
-  /** Loads further items, up to `length` in all, and shows them after those in `before`. */
+  /** Loads more items, up to `length` in all, and shows them after the items in `before`. */
   const advance = async (before: Item[], length: number) => {
     const { pages, signal } = walk.current ?? {};
     if (!pages || !signal) return;

@@ -7,13 +7,13 @@ import { useList, type Walk } from './use-list.ts';
 
 export interface Notifications {
   unread: number;
-  /** Whether new notifications arrive live; false while the connection is lost. */
+  /** Whether new notifications arrive live; `false` while the connection is lost. */
   isLive: boolean;
 }
 
 export const NotificationsContext = createContext<Notifications>({ unread: 0, isLive: true });
 
-/** Gives the number of unread notifications, kept up to date. */
+/** Returns the number of unread notifications, and keeps it up to date. */
 export function useNotifications(): Notifications {
   return use(NotificationsContext);
 }

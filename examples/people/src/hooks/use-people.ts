@@ -3,11 +3,11 @@ import { useKith } from './use-kith.ts';
 import { type Query, useQuery } from './use-query.ts';
 import { useUser } from './use-session.ts';
 
-/** Other people whose name contains `query`; nobody while it is empty. */
+/** Other people whose name contains `query`. While `query` is empty, nobody is found. */
 export function usePeopleSearch(query: string): Query<PublicUser[]> {
   const kith = useKith();
   const { id: ownId } = useUser();
-  // The topic is `connections`, as a block removes people from the results.
+  // The topic is `connections`, because a block removes people from the results.
   return useQuery(query || undefined, 'connections', async (signal) => {
     const people = await kith.users.suggest({ query }, { signal });
     return people.filter(({ id }) => id !== ownId);

@@ -7,7 +7,7 @@ import { useProfileUpdate } from './use-profile.ts';
 import { useUser } from './use-session.ts';
 
 export interface PictureUpload {
-  /** The progress of the upload, from 0 to 1; undefined while there is none. */
+  /** The progress of the upload, from 0 to 1; `undefined` while there is no upload. */
   progress: number | undefined;
   /** Why the last upload failed. */
   problem: string | undefined;
@@ -15,7 +15,7 @@ export interface PictureUpload {
   cancel(): void;
 }
 
-/** Uploads a picture of the signed-in user, and removes the one before. */
+/** Uploads a picture of the signed-in user, and removes the previous picture. */
 export function usePictureUpload(): PictureUpload {
   const kith = useKith();
   const { avatarFileId: before } = useUser();

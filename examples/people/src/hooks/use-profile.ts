@@ -5,13 +5,13 @@ import { useUser } from './use-session.ts';
 
 type Profile = Omit<Methods['users.update']['input'], 'userId'>;
 
-/** Changes the signed-in user's own profile, and updates what shows it. */
+/** Changes the signed-in user's own profile, and updates all components that show it. */
 export function useProfileUpdate(): (profile: Profile) => Promise<OwnUser> {
   const kith = useKith();
   const { id: userId } = useUser();
   return async (profile) => {
     const user = await kith.users.update({ userId, ...profile });
-    // The session contains the user, so refreshing it tells every tab.
+    // The session contains the user. So refreshing the session updates every tab.
     await kith.auth.refresh();
     announce('connections');
     return user;

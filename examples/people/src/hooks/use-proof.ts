@@ -1,12 +1,12 @@
 import { isKithError } from '@kith/client';
 import { createContext, use } from 'react';
 
-/** Asks the user for a proof of identity; rejects if they decline. */
+/** Asks the user for a proof of identity. Rejects if the user declines. */
 export type Prove = () => Promise<void>;
 
 export const ProofContext = createContext<Prove | undefined>(undefined);
 
-/** Gives a function that runs an action, and that asks the user for a proof first if the platform requires it. */
+/** Returns a function that runs an action. If the platform requires a proof, the function first asks the user for it. */
 export function useProof(): <Result>(act: () => PromiseLike<Result>) => Promise<Result> {
   const prove = use(ProofContext);
   if (!prove) throw new Error('useProof needs a ProofProvider above it.');

@@ -3,15 +3,15 @@ import type { Topic } from '../lib/changes.ts';
 import { useVersion } from './use-version.ts';
 
 export interface Query<T> {
-  /** Undefined until it is loaded. The old data stays while it is loaded again. */
+  /** The loaded data; `undefined` until it is loaded. While it is loaded again, the old data stays. */
   data: T | undefined;
   error: unknown;
 }
 
 /**
- * Loads something when it is shown, and again whenever its topic is announced.
+ * Loads data when its component is shown, and again whenever the data's topic is announced.
  *
- * @param key Identifies the query: with another key it is another query. Undefined loads nothing.
+ * @param key Identifies the query. Another key means another query. `undefined` loads nothing.
  */
 export function useQuery<T>(
   key: string | undefined,

@@ -5,10 +5,10 @@ import { useAction } from './use-action.ts';
 import { useKith } from './use-kith.ts';
 import { type Query, useQuery } from './use-query.ts';
 
-/** The relation between the signed-in user and another one. */
+/** The relation between the signed-in user and another user. */
 export type Relation = Methods['connections.getStatus']['output'];
 
-/** Loads the relation between the signed-in user and another one, unless it is known. */
+/** Loads the relation between the signed-in user and another user, unless it is known already. */
 export function useRelation(userId: string, known?: Relation): Query<Relation> {
   const kith = useKith();
   const asked = useQuery(known ? undefined : userId, 'connections', (signal) =>
@@ -17,14 +17,14 @@ export function useRelation(userId: string, known?: Relation): Query<Relation> {
   return known ? { data: known, error: undefined } : asked;
 }
 
-/** Actions on the relation to a person. Each announces the change to everything that shows it. */
+/** Actions on the relation to a person. Each action announces the change to all components that show the relation. */
 export function useRelationActions({ id: userId }: Person) {
   const { connections } = useKith();
   const { run, isBusy } = useAction(async (act: () => Promise<unknown>) => {
     try {
       await act();
     } finally {
-      // Also after a refusal: the relation is then different from what was shown.
+      // This also happens after a refusal, because the relation then differs from the shown relation.
       announce('connections');
       announce('notifications');
     }

@@ -6,7 +6,7 @@ function subscribe(listener: () => void): () => void {
   return () => removeEventListener('hashchange', listener);
 }
 
-/** Gives the route that the visitor is at. */
+/** Returns the present route of the visitor. */
 export function useRoute(): Route {
   return routeOf(useSyncExternalStore(subscribe, () => location.hash));
 }

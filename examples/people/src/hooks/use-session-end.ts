@@ -3,7 +3,7 @@ import { sentenceOf } from '../lib/sentences.ts';
 import { useKith } from './use-kith.ts';
 import { useToasts } from './use-toasts.ts';
 
-/** Shows the reason when the platform ends a session without a sign-out. */
+/** If the platform ends the session without a sign-out, shows the reason. */
 export function useSessionEnd(): void {
   const kith = useKith();
   const { show } = useToasts();

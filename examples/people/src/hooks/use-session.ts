@@ -2,13 +2,13 @@ import type { OwnUser, Session } from '@kith/client';
 import { useSyncExternalStore } from 'react';
 import { useKith } from './use-kith.ts';
 
-/** Returns the session of the user who is signed in, whether in this tab or in another one. */
+/** Returns the session of the signed-in user. The user may have signed in in another tab. */
 export function useSession(): Session | null {
   const kith = useKith();
   return useSyncExternalStore(kith.onSession, () => kith.session);
 }
 
-/** Gives the signed-in user, on pages that only a signed-in user sees. */
+/** Returns the signed-in user. Only for pages that need a signed-in user. */
 export function useUser(): OwnUser {
   const session = useSession();
   if (!session) throw new Error('Nobody is signed in.');

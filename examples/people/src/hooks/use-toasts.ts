@@ -6,7 +6,7 @@ export interface Toast {
   id: number;
   text: string;
   tone?: 'problem';
-  /** Who it is about. */
+  /** The person whom the message is about. */
   person?: Person;
   href?: string;
 }
@@ -17,7 +17,7 @@ export interface Toasts {
 
 export const ToastContext = createContext<Toasts | undefined>(undefined);
 
-/** Gives the functions that show short messages. */
+/** Returns the functions that show short messages. */
 export function useToasts(): Toasts {
   const toasts = use(ToastContext);
   if (!toasts) throw new Error('useToasts needs a ToastProvider above it.');

@@ -2,7 +2,7 @@ import { useEffect, useState } from 'react';
 import { useDebounced } from './use-debounced.ts';
 import { useKith } from './use-kith.ts';
 
-/** Returns whether a username is free; undefined if it cannot be checked, and until the answer is there. */
+/** Returns whether a username is free. Returns `undefined` until the answer is there, and if the name cannot be checked. */
 export function useUsernameCheck(username: string): boolean | undefined {
   const kith = useKith();
   const settled = useDebounced(username, 400);
@@ -12,7 +12,7 @@ export function useUsernameCheck(username: string): boolean | undefined {
     const controller = new AbortController();
     kith.users.checkUsername({ username: settled }, { signal: controller.signal }).then(
       ({ available }) => setAnswer({ username: settled, available }),
-      // This is only a help: signing up checks the username again.
+      // A failed check does not matter, because signing up checks the username again.
       () => {},
     );
     return () => controller.abort();

@@ -1,4 +1,4 @@
-/** What may have changed on the platform; everything that shows it loads it again. */
+/** A kind of data that may have changed on the platform. Components that show this data then load it again. */
 export type Topic = 'connections' | 'factors' | 'folders' | 'notifications' | 'sessions' | 'settings';
 
 const versions: Record<Topic, number> = {
@@ -15,13 +15,13 @@ const otherTabs = new BroadcastChannel('kith-people-changes');
 
 otherTabs.onmessage = ({ data }: MessageEvent<Topic>) => announceHere(data);
 
-/** Tells everything that shows a topic, in every tab, that it has changed. */
+/** Announces a change of a topic to all components that show it, in every tab. */
 export function announce(topic: Topic): void {
   announceHere(topic);
   otherTabs.postMessage(topic);
 }
 
-/** The same, but only in this tab: for changes that every tab hears of by itself. */
+/** Announces a change only in this tab. This is for changes that every tab learns of by itself. */
 export function announceHere(topic: Topic): void {
   versions[topic]++;
   for (const listener of [...listeners]) listener();

@@ -12,7 +12,7 @@ const systems: [RegExp, string][] = [
   [/Linux/, 'Linux'],
 ];
 
-/** Names the browser and system that somebody has signed in with, from its `User-Agent`. */
+/** Names the browser and the system of a session, from the browser's `User-Agent`. */
 export function deviceOf(userAgent: string | null): string {
   const find = (names: [RegExp, string][]) => names.find(([pattern]) => pattern.test(userAgent ?? ''))?.[1];
   const parts = [find(browsers), find(systems)].filter(Boolean);

@@ -1,7 +1,7 @@
 import { type AppNotification, isKithNotification, type KithNotification } from '@kith/client';
 import { nameOf, type Person } from './people.ts';
 
-/** The person a notification is about, as they were when it came; null if it is about nobody. */
+/** The person that a notification is about, with the profile at that time; `null` if it is about nobody. */
 export function initiatorOf(notification: AppNotification): Person | null {
   if (!isKithNotification(notification)) return null;
   const { metadata } = notification;
@@ -18,7 +18,7 @@ const says: Record<KithNotification['type'], string> = {
   'connection-accepted': 'accepted your request',
 };
 
-/** The text of a notification. The application's own kinds come from its back end, `server/announce.ts`. */
+/** The text of a notification. The application's own kinds come from the application's back end, `server/announce.ts`. */
 export function textOf(notification: AppNotification): string {
   const person = initiatorOf(notification);
   if (person && isKithNotification(notification)) return `${nameOf(person)} ${says[notification.type]}`;

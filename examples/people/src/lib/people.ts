@@ -1,6 +1,6 @@
 import type { PublicUser } from '@kith/client';
 
-/** The fields of a person that are needed to show them. */
+/** The fields that are needed to show a person. */
 export type Person = Pick<PublicUser, 'id' | 'name' | 'username' | 'avatar'>;
 
 /** The name to show for a person. */
@@ -15,7 +15,7 @@ export function initialsOf(name: string): string {
   return ends.map((word) => [...(word ?? '')][0]?.toUpperCase() ?? '').join('');
 }
 
-/** A hue in degrees that is always the same for a person. */
+/** A hue for a person, in degrees. A person always has the same hue. */
 export function hueOf(id: string): number {
   let sum = 0;
   for (const letter of id) sum = (sum * 31 + letter.charCodeAt(0)) % 360;

@@ -5,14 +5,14 @@ export type Route =
   | { page: 'connections' }
   | { page: 'requests' }
   | { page: 'blocked' }
-  /** A folder is named together with its parent, in which it is found. */
+  /** An open folder is named together with its parent, because the folder is found in the parent's list. */
   | { page: 'folders'; open?: { parentId: string; id: string } }
   | { page: 'notifications' }
   | { page: 'account' }
-  /** What the link of a mail leads to: `#/mail?mail=<kind>&token=<token>`. */
+  /** The target of a link in a mail: `#/mail?mail=<kind>&token=<token>`. */
   | { page: 'mail'; kind: string; token: string };
 
-/** Reads an address; an unknown or empty one means the first page. */
+/** Reads an address. If it is unknown or empty, it means the first page. */
 export function routeOf(hash: string): Route {
   const [path = '', query] = hash.split('?');
   const [page, id, subId] = path.replace(/^#\/?/, '').split('/').map(decodeURIComponent);

@@ -4,6 +4,6 @@ export function saveAs(name: string, json: string): void {
   link.href = URL.createObjectURL(new Blob([json], { type: 'application/json' }));
   link.download = name;
   link.click();
-  // By the next turn of the event loop, browsers have started the download.
+  // In the next turn of the event loop, browsers have already started the download.
   setTimeout(() => URL.revokeObjectURL(link.href));
 }

@@ -1,6 +1,6 @@
 import { isKithError, type KithErrorCode, KithNetworkError } from '@kith/client';
 
-/** The sentences that people read, by code. Codes are stable; the platform's own texts are for developers. */
+/** The sentences that people read, by error code. Codes are stable, but the platform's own texts are for developers. */
 const sentences: Partial<Record<KithErrorCode, string>> = {
   'auth/invalid-credentials': 'This e-mail address and password do not belong together.',
   'auth/weak-password': 'Choose a password of at least 8 characters that is not one of the most used ones.',
@@ -48,22 +48,22 @@ const fields: Record<string, string> = {
   newPassword: 'Use 8 to 256 characters.',
 };
 
-/** Says in a sentence for people what has failed. */
+/** Describes an error in a sentence for people. */
 export function sentenceOf(error: unknown): string {
   if (error instanceof KithNetworkError) return 'The platform cannot be reached. Check your connection.';
-  // Thrown when somebody cancels a dialog of the browser or of ours.
+  // This error is thrown when somebody cancels a dialog of the browser or of the application.
   if (error instanceof DOMException) return 'You have stopped this, so nothing has changed.';
   if (!isKithError(error)) return 'Something went wrong.';
   return sentences[error.code] ?? fields[error.field ?? ''] ?? 'Something went wrong. Try again.';
 }
 
-/** What an error says about one input of a form; undefined if it says nothing about it. */
+/** The sentence of an error about one field of a form; `undefined` if the error is not about this field. */
 export function sentenceFor(error: unknown, field: string): string | undefined {
   if (!isKithError(error) || !error.errors.some((one) => one.field === field)) return undefined;
   return field === error.field ? sentenceOf(error) : (fields[field] ?? sentenceOf(error));
 }
 
-/** The field that an error is about; undefined if it is about none. */
+/** The field that an error is about; `undefined` if the error is about no field. */
 export function fieldOf(error: unknown): string | undefined {
   return isKithError(error) ? error.field : undefined;
 }

@@ -3,7 +3,7 @@ export interface Settings {
   projectId: string;
 }
 
-/** Reads `kith.json` beside this page: the platform's address, and this application's project. */
+/** Reads the platform's address and this application's project from `kith.json` beside this page. */
 export async function loadSettings(): Promise<Settings> {
   const settings = await fetch('kith.json')
     .then((response) => (response.ok ? response.json() : undefined))

@@ -8,7 +8,7 @@ const steps: [Intl.RelativeTimeFormatUnit, number][] = [
 ];
 const format = new Intl.RelativeTimeFormat('en', { numeric: 'auto' });
 
-/** How long ago an instant was, in words. */
+/** Describes in words how long ago an instant was. */
 export function timeAgo(instant: string, now = Date.now()): string {
   const seconds = (now - Date.parse(instant)) / 1000;
   const step = steps.find(([, length]) => seconds >= length);

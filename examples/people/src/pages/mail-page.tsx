@@ -22,7 +22,7 @@ const words = {
   },
 };
 
-/** The page that the link of a mail leads to, whether or not somebody is signed in. */
+/** The page for a link in a mail. It works whether or not somebody is signed in. */
 export function MailPage({ kind, token }: { kind: string; token: string }) {
   const [isDone, setIsDone] = useState(false);
   const { title, text, done } = words[kind as keyof typeof words] ?? words.other;

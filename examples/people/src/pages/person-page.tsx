@@ -13,7 +13,7 @@ import { useUser } from '../hooks/use-session.ts';
 import { hueOf, nameOf } from '../lib/people.ts';
 import { hrefOf } from '../lib/routes.ts';
 
-/** One person's profile, with everything that can be done about the relation to them. */
+/** One person's profile, with all actions on the relation to this person. */
 export function PersonPage({ userId }: { userId: string }) {
   const { data: person, error } = usePerson(userId);
   const { data: connections } = useConnectionCount(userId);

@@ -5,7 +5,7 @@ import { ForgotPasswordForm } from '../components/forgot-password-form.tsx';
 import { SignInForm } from '../components/sign-in-form.tsx';
 import { SignUpForm } from '../components/sign-up-form.tsx';
 
-/** The page on which to sign in, or to make an account. */
+/** The page where people sign in or make an account. */
 export function WelcomePage() {
   const [isNew, setIsNew] = useState(false);
   const [hasForgotten, setHasForgotten] = useState(false);

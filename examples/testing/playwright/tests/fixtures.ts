@@ -10,7 +10,7 @@ const files: Record<string, [name: string, type: string]> = {
   '/page.js': ['page.js', 'text/javascript'],
 };
 
-/** Tests with a platform for each worker, and the address of a page that works with it. */
+/** A `test` with two fixtures: a platform for each worker, and the address of a page that uses this platform. */
 export const test = base.extend<{ address: string }, { platform: TestPlatform; origin: string }>({
   platform: [
     // biome-ignore lint/correctness/noEmptyPattern: the runner reads what a fixture needs from its first parameter

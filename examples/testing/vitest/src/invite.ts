@@ -3,7 +3,7 @@ import { isKithError, type KithClient } from '@kith/client';
 /** The outcome of an invitation. */
 export type Outcome = 'sent' | 'known' | 'refused' | 'gone';
 
-/** Asks all users to connect, in the given order, and returns the outcome of each. Any other failure ends it. */
+/** Asks all users to connect, in the given order. Returns the outcome for each user. Any other failure rejects. */
 export async function invite(kith: KithClient, userIds: readonly string[]): Promise<Outcome[]> {
   const outcomes: Outcome[] = [];
   for (const userId of userIds) outcomes.push(await inviteOne(kith, userId));

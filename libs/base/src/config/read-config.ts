@@ -5,8 +5,8 @@ import { StartError } from '../errors.ts';
 
 /**
  * Parses a service's environment. An empty variable counts as absent. `NAME_FILE` names a file that contains the value of
- * `NAME` (for container secrets), and `KITH_SECRET_COMMAND` a program that prints the value of `KITH_SECRET` (for a key
- * management service). Throws a `StartError` that names the variable, never its value.
+ * `NAME` (for container secrets). `KITH_SECRET_COMMAND` names a program that prints the value of `KITH_SECRET` (for a key
+ * management service). Throws a `StartError` that names the variable, but never contains its value.
  */
 export function readConfig<Schema extends z.ZodObject>(
   schema: Schema,
@@ -32,7 +32,7 @@ function readSecret(name: string, file: string | undefined): string | undefined 
   }
 }
 
-/** The variables that a program may print. */
+/** The variables whose values a program may print. */
 const commanded: readonly string[] = ['KITH_SECRET', 'KITH_SECRET_PREVIOUS'];
 const commandMs = 30_000;
 
@@ -51,14 +51,14 @@ function runCommand(name: string, env: NodeJS.ProcessEnv): string | undefined {
       stdio: ['ignore', 'pipe', 'inherit'],
     }).trim();
   } catch (error) {
-    // Does not pass on the error: it contains what the program has printed.
+    // Does not pass on the error, because it contains what the program has printed.
     const { status, code } = error as { status?: number | null; code?: string };
     const why = code ?? (status === null || status === undefined ? 'a signal' : `exit code ${status}`);
     throw new StartError(`${name}_COMMAND: ${program} gave no secret (${why}).`);
   }
 }
 
-/** A whole number of at least `min`, from a variable. */
+/** A variable that is a whole number of at least `min`. */
 export function wholeNumber(min: number, max = Number.MAX_SAFE_INTEGER) {
   return z
     .string()
@@ -67,7 +67,7 @@ export function wholeNumber(min: number, max = Number.MAX_SAFE_INTEGER) {
     .refine((value) => value >= min && value <= max, `a whole number from ${min} to ${max} is needed`);
 }
 
-/** A switch: `true` or `false`. */
+/** A variable that is a switch: `true` or `false`. */
 export const flag = z
   .enum(['true', 'false'], { error: 'true or false is needed' })
   .transform((value) => value === 'true');

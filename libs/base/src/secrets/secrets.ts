@@ -12,27 +12,30 @@ const nonceBytes = 12;
 const tagBytes = 16;
 const version = 's1';
 
-/** A text was sealed under a secret that this process does not have, was changed since, or is bound to something else. */
+/**
+ * Thrown if a sealed text cannot be opened. Either this process does not have the secret, or the text was changed, or the text
+ * is bound to something else.
+ */
 export class CannotOpen extends Error {
   override readonly name = 'CannotOpen';
 }
 
 /**
- * Seals, hashes and signs under KITH_SECRET (docs/adr/0048). Each purpose has a key of its own, derived from the secret with
- * HKDF-SHA-256, so that a result for one purpose is never valid for another.
+ * Seals, hashes and signs under KITH_SECRET (docs/adr/0048). Each purpose has its own key, which is derived from the secret
+ * with HKDF-SHA-256. So a result for one purpose is never valid for another purpose.
  */
 export class Secrets {
   readonly #roots: readonly [Root, ...Root[]];
   #hashRoot: Root;
 
-  /** `previous` are other secrets that also open and verify, while a change of the secret is under way. */
+  /** `previous` are other secrets. While the secret is being changed, they also open and verify. */
   constructor(current: string, previous: readonly string[] = []) {
     const others = [...new Set(previous)].filter((one) => one !== current);
     this.#roots = [new Root(current), ...others.map((one) => new Root(one))];
     this.#hashRoot = this.#roots[0];
   }
 
-  /** The same secrets, but with a key for keyed hashes that stays when the secret changes. */
+  /** The same secrets, but `key` makes the keyed hashes. This key stays the same when the secret changes. */
   withHashKey(key: Uint8Array): Secrets {
     const [current, ...previous] = this.#roots.map(({ secret }) => secret) as [string, ...string[]];
     const secrets = new Secrets(current, previous);
@@ -40,14 +43,14 @@ export class Secrets {
     return secrets;
   }
 
-  /** Whether there are other secrets beside the current one. */
+  /** Whether there are other secrets besides the current one. */
   get hasPrevious(): boolean {
     return this.#roots.length > 1;
   }
 
   /**
-   * Seals with AES-256-GCM. `bound` names what the text belongs to, such as a user's id: the text does not open with
-   * another `bound`.
+   * Seals with AES-256-GCM. `bound` names what the text belongs to, such as a user's id. The text does not open with another
+   * `bound`.
    */
   seal(purpose: string, plain: string | Uint8Array, bound = ''): string {
     const [root] = this.#roots;
@@ -59,7 +62,7 @@ export class Secrets {
     return `${version}.${root.id}.${text}`;
   }
 
-  /** Opens what was sealed for the same purpose with the same `bound`. Throws `CannotOpen`. */
+  /** Opens a text that was sealed for the same purpose with the same `bound`. Throws `CannotOpen`. */
   open(purpose: string, sealed: string, bound = ''): Buffer {
     const [format, id, text = ''] = sealed.split('.');
     const root = this.#roots.find((one) => one.id === id);
@@ -80,22 +83,24 @@ export class Secrets {
     }
   }
 
-  /** Whether something was sealed under the current secret. */
+  /** Whether a text was sealed under the current secret. */
   isCurrent(sealed: string): boolean {
     return sealed.startsWith(`${version}.${this.#roots[0].id}.`);
   }
 
-  /** A keyed hash (HMAC-SHA-256, 43 characters of base64url), for a text that nobody should be able to find by trying. */
+  /**
+   * A keyed hash (HMAC-SHA-256, 43 characters of base64url). Use it for a text that an attacker could otherwise find by trying.
+   */
   hash(purpose: string, text: string): string {
     return this.#hashRoot.mac('hash', purpose, text);
   }
 
-  /** Signs a text for a process that has one of these secrets: one signature per secret, joined by `.`. */
+  /** Signs a text for any process that has one of these secrets. The result has one signature per secret, joined by `.`. */
   sign(purpose: string, text: string): string {
     return this.#roots.map((root) => root.mac('sign', purpose, text)).join('.');
   }
 
-  /** Whether a text was signed by a process that has one of these secrets. */
+  /** Whether a process that has one of these secrets signed a text. */
   verifies(purpose: string, text: string, signatures: string): boolean {
     const given = signatures.split('.', mostSignatures).map((one) => Buffer.from(one));
     return this.#roots.some((root) => {
@@ -105,7 +110,7 @@ export class Secrets {
   }
 }
 
-/** How many signatures of a text are looked at. No change of the secret uses more secrets at the same time. */
+/** How many signatures of a text are checked. A change of the secret never uses more secrets than this at the same time. */
 const mostSignatures = 8;
 
 /** One secret, and the keys that are derived from it. */

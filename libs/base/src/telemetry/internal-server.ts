@@ -9,14 +9,15 @@ export interface InternalServer {
 }
 
 /**
- * Serves `/healthz` (the process runs), `/readyz` (it can do its work: 200, else 503 with what is missing) and
- * `/metrics` (Prometheus text). It must not be reachable from the open network.
+ * Serves three paths. `/healthz` answers 200 while the process runs. `/readyz` answers 200 if the process can do its work,
+ * otherwise 503 with what is missing. `/metrics` answers with the metrics as Prometheus text. This server must not be reachable
+ * from the open network.
  */
 export async function startInternalServer(options: {
   host: string;
   port: number;
   metrics: Metrics;
-  /** What is missing to be ready; empty when ready. */
+  /** What the process still lacks before it is ready; empty when it is ready. */
   notReady: () => readonly string[] | Promise<readonly string[]>;
 }): Promise<InternalServer> {
   const server = createServer(async (request, response) => {
@@ -51,7 +52,7 @@ export async function startInternalServer(options: {
   };
 }
 
-/** Says in one sentence why an address cannot be listened on. */
+/** Returns a sentence that says why the process cannot listen on an address. */
 export function listenSentence(
   variable: string,
   at: { host: string; port: number },

@@ -5,7 +5,7 @@ type Read = () => number | undefined | Promise<number | undefined>;
 
 const patienceMs = 1_000;
 
-/** A gauge whose values are read when they are scraped. Values that cannot be read within a second are left out. */
+/** A gauge that reads its values at each scrape. It leaves out a value that it cannot read within a second. */
 export class LiveGauge {
   readonly #watched = new Set<{ labels: Labels; read: Read }>();
 
@@ -19,7 +19,7 @@ export class LiveGauge {
           [...watched].map(async ({ labels, read }) => ({ labels, value: await readInTime(read) })),
         );
         this.reset();
-        // Several parts of a process, such as replicas, may watch the same value. The largest counts.
+        // Several parts of a process, such as replicas, may watch the same value. The gauge reports the largest reading.
         const largest = new Map<string, { labels: Labels; value: number }>();
         for (const { labels, value } of read) {
           const key = JSON.stringify(labels);
@@ -31,7 +31,7 @@ export class LiveGauge {
     });
   }
 
-  /** Reads a value at each scrape from now on; returns a function that ends this. */
+  /** From now on, reads a value at each scrape. Returns a function that stops the reading. */
   watch(labels: Labels, read: Read): () => void {
     const one = { labels, read };
     this.#watched.add(one);

@@ -4,8 +4,8 @@ import { readableLine } from './readable-line.ts';
 export type { Logger } from 'pino';
 
 /**
- * Makes a process's logger: it writes JSON lines to stdout, or readable lines on a terminal. It never gets bodies of
- * requests, tokens or keys; the redaction is for fields that an error object of a library may contain.
+ * Makes a process's logger. It writes JSON lines to stdout, or readable lines on a terminal. No caller logs tokens, keys or the
+ * bodies of requests. The redaction is for secrets in the error objects of libraries.
  */
 export function createLogger(options: {
   name: string;
@@ -37,7 +37,10 @@ export function createLogger(options: {
   return pino(settings, { write: (line) => void process.stdout.write(readableLine(line)) });
 }
 
-/** Returns type, message, stack and code of an error and its causes. Leaves out all other fields, which may hold inputs. */
+/**
+ * Returns the type, message, stack and code of an error and of its causes. All other fields are left out, because they may hold
+ * inputs.
+ */
 function serializeError(error: unknown): unknown {
   if (!(error instanceof Error)) return stdSerializers.err(new Error(String(error)));
   const cause: unknown = error.cause;

@@ -6,8 +6,8 @@ const durations = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2
 const lags = [0.01, 0.05, 0.1, 0.5, 1, 5, 15, 60, 300, 900];
 
 /**
- * A process's metrics (Prometheus naming): one registry, which is passed down and never global. No label is a project
- * or a user, so that the contracts bound the number of series. docs/metrics.md is made from this file.
+ * A process's metrics, named as is usual for Prometheus. All are in one registry, which is passed down and never global. No
+ * label names a project or a user, so the contracts limit the number of series. docs/metrics.md is made from this file.
  */
 export class Metrics {
   readonly registry = new Registry();

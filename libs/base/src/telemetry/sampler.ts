@@ -7,7 +7,7 @@ import {
 } from '@opentelemetry/sdk-trace';
 import type { TracingConfig } from './tracing-config.ts';
 
-/** The sampler that OTEL_TRACES_SAMPLER names; `parentbased_…` decides as the parent did. */
+/** The sampler that OTEL_TRACES_SAMPLER names. A `parentbased_…` sampler follows the decision of the parent span. */
 export function samplerOf(config: TracingConfig): Sampler {
   const { OTEL_TRACES_SAMPLER: name, OTEL_TRACES_SAMPLER_ARG: share } = config;
   const root = rootOf(name.replace('parentbased_', ''), share);

@@ -1,18 +1,18 @@
 import type { Logger } from 'pino';
 
-/** Names and values of a span; what is undefined is left out. */
+/** The attributes of a span, as names and values. Undefined values are left out. */
 export type SpanAttributes = Record<string, string | number | boolean | undefined>;
 
 export interface SpanOptions {
   kind: 'server' | 'client' | 'producer' | 'consumer' | 'internal';
-  /** The `traceparent` of the cause; null begins a new trace. By default the active span is the parent. */
+  /** The `traceparent` of the cause of the work. Null begins a new trace. If absent, the active span is the parent. */
   parent?: string | null;
   attributes?: SpanAttributes;
 }
 
-/** One piece of work in a trace. It must not contain the text of an error, or anything that a client has sent. */
+/** A piece of work in a trace. It must not contain the text of an error, or anything that a client has sent. */
 export interface TraceSpan {
-  /** Its place in the trace, for work that it causes elsewhere. */
+  /** The place of the span in the trace. It is passed on to work that this work causes elsewhere. */
   readonly traceparent: string;
   /** Runs work with this span as the active one, even across `await`. */
   run<T>(work: () => T): T;
@@ -24,13 +24,13 @@ export interface TraceSpan {
 
 /** The traces of this process. */
 export interface Tracing {
-  /** `traceparent` of the active span; undefined if there is none. */
+  /** The `traceparent` of the active span; undefined if no span is active. */
   active(): string | undefined;
   start(name: string, options: SpanOptions): TraceSpan;
-  /** Runs work that belongs to no trace, whoever has started it. */
+  /** Runs work outside all traces, even if work inside a trace has started it. */
   detached<T>(work: () => T): T;
   /** Sets the logger for trouble with the collector. */
   logTo(log: Logger): void;
-  /** Sends the spans that are left, which takes at most a second, and ends tracing. */
+  /** Sends the remaining spans, which takes at most a second. Then ends tracing. */
   stop(): Promise<void>;
 }

@@ -45,7 +45,7 @@ describe('the sampler', () => {
     return decision === SamplingDecision.RECORD_AND_SAMPLED;
   };
 
-  // The id of the trace is one that only a share of 1 keeps.
+  // Any share below 1 drops a trace with this id.
   test.each([
     [{}, true, true, false],
     [{ OTEL_TRACES_SAMPLER: 'always_on' }, true, true, true],

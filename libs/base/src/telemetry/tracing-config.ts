@@ -5,7 +5,7 @@ const address = z.url({ protocol: /^https?$/, error: 'an address is needed, http
 const count = wholeNumber(1, 1_000_000).optional();
 const milliseconds = wholeNumber(0, 3_600_000).optional();
 
-/** OpenTelemetry's own variables, as far as Kith uses them. The README's table is made of their descriptions. */
+/** OpenTelemetry's own variables, as far as Kith uses them. The README's table is made from their descriptions. */
 export const tracingConfig = z.object({
   OTEL_EXPORTER_OTLP_ENDPOINT: address.describe(
     'OTLP collector (HTTP, protobuf) that traces are sent to; without one nothing is traced',

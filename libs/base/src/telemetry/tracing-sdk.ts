@@ -21,9 +21,9 @@ import type { TracingConfig } from './tracing-config.ts';
 import { version } from './version.ts';
 import { WatchedExporter } from './watched-exporter.ts';
 
-/** Longest text of an attribute. */
+/** The longest text of an attribute, in characters. */
 const longestText = 256;
-/** How long a process that ends waits for the collector, in ms. */
+/** How long a process waits for the collector when the process ends, in ms. */
 const flushMs = 1_000;
 const kinds = {
   server: SpanKind.SERVER,
@@ -33,7 +33,7 @@ const kinds = {
   internal: SpanKind.INTERNAL,
 } as const;
 
-/** Sets up OpenTelemetry for this process, including its global API, which handlers may use for spans of their own. */
+/** Sets up OpenTelemetry for this process, including its global API. Handlers may use this API for spans of their own. */
 export function createTracing(name: string, config: TracingConfig): Tracing {
   const exporter = new WatchedExporter(
     new OTLPTraceExporter({ url: urlOf(config), headers: headersOf(config) }),
@@ -62,7 +62,7 @@ export function createTracing(name: string, config: TracingConfig): Tracing {
     detached: (work) => context.with(ROOT_CONTEXT, work),
     logTo: (log) => exporter.logTo(log),
     async stop() {
-      // Without this limit, it would wait for a missing collector as long as an export may take.
+      // Without this limit, the shutdown would wait for a missing collector as long as an export may take.
       await atMost(provider.shutdown(), flushMs);
       trace.disable();
       context.disable();
@@ -111,7 +111,10 @@ function resourceOf(name: string, config: TracingConfig): Resource {
   return defaultResource().merge(resourceFromAttributes({ ...own, ...given }));
 }
 
-/** The address for traces: the general address gets the path for traces. Without any address, the exporter takes its default. */
+/**
+ * The address that traces are sent to. A general address gets the path for traces. If no address is set, the exporter uses its
+ * default.
+ */
 function urlOf(config: TracingConfig): string | undefined {
   const { OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: whole, OTEL_EXPORTER_OTLP_ENDPOINT: base } = config;
   return whole ?? (base && `${base.replace(/\/$/, '')}/v1/traces`);

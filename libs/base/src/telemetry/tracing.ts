@@ -4,7 +4,10 @@ import { tracingConfig, wantsTracing } from './tracing-config.ts';
 
 let started: Tracing | undefined;
 
-/** The traces of this process; undefined while it is not traced: this check is then all that tracing costs (docs/adr/0017). */
+/**
+ * The traces of this process; undefined if it is not traced. In this case, tracing costs nothing but this check
+ * (docs/adr/0017).
+ */
 export function tracing(): Tracing | undefined {
   return started;
 }
@@ -13,12 +16,12 @@ export function tracing(): Tracing | undefined {
 export async function startTracing(name: string, env: NodeJS.ProcessEnv): Promise<void> {
   const config = readConfig(tracingConfig, env);
   if (!wantsTracing(config)) return;
-  // Loaded only now: without tracing no part of the SDK is in memory.
+  // The SDK is loaded only here. So without tracing, no part of it is in memory.
   const { createTracing } = await import('./tracing-sdk.ts');
   started = createTracing(name, config);
 }
 
-/** Ends tracing; what is done afterwards is not traced. Repeatable. */
+/** Ends tracing. Later work is not traced. Repeatable. */
 export async function stopTracing(): Promise<void> {
   const ending = started;
   started = undefined;

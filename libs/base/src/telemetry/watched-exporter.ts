@@ -3,7 +3,10 @@ import type { Logger } from 'pino';
 
 type Done = Parameters<SpanExporter['export']>[1];
 
-/** An exporter that logs when the collector goes away and when it is back: one line each time, not one per export. */
+/**
+ * An exporter that logs when the collector goes away and when it comes back. It logs one line each time, not one line per
+ * export.
+ */
 export class WatchedExporter implements SpanExporter {
   readonly #inner: SpanExporter;
   #log: Logger | undefined;

@@ -3,7 +3,7 @@ import { createLogger } from '@kith/base';
 // Does not load the whole library, because several of these processes are started.
 import { EventLog } from '../../src/event-log.ts';
 
-/** The child's work: it consumes events from a log until the poison is a dead letter, and dies when it handles the poison. */
+/** The child's work. It consumes events from a log until the poison is a dead letter, and dies whenever it handles the poison. */
 export interface PoisonWork {
   file: string;
   poison: string;

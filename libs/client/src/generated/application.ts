@@ -28,7 +28,7 @@ import type {
 
 export interface CryptoMethods {
   /**
-   * Signs a token for tests with the caller's own RSA key. The fields are checked in the order of the body's keys. Other fields of `payload` besides `id` are kept.
+   * Signs a token for tests with the caller's own RSA key. The fields are checked in the order of the body's keys. `payload` may have other fields besides `id`. The token keeps these fields.
    *
    * Errors of its own: `crypto/missing-params`, `crypto/server-error`, `crypto/invalid-body`.
    */
@@ -52,7 +52,7 @@ export interface AuthMethods {
    */
   signIn(input: Methods['auth.signIn']['input'], options?: CallOptions): Promise<Session>;
   /**
-   * Signs in a user whom the project's own backend vouches for, with a JWT of the project's key.
+   * Signs in a user for whom the project's own backend vouches, with a JWT of the project's key.
    *
    * Errors of its own: `project/not-found`, `auth/missing-keys`, `auth/invalid-token`, `auth/suspended`, `auth/server-error`, `auth/invalid-body`.
    */
@@ -94,7 +94,7 @@ export interface AuthMethods {
    */
   listFactors(options?: CallOptions): Promise<FactorList>;
   /**
-   * Begins to enrol a second factor. It counts only after it is confirmed, within 10 minutes. The secret is shown only here.
+   * Begins to enrol a second factor. The factor counts only after the user confirms it, within 10 minutes. Only this answer shows the secret.
    *
    * Errors of its own: `auth/invalid-rp-id`, `auth/not-password-user`, `auth/step-up-required`, `auth/too-many-factors`, `auth/unauthorized`, `auth/server-error`, `auth/invalid-body`.
    */
@@ -142,7 +142,7 @@ export interface AuthMethods {
     allowCredentials: Array<{ type: 'public-key'; id: string; transports: Array<string> }>;
   }>;
   /**
-   * Confirms a second factor with its first code, or with the new passkey. The first factor brings the recovery codes, which are shown only here.
+   * Confirms a second factor with its first code, or with the new passkey. Confirming the first factor also makes recovery codes. Only this answer shows them.
    *
    * Errors of its own: `auth/factor-not-found`, `auth/invalid-second-factor`, `auth/step-up-required`, `auth/too-many-factors`, `auth/server-error`, `auth/invalid-body`.
    */
@@ -157,7 +157,7 @@ export interface AuthMethods {
    */
   removeFactor(input: Methods['auth.removeFactor']['input'], options?: CallOptions): Promise<void>;
   /**
-   * Makes a challenge for signing in with a passkey. The caller must know the password: nobody else learns whether an account has second factors.
+   * Makes a challenge for signing in with a passkey. The caller must know the password, so that nobody else learns whether an account has second factors.
    *
    * Errors of its own: `auth/too-many-attempts`, `auth/invalid-credentials`, `auth/suspended`, `auth/factor-not-found`, `project/not-found`, `auth/server-error`, `auth/invalid-body`.
    */
@@ -172,7 +172,7 @@ export interface AuthMethods {
     allowCredentials: Array<{ type: 'public-key'; id: string; transports: Array<string> }>;
   }>;
   /**
-   * The caller proves again who they are: by password, code or passkey. The proof counts for 5 minutes in the token's session.
+   * Lets the caller prove again who they are: by password, code or passkey. The proof counts for 5 minutes in the session of the token.
    *
    * Errors of its own: `auth/too-many-attempts`, `auth/invalid-credentials`, `auth/invalid-second-factor`, `auth/unauthorized`, `auth/server-error`, `auth/invalid-body`.
    */
@@ -181,7 +181,7 @@ export interface AuthMethods {
     options?: CallOptions,
   ): Promise<{ success: true; expiresAt: string }>;
   /**
-   * Sends a mail with a token that sets a new password. The answer and its timing are the same whether or not there is such an account.
+   * Sends a mail with a token that sets a new password. The answer and its timing do not show whether there is such an account.
    *
    * Errors of its own: `project/not-found`, `auth/mail-unavailable`, `auth/server-error`, `auth/invalid-body`.
    */
@@ -190,7 +190,7 @@ export interface AuthMethods {
     options?: CallOptions,
   ): Promise<{ success: true; message: string }>;
   /**
-   * Sets a new password with the token of a mail, which works once, and ends every session.
+   * Sets a new password with the token of a mail, and ends every session. The token works once.
    *
    * Errors of its own: `auth/weak-password`, `auth/invalid-reset-token`, `auth/server-error`, `auth/invalid-body`.
    */
@@ -208,13 +208,13 @@ export interface AuthMethods {
     options?: CallOptions,
   ): Promise<{ success: true }>;
   /**
-   * Takes the token of a mail: verifies the address, makes a new address valid, or undoes a change of address. A code of 6 digits is accepted only with its user's access token.
+   * Takes the token of a mail. Depending on the mail, it verifies the address, makes a new address valid, or undoes a change of address. A code of 6 digits is accepted only with its user's access token.
    *
    * Errors of its own: `auth/invalid-or-expired-token`, `DUPLICATE_EMAIL`, `auth/server-error`, `auth/invalid-body`.
    */
   verifyEmail(input: Methods['auth.verifyEmail']['input'], options?: CallOptions): Promise<{ success: true }>;
   /**
-   * Sends a mail to the caller's new address. The address counts once `verify-email` gets the mail's token; then the old address gets a mail about it.
+   * Sends a mail to the caller's new address. When `verify-email` gets the token of this mail, the new address becomes valid. Then the old address gets a mail about the change.
    *
    * Errors of its own: `auth/mail-unavailable`, `auth/step-up-required`, `auth/not-password-user`, `auth/too-many-attempts`, `auth/invalid-credentials`, `auth/unauthorized`, `DUPLICATE_EMAIL`, `auth/server-error`, `auth/invalid-body`.
    */
@@ -241,7 +241,7 @@ export interface UsersMethods {
     options?: CallOptions,
   ): Promise<OwnUser | PublicUser>;
   /**
-   * Finds a user by the id in the project's own backend.
+   * Finds a user by the id that the user has in the project's own backend.
    *
    * Errors of its own: `user/not-found`, `user/server-error`, `user/invalid-query`.
    */
@@ -250,13 +250,13 @@ export interface UsersMethods {
     options?: CallOptions,
   ): Promise<OwnUser | PublicUser>;
   /**
-   * At most 5 users whose username or name contains the query, those that begin with it first. The answer is a bare array.
+   * At most 5 users whose username or name contains the query. Names that begin with the query come first. The answer is a bare array.
    *
    * Errors of its own: `user/server-error`, `user/invalid-query`.
    */
   suggest(input: Methods['users.suggest']['input'], options?: CallOptions): Promise<Array<PublicUser>>;
   /**
-   * Tells whether a username can be taken.
+   * Returns whether a username can be taken.
    *
    * Errors of its own: `user/server-error`, `user/invalid-query`.
    */
@@ -265,19 +265,19 @@ export interface UsersMethods {
     options?: CallOptions,
   ): Promise<{ available: boolean }>;
   /**
-   * Changes the caller's own profile. A server key can change the profile of any user of its project, and also `role` and `reputation`.
+   * Changes the caller's own profile. A server key can change the profile of any user of its project. It can also change `role` and `reputation`.
    *
    * Errors of its own: `user/not-found`, `auth/forbidden`, `DUPLICATE_USERNAME`, `user/server-error`, `user/invalid-body`.
    */
   update(input: Methods['users.update']['input'], options?: CallOptions): Promise<OwnUser>;
   /**
-   * Erases the caller's account. An event makes every service erase what it holds of the user.
+   * Erases the caller's account. An event makes every service erase what the service holds of the user.
    *
    * Errors of its own: `user/not-found`, `auth/forbidden`, `auth/step-up-required`, `user/server-error`.
    */
   delete(input: Methods['users.delete']['input'], options?: CallOptions): Promise<void>;
   /**
-   * All that the services hold of the caller, as one JSON document to be saved as a file. It is sent while it is read: if the connection ends before the document does, the export has failed.
+   * All that the services hold of the caller, as one JSON document for saving as a file. The gateway sends the document while it reads the data. If the connection ends before the document does, the export has failed.
    *
    * Errors of its own: `user/not-found`, `auth/forbidden`, `auth/step-up-required`, `auth/server-error`, `connection/server-error`, `collection/server-error`, `app-notification/server-error`, `storage/server-error`, `user/server-error`.
    */
@@ -347,7 +347,7 @@ export interface ConnectionsMethods {
     options?: CallOptions,
   ): Promise<{ id: string; status: 'pending'; createdAt: string }>;
   /**
-   * The relation between the caller and another user; it does not show blocks.
+   * The relation between the caller and another user. It does not show blocks.
    *
    * Errors of its own: `connection/self-check`, `connection/user-not-found`, `connection/server-error`.
    */
@@ -361,7 +361,7 @@ export interface ConnectionsMethods {
     | { status: 'declined'; type: 'sent' | 'received'; connectionId: string; respondedAt: string }
   >;
   /**
-   * Withdraws the caller's request to a user, declines theirs, or ends the connection.
+   * Ends what is between the caller and another user. It withdraws the caller's request, declines the other user's request, or ends the connection.
    *
    * Errors of its own: `connection/self-disconnect`, `connection/not-found`, `connection/server-error`.
    */
@@ -373,13 +373,13 @@ export interface ConnectionsMethods {
     | { id: string; status: 'declined'; respondedAt: string }
   >;
   /**
-   * A user's established connections. Anyone may see them, unless the project shows them only to its users. For a signed-in caller, rows and totals leave out users whom the caller blocks or is blocked by; if the user in the path is one of these, the list is empty.
+   * A user's established connections. Anyone may see them, unless the project shows them only to its users. If the caller is signed in, rows and totals leave out users whom the caller blocks, and users who block the caller. If such a block exists between the caller and the user in the path, the list is empty.
    *
    * Errors of its own: `connection/user-not-found`, `connection/server-error`, `connection/invalid-query`.
    */
   listOfUser(input: Methods['connections.listOfUser']['input'], options?: CallOptions): List<Connection>;
   /**
-   * How many established connections a user has: the total of the list that the same caller gets.
+   * How many established connections a user has. This is the total of the list that the same caller gets.
    *
    * Errors of its own: `connection/user-not-found`, `connection/server-error`.
    */
@@ -415,7 +415,7 @@ export interface ConnectionsMethods {
     options?: CallOptions,
   ): List<ConnectionRequest>;
   /**
-   * Accepts a pending request; only its receiver may.
+   * Accepts a pending request. Only the receiver may do this.
    *
    * Errors of its own: `connection/not-found`, `connection/unauthorized`, `connection/server-error`.
    */
@@ -424,7 +424,7 @@ export interface ConnectionsMethods {
     options?: CallOptions,
   ): Promise<{ id: string; status: 'accepted'; respondedAt: string }>;
   /**
-   * Declines a pending request; only its receiver may.
+   * Declines a pending request. Only the receiver may do this.
    *
    * Errors of its own: `connection/not-found`, `connection/unauthorized`, `connection/server-error`.
    */
@@ -433,13 +433,13 @@ export interface ConnectionsMethods {
     options?: CallOptions,
   ): Promise<{ id: string; status: 'declined'; respondedAt: string }>;
   /**
-   * Withdraws a pending request (its requester) or ends a connection (either side).
+   * Withdraws a pending request, or ends a connection. Only the requester may withdraw; both may end.
    *
    * Errors of its own: `connection/not-found`, `connection/unauthorized`, `connection/server-error`.
    */
   delete(input: Methods['connections.delete']['input'], options?: CallOptions): Promise<{ message: string }>;
   /**
-   * Blocks a user: ends the connection or request between the two, and hides each from the other while the block lasts. A declined request stays declined, so that blocking is no way to ask again.
+   * Blocks a user. The block ends the connection or request between the two users. While it lasts, each is hidden from the other. A declined request stays declined, so nobody can ask again by means of a block.
    *
    * Errors of its own: `connection/self-block`, `connection/user-not-found`, `connection/server-error`.
    */
@@ -463,7 +463,7 @@ export interface ConnectionsMethods {
    */
   getSettings(options?: CallOptions): Promise<ConnectionSettings>;
   /**
-   * Changes the given settings; the others stay.
+   * Changes the given settings. The other settings stay.
    *
    * Errors of its own: `connection/server-error`, `connection/invalid-body`.
    */
@@ -475,13 +475,13 @@ export interface ConnectionsMethods {
 
 export interface CollectionsMethods {
   /**
-   * The caller's root collection, made on first use.
+   * The caller's root collection. It is made on first use.
    *
    * Errors of its own: `collection/server-error`.
    */
   getRoot(options?: CallOptions): Promise<Collection>;
   /**
-   * Creates a collection below another one of the caller's.
+   * Creates a collection below another collection of the caller.
    *
    * Errors of its own: `collection/invalid-parent`, `collection/too-deep`, `collection/invalid-name`, `collection/server-error`, `collection/invalid-body`.
    */
@@ -490,7 +490,7 @@ export interface CollectionsMethods {
     options?: CallOptions,
   ): Promise<Collection>;
   /**
-   * The children of a collection, oldest first, as a bare array. Further pages come by `Link`.
+   * The children of a collection, oldest first, as a bare array. A `Link` header leads to the next page.
    *
    * Errors of its own: `collection/not-found`, `collection/server-error`, `collection/invalid-query`.
    */
@@ -499,19 +499,19 @@ export interface CollectionsMethods {
     options?: CallOptions,
   ): List<Collection>;
   /**
-   * Renames a collection of the caller's; the root cannot be renamed.
+   * Renames a collection of the caller. The root collection cannot be renamed.
    *
    * Errors of its own: `collection/not-found`, `collection/invalid-name`, `collection/server-error`, `collection/invalid-body`.
    */
   rename(input: Methods['collections.rename']['input'], options?: CallOptions): Promise<Collection>;
   /**
-   * Deletes a collection with all below it. All are gone immediately for every request; the root stays.
+   * Deletes a collection with all collections below it. No request finds them any more. The root cannot be deleted.
    *
    * Errors of its own: `collection/not-found`, `collection/server-error`.
    */
   delete(input: Methods['collections.delete']['input'], options?: CallOptions): Promise<void>;
   /**
-   * What is saved in a collection, newest first, or oldest first with `sortDir=asc`.
+   * The entities in a collection, newest first, or oldest first with `sortDir=asc`.
    *
    * Errors of its own: `collection/not-found`, `collection/server-error`, `collection/invalid-query`.
    */
@@ -526,7 +526,7 @@ export interface CollectionsMethods {
     options?: CallOptions,
   ): Promise<{ success: true; collection: { id: string; entityCount: number } }>;
   /**
-   * Takes an entity out of a collection. It is no error if the entity is not in it.
+   * Removes an entity from a collection. If the entity is not in it, this is no error.
    *
    * Errors of its own: `collection/not-found`, `collection/server-error`.
    */
@@ -535,7 +535,7 @@ export interface CollectionsMethods {
     options?: CallOptions,
   ): Promise<{ success: true; collection: { id: string; entityCount: number } }>;
   /**
-   * The caller's collections in which an entity is saved, oldest collection first.
+   * The caller's collections that contain an entity, oldest collection first.
    *
    * Errors of its own: `collection/server-error`, `collection/invalid-query`.
    */
@@ -547,7 +547,7 @@ export interface CollectionsMethods {
 
 export interface NotificationsMethods {
   /**
-   * The caller's notifications, newest first. Under an explicit `/api/v6` it is a bare array.
+   * The caller's notifications, newest first. Under an explicit `/api/v6`, the answer is a bare array.
    *
    * Errors of its own: `app-notification/server-error`, `app-notification/invalid-query`.
    */
@@ -556,13 +556,13 @@ export interface NotificationsMethods {
     options?: CallOptions,
   ): List<KithNotification | OwnNotification>;
   /**
-   * How many of the caller's notifications are unread: a bare number.
+   * How many of the caller's notifications are unread. The answer is a bare number.
    *
    * Errors of its own: `app-notification/server-error`.
    */
   count(options?: CallOptions): Promise<number>;
   /**
-   * Marks one notification as read; doing so again changes nothing.
+   * Marks one notification as read. Repeating it changes nothing.
    *
    * Errors of its own: `app-notification/not-found`, `app-notification/server-error`.
    */
@@ -595,7 +595,7 @@ export interface NotificationsMethods {
 
 export interface StorageMethods {
   /**
-   * Stores an image, upright and without metadata, and smaller sizes of it.
+   * Stores an image, upright and without metadata. Also stores smaller sizes of it.
    *
    * Errors of its own: `storage/no-file`, `storage/invalid-image`, `storage/file-too-large`, `storage/quota-exceeded`, `storage/server-error`, `storage/invalid-body`.
    */
@@ -628,7 +628,7 @@ export interface StorageMethods {
    */
   getFileVariant(input: Methods['storage.getFileVariant']['input'], options?: CallOptions): Promise<Response>;
   /**
-   * Deletes one of the caller's files. It is gone immediately for everybody.
+   * Deletes one of the caller's files. From then on, nobody can get the file.
    *
    * Errors of its own: `storage/not-found`, `auth/forbidden`, `storage/server-error`.
    */

@@ -34,19 +34,19 @@ export interface ProjectsMethods {
    */
   get(input: Methods['projects.get']['input'], options?: CallOptions): Promise<Project>;
   /**
-   * Changes a project's name or settings; a `publicKey` of null removes the key.
+   * Changes a project's name or settings. If `publicKey` is null, the key is removed.
    *
    * Errors of its own: `project/not-found`, `project/server-error`, `project/invalid-body`.
    */
   update(input: Methods['projects.update']['input'], options?: CallOptions): Promise<Project>;
   /**
-   * Deletes a project for good: its requests are refused from now on, and its data is erased. `GET` shows the progress. Repeating it changes nothing.
+   * Deletes a project for good. From now on, its requests are refused. Its data is then erased; `GET` shows the progress. Repeating the call changes nothing.
    *
    * Errors of its own: `project/not-found`, `project/server-error`.
    */
   delete(input: Methods['projects.delete']['input'], options?: CallOptions): Promise<DeletedProject>;
   /**
-   * A project's users, newest first; `query` is a substring of username, name or e-mail address.
+   * A project's users, newest first. `query` is a part of the username, name or e-mail address.
    *
    * Errors of its own: `project/not-found`, `project/server-error`, `project/invalid-query`.
    */
@@ -55,7 +55,7 @@ export interface ProjectsMethods {
 
 export interface ConnectionsMethods {
   /**
-   * Copies a page of identity's users into connections' profiles; continue with `next` until it is null.
+   * Copies a page of identity's users into the profiles of connections. Repeat the call with `next` until it is null.
    *
    * Errors of its own: `connection/server-error`, `connection/invalid-body`.
    */
@@ -73,7 +73,7 @@ export interface ConnectionsMethods {
 
 export interface NotificationsMethods {
   /**
-   * Copies a page of identity's users into notifications' profiles; continue with `next` until it is null.
+   * Copies a page of identity's users into the profiles of notifications. Repeat the call with `next` until it is null.
    *
    * Errors of its own: `app-notification/server-error`, `app-notification/invalid-body`.
    */
@@ -85,7 +85,7 @@ export interface NotificationsMethods {
 
 export interface UsersMethods {
   /**
-   * Copies a page of connections' blocks into identity's; continue with `next` until it is null.
+   * Copies a page of the blocks of connections into identity. Repeat the call with `next` until it is null.
    *
    * Errors of its own: `user/server-error`, `user/invalid-body`.
    */
@@ -94,25 +94,25 @@ export interface UsersMethods {
     options?: CallOptions,
   ): Promise<{ copied: number; next: string | null }>;
   /**
-   * Changes the part of a user that only operators may set, and returns the user. Access tokens carry the role they were issued with, until the session is refreshed.
+   * Changes the fields of a user that only operators may set, and returns the user. An access token keeps the role from the time when it was issued, until the session is refreshed.
    *
    * Errors of its own: `user/not-found`, `user/server-error`, `user/invalid-body`.
    */
   change(input: Methods['users.change']['input'], options?: CallOptions): Promise<ProjectUser>;
   /**
-   * Suspends a user: the user's tokens stop immediately and the sessions end. The suspension ends by itself at `until`. Returns the user. Repeating it changes nothing; a repeat with another reason or time sets those.
+   * Suspends a user and returns the user. The user's tokens become invalid immediately, and the sessions end. The suspension ends by itself at `until`. Repeating it changes nothing. With another reason or time, a repeat sets the new values.
    *
    * Errors of its own: `user/not-found`, `user/server-error`, `user/invalid-body`.
    */
   suspend(input: Methods['users.suspend']['input'], options?: CallOptions): Promise<ProjectUser>;
   /**
-   * Lets a suspended user sign in again. Returns the user; repeating changes nothing.
+   * Lets a suspended user sign in again, and returns the user. Repeating it changes nothing.
    *
    * Errors of its own: `user/not-found`, `user/server-error`.
    */
   restore(input: Methods['users.restore']['input'], options?: CallOptions): Promise<ProjectUser>;
   /**
-   * Imports users of another backend; a row of a user who already exists changes nothing (docs/import.md).
+   * Imports users of another backend. If a user already exists, the row changes nothing (docs/import.md).
    *
    * Errors of its own: `project/not-found`, `user/server-error`, `user/invalid-body`.
    */
@@ -136,7 +136,7 @@ export interface AuthMethods {
     options?: CallOptions,
   ): List<{ id: string; createdAt: string; lastUsedAt: string; userAgent: string | null; ip: string | null }>;
   /**
-   * Ends all sessions of a user. Their access tokens stop immediately.
+   * Ends all sessions of a user. Their access tokens become invalid immediately.
    *
    * Errors of its own: `user/not-found`, `auth/server-error`.
    */
@@ -148,13 +148,13 @@ export interface AuthMethods {
    */
   removeUserFactors(input: Methods['auth.removeUserFactors']['input'], options?: CallOptions): Promise<void>;
   /**
-   * Makes a new key for access tokens. It signs once every verifier can know it. If a key already waits for that, no other is made. Tokens that were signed before stay valid.
+   * Makes a new key for access tokens. The key begins to sign when every verifier can know it. If another new key is still waiting for this, no key is made. Tokens that older keys signed stay valid.
    *
    * Errors of its own: `auth/server-error`.
    */
   rotateKeys(options?: CallOptions): Promise<{ keys: Array<SigningKey> }>;
   /**
-   * Takes a key out of use immediately: gateways accept its tokens no more, so users have to sign in or refresh again. If the key is the one that signs, it is replaced in the same step. Repeating changes nothing.
+   * Takes a key out of use immediately. Gateways no longer accept its tokens, so users have to sign in or refresh again. If this key signs new tokens, another key replaces it in the same step. Repeating changes nothing.
    *
    * Errors of its own: `auth/key-not-found`, `auth/server-error`, `auth/invalid-body`.
    */
@@ -163,7 +163,7 @@ export interface AuthMethods {
     options?: CallOptions,
   ): Promise<{ keys: Array<SigningKey> }>;
   /**
-   * Makes an operator key. Only this answer has its token: Kith keeps a hash. Only `OPERATOR_TOKEN` may make keys.
+   * Makes an operator key. Only this answer contains its token, because Kith stores a hash. Only `OPERATOR_TOKEN` may make keys.
    *
    * Errors of its own: `auth/server-error`, `auth/invalid-body`.
    */
@@ -187,13 +187,13 @@ export interface AuthMethods {
    */
   listOperators(input?: Methods['auth.listOperators']['input'], options?: CallOptions): List<OperatorKey>;
   /**
-   * Removes an operator key: within a second no gateway takes its token any more.
+   * Removes an operator key. Within a second, every gateway refuses its token.
    *
    * Errors of its own: `auth/key-not-found`, `auth/server-error`.
    */
   deleteOperator(input: Methods['auth.deleteOperator']['input'], options?: CallOptions): Promise<void>;
   /**
-   * Makes a server key of a project. Only this answer has the key: Kith keeps a hash.
+   * Makes a server key of a project. Only this answer contains the key, because Kith stores a hash.
    *
    * Errors of its own: `project/not-found`, `auth/server-error`, `auth/invalid-body`.
    */
@@ -208,7 +208,7 @@ export interface AuthMethods {
    */
   listServerKeys(input: Methods['auth.listServerKeys']['input'], options?: CallOptions): List<ServerKey>;
   /**
-   * Removes a server key: within a second no gateway takes it any more.
+   * Removes a server key. Within a second, every gateway refuses it.
    *
    * Errors of its own: `auth/key-not-found`, `auth/server-error`.
    */
@@ -223,7 +223,7 @@ export interface AuthMethods {
 
 export interface CollectionsMethods {
   /**
-   * Imports users' collections; a parent must come before the collections below it (docs/import.md).
+   * Imports users' collections. A parent must come before the collections below it (docs/import.md).
    *
    * Errors of its own: `project/not-found`, `collection/server-error`, `collection/invalid-body`.
    */

@@ -336,7 +336,7 @@ export const behaviours = {
       const outcome = await settled(kith.storage.createFile({ file }).then(({ type }) => type));
       outcomes.push([outcome, (await world.control.seen()).length]);
     }
-    // Two files: the one whose answer was lost, and the one that was sent again.
+    // Two files are stored: the file whose answer was lost, and the file that was sent again.
     const { total } = await kith.storage.listFiles();
     return { outcomes, total };
   },
@@ -404,7 +404,8 @@ export const behaviours = {
     await opened.promise;
     for (let turn = 1; turn <= total; turn++) {
       const other = await world.control.person(`Friend ${turn}`);
-      // The first notification comes while the stream is open, each further one after a cut, and the last after two cuts in a row.
+      // The first notification comes while the stream is open. Each further notification comes after a cut. The last comes
+      // after two cuts in a row.
       if (turn === total) await until(() => told.length === turn - 1);
       if (turn > 1) await world.control.cut();
       if (turn === total) {

@@ -8,7 +8,7 @@ export interface Person {
   session: Session;
 }
 
-/** What a behaviour can make the test's process do outside of the client, also from a page. */
+/** What the test's process can do for a behaviour outside of the client, even if the behaviour runs in a page. */
 export interface Control {
   person(name?: string): Promise<Person>;
   connect(from: Person, to: Person): Promise<void>;

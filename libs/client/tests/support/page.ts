@@ -1,4 +1,4 @@
-// The script that the page of the browser suite loads, bundled.
+// The script for the page of the browser suite. The page loads it bundled.
 import { createClient, type KithClient, localStorageSession } from '../../src/index.ts';
 import { type BehaviourName, behaviours } from './behaviours.ts';
 import type { Control } from './control.ts';
@@ -6,7 +6,7 @@ import type { Control } from './control.ts';
 type Place = { url: string; projectId: string };
 
 interface TestPage {
-  /** Calls the test's process, which finds the world by its address. */
+  /** Calls the test's process, which finds the world by the address `url`. */
   control(url: string, name: string, args: unknown[]): Promise<unknown>;
   run(name: BehaviourName, at: Place): Promise<unknown>;
   /** Makes `kith`, whose session all tabs share. */

@@ -27,11 +27,11 @@ export interface Seen {
   token: string | undefined;
   lastEventId: string | undefined;
   at: number;
-  /** When the platform had answered it. */
+  /** When the platform answered the request; absent until then. */
   answeredAt?: number;
 }
 
-/** A real proxy in front of a platform. It causes faults. */
+/** A real proxy in front of a platform. It causes faults on purpose. */
 export class FaultyProxy implements AsyncDisposable {
   readonly seen: Seen[] = [];
   readonly #server;
@@ -102,7 +102,7 @@ export class FaultyProxy implements AsyncDisposable {
         answer.once('end', () => incoming.socket.destroy());
         return;
       }
-      // On a connection that was used before, a browser would send a lost request again on its own.
+      // If a connection was used before, a browser sends a lost request again on its own. So no connection is used twice.
       response.writeHead(answer.statusCode ?? 502, { ...answer.headers, connection: 'close' });
       response.flushHeaders();
       answer.once('end', () => {

@@ -2,7 +2,7 @@ import type { TestPlatform, TestUser } from '@kith/testing';
 import type { Control, Person } from './control.ts';
 import type { FaultyProxy } from './proxy.ts';
 
-/** Does for behaviours what they need done outside of the client. */
+/** Does the things outside of the client that behaviours need. */
 export function serveControl(platform: TestPlatform, projectId: string, proxy: FaultyProxy): Control {
   const users = new Map<string, TestUser>();
   const userOf = ({ email }: Person) => users.get(email) as TestUser;

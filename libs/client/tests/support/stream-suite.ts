@@ -10,7 +10,7 @@ import {
 import type { Person } from './control.ts';
 import { type ClientWorld, reach } from './world.ts';
 
-/** A stream that is listened to in the background. */
+/** A stream to which the test listens in the background. */
 class Listening {
   readonly told: string[] = [];
   readonly statuses: StreamStatus[] = [];

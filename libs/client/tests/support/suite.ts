@@ -34,7 +34,7 @@ const expected: Record<BehaviourName, unknown> = {
   retriesWhatIsSafe: {
     count: 0,
     reads: 3,
-    // The write is done once, and the second attempt gets the answer of the first.
+    // The write is done once. The second attempt gets the answer of the first.
     created: { name: 'Once', writes: 2, there: 1 },
     lost: { isTimeout: false, hasCause: true },
     signIns: 1,
@@ -135,11 +135,13 @@ const leastWaits: Partial<Record<BehaviourName, number>> = {
   waitsForAPlatformThatIsAway: 1_000,
 };
 
-/** Behaviours with fifty calls at a time. If others ran beside them, a busy machine would answer some calls too late. */
+/**
+ * Behaviours with fifty calls at a time. If other behaviours ran beside them, a busy machine would answer some calls too late.
+ */
 const crowds: BehaviourName[] = ['refreshesOnceForRefusedTokens', 'refreshesOnceBeforeExpiry'];
 const others = (Object.keys(expected) as BehaviourName[]).filter((name) => !crowds.includes(name));
 
-/** Checks the outcome of each behaviour, wherever it runs. Behaviours that wait do so at the same time. */
+/** Checks the outcome of each behaviour, in Node or in a page. All behaviours that wait run at the same time. */
 export function testBehaviours(on: {
   platform: () => TestPlatform;
   run: (name: BehaviourName, world: ClientWorld) => Promise<unknown>;

@@ -5,13 +5,13 @@ import type { World } from './control.ts';
 import { FaultyProxy } from './proxy.ts';
 import { serveControl } from './serve-control.ts';
 
-/** Only one operation has a limit, which is reached quickly and ends quickly. */
+/** Only one operation has a limit. The limit is reached quickly and ends quickly. */
 const limits = {
   ...Object.fromEntries(operations.flatMap(({ name, auth }) => (auth === 'operator' ? [] : [[name, null]]))),
   'identity.check-username': { max: 3, windowSeconds: 2 },
 };
 
-/** One test's own faulty proxy to a platform: other tests on the same platform do not notice it. */
+/** One test's own faulty proxy to a platform. Other tests on the same platform do not notice its faults. */
 export interface ClientWorld extends World, AsyncDisposable {
   /** Signs someone up; returns a client of that user. */
   clientOf(name?: string): Promise<KithClient>;
@@ -21,7 +21,7 @@ export interface ClientWorld extends World, AsyncDisposable {
 export const startLimited = (engine: EngineKind): Promise<TestPlatform> =>
   startPlatform({ engine, env: { RATE_LIMIT_SCALE: '1', RATE_LIMITS: JSON.stringify(limits) } });
 
-/** Starts the caller's own proxy to a platform. */
+/** Starts a proxy to a platform for the caller alone. */
 export async function reach(platform: TestPlatform): Promise<ClientWorld> {
   const proxy = await FaultyProxy.start(platform.url);
   const { url } = proxy;

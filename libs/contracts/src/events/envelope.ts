@@ -2,9 +2,9 @@ import { z } from 'zod';
 import { timestamp, uuid } from '../scalars.ts';
 
 /**
- * The fields of every event on the bus (spec#events-envelope). `aggregate.seq` counts from 1, without gaps.
- * `aggregate.epoch`, 0 if absent, counts how often the database that publishes the event was restored. It takes precedence over
- * `seq` (docs/adr/0028).
+ * The fields of every event on the bus (spec#events-envelope). `aggregate.seq` counts from 1, without gaps. `aggregate.epoch`
+ * counts how often the publishing service's database was restored; if absent, it is 0. The epoch takes precedence over `seq`
+ * (docs/adr/0028).
  */
 export interface EventEnvelope<Type extends string = string, Data = unknown> {
   id: string;
@@ -50,7 +50,7 @@ export function eventSchema<E extends EventSpec>(spec: E) {
 
 export type EventOf<E extends EventSpec> = EventEnvelope<E['type'], z.output<E['data']>>;
 
-/** A number that orders the events of an aggregate: by epoch, then by `seq`. In epoch 0 it is the `seq`. */
+/** A number that orders the events of an aggregate: by epoch, then by `seq`. In epoch 0, this number is the `seq`. */
 export function eventOrder({ seq, epoch = 0 }: { seq: number; epoch?: number | undefined }): number {
   return epoch * 2 ** 32 + seq;
 }

@@ -16,10 +16,10 @@ export {
   eventSubject,
 } from './envelope.ts';
 
-/** `data` is the whole public profile, so that a copy needs nothing else. */
+/** `data` is the whole public profile. A service that keeps a copy needs nothing else. */
 export const userCreated = event({ type: 'user.created', version: 1, data: publicUser });
 export const userUpdated = event({ type: 'user.updated', version: 1, data: publicUser });
-/** The last event of a user: services erase what they hold of the user. */
+/** The last event of a user. Services that get it erase what they hold of the user. */
 export const userDeleted = event({ type: 'user.deleted', version: 1, data: z.object({ id: uuid }) });
 export const userSuspended = event({ type: 'user.suspended', version: 1, data: publicUser });
 
@@ -49,7 +49,7 @@ export const connectionDisconnected = event({
   data: connectionData,
 });
 
-/** `connectionId` names the connection or request between the two users, which ends with the block; null if there is none. */
+/** `connectionId` names the connection or request between the two users, which the block ends. Null if there was neither. */
 const blockData = z.object({ blockerId: uuid, blockedId: uuid, connectionId: uuid.nullable() });
 export const connectionBlocked = event({ type: 'connection.blocked', version: 1, data: blockData });
 export const connectionUnblocked = event({ type: 'connection.unblocked', version: 1, data: blockData });
@@ -57,12 +57,12 @@ export const connectionUnblocked = event({ type: 'connection.unblocked', version
 export const collectionCreated = event({ type: 'collection.created', version: 1, data: collection });
 export const collectionRenamed = event({ type: 'collection.renamed', version: 1, data: collection });
 /**
- * `data` is the last state of the collection. All collections below it are deleted with it, without events of their own: an event
- * of a collection below it that arrives later is about something that is already deleted.
+ * `data` is the last state of the collection. All collections below it are deleted too, but without events of their own. An
+ * event of such a collection may still arrive later. The collection is then already deleted.
  */
 export const collectionDeleted = event({ type: 'collection.deleted', version: 1, data: collection });
 
-/** `entityCount` is the collection's count after this change. An entity that is already in it is not added again. */
+/** `entityCount` is the collection's count after this change. An entity that is already in the collection is not added again. */
 const entityData = z.object({
   collectionId: uuid,
   userId: uuid,
@@ -83,14 +83,14 @@ export const collectionEntityRemoved = event({
 /** The aggregate is the user's feed: `seq` is the feed sequence. */
 export const notificationCreated = event({ type: 'notification.created', version: 1, data: appNotification });
 
-/** A file of a user. The aggregate is everything that the user has stored. */
+/** A file of a user. The aggregate is the set of all files of the user. */
 const fileData = z.object({ fileId: uuid, userId: uuid, kind: z.enum(['file', 'image']), bytes: z.int() });
 export const fileCreated = event({ type: 'file.created', version: 1, data: fileData });
 export const fileDeleted = event({ type: 'file.deleted', version: 1, data: fileData });
 
 /**
- * A row of the audit log. The aggregate is the row; its id begins with the user whom the row is about. Rows that concern no
- * project are published under the project of zeros (spec#audit-events).
+ * A row of the audit log. The row is its own aggregate. Its id begins with the id of the user whom the row is about. Rows that
+ * concern no project are published under `noProject` (spec#audit-events).
  */
 export const auditRecorded = event({ type: 'audit.recorded', version: 1, data: auditRow });
 /** The project id for rows that concern no project. */
@@ -123,7 +123,10 @@ export const events = [
 
 type FeatureOf<Type extends string> = Type extends `${infer Feature}.${string}` ? Feature : never;
 
-/** The first part of an event's type. One service publishes all events of a feature, except those of the audit log. */
+/**
+ * The first part of an event's type. One service publishes all events of a feature. The audit log is the exception: every
+ * service may publish its events.
+ */
 export type EventFeature = FeatureOf<(typeof events)[number]['type']>;
 
 /** The feature of an event. */

@@ -19,8 +19,8 @@ const oneUser = {
 } as const;
 
 /**
- * Changes the part of a user that only operators may set, and returns the user. Access tokens carry the role they were issued
- * with, until the session is refreshed (spec#admin-users-update).
+ * Changes the fields of a user that only operators may set, and returns the user. An access token keeps the role from the time
+ * when it was issued, until the session is refreshed (spec#admin-users-update).
  */
 export const changeUser = operation({
   ...oneUser,
@@ -46,8 +46,9 @@ const suspending = {
 } as const;
 
 /**
- * Suspends a user: the user's tokens stop immediately and the sessions end. The suspension ends by itself at `until`. Returns the
- * user. Repeating it changes nothing; a repeat with another reason or time sets those (spec#admin-users-suspend).
+ * Suspends a user and returns the user. The user's tokens become invalid immediately, and the sessions end. The suspension ends
+ * by itself at `until`. Repeating it changes nothing. With another reason or time, a repeat sets the new values
+ * (spec#admin-users-suspend).
  */
 export const suspendUser = operation({
   ...suspending,
@@ -62,7 +63,7 @@ export const suspendUser = operation({
   }),
 });
 
-/** Lets a suspended user sign in again. Returns the user; repeating changes nothing (spec#admin-users-restore). */
+/** Lets a suspended user sign in again, and returns the user. Repeating it changes nothing (spec#admin-users-restore). */
 export const restoreUser = operation({
   ...suspending,
   name: 'identity.restore-user',
@@ -100,7 +101,7 @@ export const listUserSessions = operation({
   output: generalList(sessionInfo.omit({ current: true })),
 });
 
-/** Ends all sessions of a user. Their access tokens stop immediately (spec#admin-users-end-sessions). */
+/** Ends all sessions of a user. Their access tokens become invalid immediately (spec#admin-users-end-sessions). */
 export const endUserSessions = operation({
   ...account,
   name: 'identity.end-user-sessions',

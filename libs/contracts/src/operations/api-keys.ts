@@ -6,14 +6,14 @@ import { nothing } from './shared.ts';
 
 const scope = z.enum(operatorScopes);
 
-/** What an operator key may do, and until when. If `projectIds` is null, it may act on every project. */
+/** What an operator key may do, and until when. If `projectIds` is null, the key may act on every project. */
 const rights = {
   scopes: z.array(scope).max(operatorScopes.length),
   projectIds: z.array(uuid).max(100).nullable(),
   expiresAt: timestamp.nullable(),
 };
 
-/** A key as operators see it: never the token itself (spec#operator-keys-secret). */
+/** A key as operators see it. It never contains the token (spec#operator-keys-secret). */
 export const operatorKey = z.object({
   id: uuid,
   name: shownText(200),
@@ -37,7 +37,7 @@ const common = {
 const unique = <T>(values: readonly T[]) => [...new Set(values)];
 
 /**
- * Makes an operator key. Only this answer has its token: Kith keeps a hash. Only `OPERATOR_TOKEN` may make keys
+ * Makes an operator key. Only this answer contains its token, because Kith stores a hash. Only `OPERATOR_TOKEN` may make keys
  * (spec#operator-keys-endpoints).
  */
 export const createOperator = operation({
@@ -70,7 +70,7 @@ export const listOperators = operation({
   errors: [],
 });
 
-/** Removes an operator key: within a second no gateway takes its token any more (spec#operator-keys-endpoints). */
+/** Removes an operator key. Within a second, every gateway refuses its token (spec#operator-keys-endpoints). */
 export const deleteOperator = operation({
   ...common,
   name: 'identity.delete-operator',
@@ -84,7 +84,7 @@ export const deleteOperator = operation({
   invalid: { params: 'auth/key-not-found' },
 });
 
-/** A server key as operators see it: never the key itself (spec#server-keys-key). */
+/** A server key as operators see it. It never contains the key itself (spec#server-keys-key). */
 export const serverKey = z.object({
   id: uuid,
   name: shownText(200),
@@ -102,7 +102,9 @@ const ofProject = {
   invalid: { params: 'project/not-found' },
 } as const;
 
-/** Makes a server key of a project. Only this answer has the key: Kith keeps a hash (spec#server-keys-endpoints). */
+/**
+ * Makes a server key of a project. Only this answer contains the key, because Kith stores a hash (spec#server-keys-endpoints).
+ */
 export const createServerKey = operation({
   ...ofProject,
   name: 'identity.create-server-key',
@@ -124,7 +126,7 @@ export const listServerKeys = operation({
   status: 200,
 });
 
-/** Removes a server key: within a second no gateway takes it any more (spec#server-keys-endpoints). */
+/** Removes a server key. Within a second, every gateway refuses it (spec#server-keys-endpoints). */
 export const deleteServerKey = operation({
   ...ofProject,
   name: 'identity.delete-server-key',
@@ -145,12 +147,12 @@ export const apiKey = z.discriminatedUnion('kind', [
 ]);
 export type ApiKey = z.output<typeof apiKey>;
 
-/** Gives gateways all keys, a page at a time (docs/adr/0053). */
+/** Gives gateways all keys, page by page (docs/adr/0053). */
 export const getApiKeys = internalOperation({
   name: 'identity.api-keys',
   feature: 'auth',
   body: z.object({
-    /** Where the last page ended; null is the first. */
+    /** Where the last page ended; null for the first page. */
     after: z.string().max(300).nullable(),
   }),
   output: z.object({

@@ -7,29 +7,29 @@ import { nothing } from './shared.ts';
 /** Who has done what, when and from where. A row holds ids, but no names or e-mail addresses (spec#audit-ids). */
 export const auditRow = z.object({
   id: uuid,
-  /** For failures that are counted together: the beginning of their minute. */
+  /** The time of the action. For failures that are counted together, it is the beginning of their minute. */
   at: timestamp,
   /**
-   * `operator` (`OPERATOR_TOKEN`), `operator-key:<id>`, `server-key:<id>`, `user:<id>`, `unknown:<keyed hash>` for somebody who is
-   * not a user, or `erased:<keyed hash>` for a user who was erased.
+   * Who acted: `operator` (`OPERATOR_TOKEN`), `operator-key:<id>`, `server-key:<id>` or `user:<id>`. `unknown:<keyed hash>` is
+   * somebody who is not a user. `erased:<keyed hash>` is a user who was erased.
    */
   actor: shownText(200),
   /** The name of the operation. */
   action: shownText(100),
   projectId: uuid.nullable(),
-  /** What the action was done to, by kind and id; null if that is the actor. */
+  /** The kind and id of what the action was done to; null if this is the actor. */
   target: shownText(300).nullable(),
-  /** A keyed hash if the user was erased. */
+  /** The address of the caller; a keyed hash if the user was erased. */
   ip: shownText(100),
   requestId: shownText(200),
   /** `success`, or the code of the error. */
   outcome: shownText(100),
-  /** How many alike failures there were in the minute (spec#audit-repeated). */
+  /** How many failures of the same kind there were in the minute (spec#audit-repeated). */
   count: wholeNumber.min(1),
 });
 export type AuditRow = z.output<typeof auditRow>;
 
-/** The user whom a row is about, and with whom it is erased: the user who acted, or else the user who was acted on. */
+/** The user whom a row is about: the user who acted, or else the user who was acted on. The row is erased with this user. */
 export function auditedUser({ actor, target }: Pick<AuditRow, 'actor' | 'target'>): string | null {
   const about = [actor, target].find((one) => one?.startsWith('user:'));
   return about?.slice('user:'.length) ?? null;

@@ -18,7 +18,7 @@ export const session = z.object({
 });
 export type Session = z.output<typeof session>;
 
-/** The answer to signing up; without tokens if the address has to be verified first (spec#accounts-unverified-sign-up). */
+/** The answer to signing up. If the user must verify the address first, it has no tokens (spec#accounts-unverified-sign-up). */
 export const signedUp = session.extend({
   accessToken: session.shape.accessToken.nullable(),
   refreshToken: session.shape.refreshToken.nullable(),
@@ -27,7 +27,7 @@ export type SignedUp = z.output<typeof signedUp>;
 
 export const strongEnough = (body: { password: string }) => codePoints(body.password.trim()) >= 8;
 export const tooShort = 'must have at least 8 characters.';
-/** A body with nothing but a new password. */
+/** A body that contains only a new password. */
 export const passwordBody = z.object({ password }).refine(strongEnough, {
   path: ['password'],
   params: { code: 'auth/weak-password' },
@@ -46,8 +46,8 @@ export const signUp = operation({
   limit: perFiveMinutes(20),
   params: nothing,
   query: nothing,
-  // The password is checked on the whole object, which zod does last: so a malformed field is reported before a weak password
-  // (spec#conventions-check-order).
+  // The check of the password belongs to the whole object, so zod does it last. A malformed field is therefore reported before
+  // a weak password (spec#conventions-check-order).
   body: z.object({ email, password, ...profileFields }).refine(strongEnough, {
     path: ['password'],
     params: { code: 'auth/weak-password' },
@@ -97,8 +97,8 @@ const perhapsToken = z.string().max(512).nullish();
 const signedOut = z.object({ user: z.null(), accessToken: z.null() });
 
 /**
- * Ends the session of a refresh token, with the token's whole family. The answer is the same for an unknown token and without a
- * token (spec#accounts-sign-out, spec#accounts-sign-out-always).
+ * Ends the session of a refresh token, with the token's whole family. The answer is the same if the token is unknown or absent
+ * (spec#accounts-sign-out, spec#accounts-sign-out-always).
  */
 export const signOut = operation({
   ...common,
@@ -117,8 +117,8 @@ export const signOut = operation({
 });
 
 /**
- * Exchanges a refresh token for new tokens; the presented token is used up (spec#accounts-refresh). Without a token, it answers
- * that nobody is signed in.
+ * Exchanges a refresh token for new tokens. This uses up the given token (spec#accounts-refresh). Without a token, the answer
+ * says that nobody is signed in.
  */
 export const requestNewAccessToken = operation({
   ...common,
@@ -136,7 +136,9 @@ export const requestNewAccessToken = operation({
   errors: ['auth/unauthorized', 'auth/token-reuse-detected', 'auth/suspended'],
 });
 
-/** Signs in a user whom the project's own backend vouches for, with a JWT of the project's key (spec#accounts-verify-external). */
+/**
+ * Signs in a user for whom the project's own backend vouches, with a JWT of the project's key (spec#accounts-verify-external).
+ */
 export const verifyExternalUser = operation({
   ...common,
   name: 'identity.verify-external-user',
@@ -259,7 +261,10 @@ export const getJwks = operation({
   errors: [],
 });
 
-/** A key for access tokens. It joins the key set before it signs, and stays there until the last token that it signed has expired. */
+/**
+ * A key that signs access tokens. It joins the key set before it signs. It stays there until the last token that it signed has
+ * expired.
+ */
 export const signingKey = z.object({
   kid: shownText(128),
   state: z.enum(['published', 'signing', 'verifying']),
@@ -268,8 +273,8 @@ export const signingKey = z.object({
 });
 
 /**
- * Makes a new key for access tokens. It signs once every verifier can know it. If a key already waits for that, no other is made.
- * Tokens that were signed before stay valid (spec#accounts-jwks).
+ * Makes a new key for access tokens. The key begins to sign when every verifier can know it. If another new key is still
+ * waiting for this, no key is made. Tokens that older keys signed stay valid (spec#accounts-jwks).
  */
 export const rotateKeys = operation({
   name: 'identity.rotate-keys',
@@ -290,8 +295,8 @@ export const rotateKeys = operation({
 });
 
 /**
- * Takes a key out of use immediately: gateways accept its tokens no more, so users have to sign in or refresh again. If the key is
- * the one that signs, it is replaced in the same step. Repeating changes nothing (spec#signing-keys-revoke).
+ * Takes a key out of use immediately. Gateways no longer accept its tokens, so users have to sign in or refresh again. If this
+ * key signs new tokens, another key replaces it in the same step. Repeating changes nothing (spec#signing-keys-revoke).
  */
 export const revokeKey = operation({
   name: 'identity.revoke-key',
@@ -311,12 +316,12 @@ export const revokeKey = operation({
   errors: ['auth/key-not-found'],
 });
 
-/** What is revoked, for gateways that were not running when they would have been told (docs/adr/0007). */
+/** Returns what is revoked. Gateways ask for this if they were not running when the notice was sent (docs/adr/0007). */
 export const getRevocations = internalOperation({
   name: 'identity.revocations',
   feature: 'auth',
   body: z.object({
-    /** Where the last page ended; null is the first. */
+    /** Where the last page ended; null for the first page. */
     after: z.string().nullable(),
   }),
   output: revocations.extend({ next: z.string().nullable() }),

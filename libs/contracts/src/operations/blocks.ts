@@ -20,8 +20,8 @@ const block = {
 } as const;
 
 /**
- * Blocks a user: ends the connection or request between the two, and hides each from the other while the block lasts
- * (spec#blocks-ends-pair, spec#blocks-hides). A declined request stays declined, so that blocking is no way to ask again.
+ * Blocks a user. The block ends the connection or request between the two users. While it lasts, each is hidden from the other
+ * (spec#blocks-ends-pair, spec#blocks-hides). A declined request stays declined, so nobody can ask again by means of a block.
  */
 export const blockUser = operation({
   ...block,

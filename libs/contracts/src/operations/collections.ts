@@ -4,7 +4,7 @@ import { internalOperation, operation } from '../operation.ts';
 import { clampedInteger, jsonObject, shownText, text, timestamp, uuid, wholeNumber } from '../scalars.ts';
 import { nothing, perFiveMinutes } from './shared.ts';
 
-/** `updatedAt` changes with the name and with the saved entities, not with changes in sub-collections. */
+/** `updatedAt` changes with the name and with the saved entities, but not with sub-collections. */
 export const collection = z.object({
   id: uuid,
   projectId: uuid,
@@ -22,7 +22,7 @@ const name = text({ min: 1, max: 200 });
 const byId = z.object({ collectionId: uuid });
 const common = { feature: 'collection', scope: 'project', auth: 'user' } as const;
 
-/** The caller's root collection, made on first use (spec#collections-root). */
+/** The caller's root collection. It is made on first use (spec#collections-root). */
 export const getRootCollection = operation({
   ...common,
   name: 'collections.get-root',
@@ -38,7 +38,7 @@ export const getRootCollection = operation({
   errors: [],
 });
 
-/** Creates a collection below another one of the caller's (spec#collections-create). */
+/** Creates a collection below another collection of the caller (spec#collections-create). */
 export const createSubCollection = operation({
   ...common,
   name: 'collections.create-sub-collection',
@@ -55,7 +55,10 @@ export const createSubCollection = operation({
   invalid: { params: 'collection/invalid-parent', 'body.collectionName': 'collection/invalid-name' },
 });
 
-/** The children of a collection, oldest first, as a bare array. Further pages come by `Link` (spec#collections-list-sub). */
+/**
+ * The children of a collection, oldest first, as a bare array. A `Link` header leads to the next page
+ * (spec#collections-list-sub).
+ */
 export const listSubCollections = operation({
   ...common,
   name: 'collections.list-sub-collections',
@@ -75,7 +78,7 @@ export const listSubCollections = operation({
   invalid: { params: 'collection/not-found' },
 });
 
-/** Renames a collection of the caller's; the root cannot be renamed (spec#collections-rename). */
+/** Renames a collection of the caller. The root collection cannot be renamed (spec#collections-rename). */
 export const renameCollection = operation({
   ...common,
   name: 'collections.rename',
@@ -92,7 +95,10 @@ export const renameCollection = operation({
   invalid: { params: 'collection/not-found', 'body.name': 'collection/invalid-name' },
 });
 
-/** Deletes a collection with all below it. All are gone immediately for every request; the root stays (spec#collections-delete). */
+/**
+ * Deletes a collection with all collections below it. No request finds them any more. The root cannot be deleted
+ * (spec#collections-delete).
+ */
 export const deleteCollection = operation({
   ...common,
   name: 'collections.delete',
@@ -111,7 +117,7 @@ export const deleteCollection = operation({
 
 const entityId = text({ min: 1, max: 200 });
 
-/** An entity in a collection: `id` is the entity's id, `metadata` what it was saved with, or null. */
+/** An entity in a collection. `id` is the entity's id. `metadata` is the data that it was saved with, or null. */
 export const savedEntity = z.object({
   id: shownText(200),
   isSaved: z.literal(true),
@@ -120,7 +126,7 @@ export const savedEntity = z.object({
 });
 export type SavedEntity = z.output<typeof savedEntity>;
 
-/** What is saved in a collection, newest first, or oldest first with `sortDir=asc` (spec#collections-entities). */
+/** The entities in a collection, newest first, or oldest first with `sortDir=asc` (spec#collections-entities). */
 export const listEntities = operation({
   ...common,
   name: 'collections.list-entities',
@@ -162,7 +168,7 @@ export const addEntity = operation({
   invalid: { params: 'collection/not-found' },
 });
 
-/** Takes an entity out of a collection. It is no error if the entity is not in it (spec#collections-remove-entity). */
+/** Removes an entity from a collection. If the entity is not in it, this is no error (spec#collections-remove-entity). */
 export const removeEntity = operation({
   ...common,
   name: 'collections.remove-entity',
@@ -179,7 +185,7 @@ export const removeEntity = operation({
   invalid: { params: 'collection/not-found' },
 });
 
-/** The caller's collections in which an entity is saved, oldest collection first (spec#collections-is-saved). */
+/** The caller's collections that contain an entity, oldest collection first (spec#collections-is-saved). */
 export const isEntitySaved = operation({
   ...common,
   name: 'collections.is-entity-saved',
@@ -199,8 +205,8 @@ export const isEntitySaved = operation({
 });
 
 /**
- * A user's collection with the ids of the entities in it: the 1,000 that were saved last, in the order in which they were saved.
- * Null if there is no such collection (spec#existing-clients-list).
+ * A user's collection, with the ids of the 1,000 entities that were saved last. The ids are in the order of saving. Null if
+ * there is no such collection (spec#existing-clients-list).
  */
 export const collectionWithEntities = internalOperation({
   name: 'collections.with-entities',

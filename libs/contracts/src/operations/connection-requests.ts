@@ -6,7 +6,7 @@ import { byConnection, common, declined, peopleQuery } from './connection-shared
 import { nothing, perFiveMinutes } from './shared.ts';
 import { publicUser } from './users.ts';
 
-/** Accepts a pending request; only its receiver may (spec#connections-accept). */
+/** Accepts a pending request. Only the receiver may do this (spec#connections-accept). */
 export const acceptConnection = operation({
   ...common,
   name: 'connections.accept',
@@ -23,7 +23,7 @@ export const acceptConnection = operation({
   invalid: { params: 'connection/not-found' },
 });
 
-/** Declines a pending request; only its receiver may (spec#connections-decline). */
+/** Declines a pending request. Only the receiver may do this (spec#connections-decline). */
 export const declineConnection = operation({
   ...common,
   name: 'connections.decline',
@@ -76,7 +76,7 @@ export const listReceivedRequests = operation({
   path: '/connections/pending/received',
 });
 
-/** Withdraws a pending request (its requester) or ends a connection (either side) (spec#connections-delete). */
+/** Withdraws a pending request, or ends a connection. Only the requester may withdraw; both may end (spec#connections-delete). */
 export const deleteConnection = operation({
   ...common,
   name: 'connections.delete',

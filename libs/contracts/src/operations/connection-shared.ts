@@ -7,7 +7,10 @@ export const common = { feature: 'connection', scope: 'project', auth: 'user', s
 
 export const byUser = z.object({ userId: uuid });
 export const byConnection = z.object({ connectionId: uuid });
-/** Lists of people can be searched: for `query`, without regard to case, in `searchFields` (username, name; both by default). */
+/**
+ * The query of a list of people. `query` is searched in `searchFields`, without regard to case. By default, these are username
+ * and name.
+ */
 export const peopleQuery = listQuery({ limit: 20, max: 100 }).extend({
   query: text({ max: 100 }).optional().describe('A part of the username or the name, in any case.'),
   searchFields: z.enum(['username', 'name']).optional().describe('Where alone `query` is looked for.'),

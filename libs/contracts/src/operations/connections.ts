@@ -57,7 +57,7 @@ export const listConnections = operation({
   errors: [],
 });
 
-/** The relation between the caller and another user; it does not show blocks (spec#connections-status). */
+/** The relation between the caller and another user. It does not show blocks (spec#connections-status). */
 export const getConnectionStatus = operation({
   ...common,
   name: 'connections.get-status',
@@ -94,7 +94,10 @@ export const getConnectionStatus = operation({
   invalid: { params: 'connection/user-not-found' },
 });
 
-/** Withdraws the caller's request to a user, declines theirs, or ends the connection (spec#connections-delete-with-user). */
+/**
+ * Ends what is between the caller and another user. It withdraws the caller's request, declines the other user's request, or
+ * ends the connection (spec#connections-delete-with-user).
+ */
 export const deleteConnectionWithUser = operation({
   ...common,
   name: 'connections.delete-with-user',
@@ -147,8 +150,9 @@ const ofUser = {
 
 /**
  * A user's established connections. Anyone may see them, unless the project shows them only to its users
- * (spec#projects-public-connections). For a signed-in caller, rows and totals leave out users whom the caller blocks or is blocked
- * by; if the user in the path is one of these, the list is empty (spec#blocks-hides).
+ * (spec#projects-public-connections). If the caller is signed in, rows and totals leave out users whom the caller blocks, and
+ * users who block the caller. If such a block exists between the caller and the user in the path, the list is empty
+ * (spec#blocks-hides).
  */
 export const listUserConnections = operation({
   ...ofUser,
@@ -160,7 +164,7 @@ export const listUserConnections = operation({
 });
 
 /**
- * How many established connections a user has: the total of the list that the same caller gets
+ * How many established connections a user has. This is the total of the list that the same caller gets
  * (spec#connections-count-of-user).
  */
 export const countUserConnections = operation({

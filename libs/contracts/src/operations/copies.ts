@@ -4,10 +4,10 @@ import { uuid, wholeNumber } from '../scalars.ts';
 import { nothing } from './shared.ts';
 import { publicUser } from './users.ts';
 
-/** The position of a walk: null at its beginning and at its end. */
+/** The position in a walk through all items. Null at the beginning and at the end. */
 const position = z.string().max(300).nullable();
 
-/** All users of all projects, a page at a time, each with the order of its last event (`eventOrder`). */
+/** All users of all projects, page by page. Each user has the order of the user's last event (`eventOrder`). */
 export const usersPage = internalOperation({
   name: 'identity.users-page',
   feature: 'user',
@@ -19,7 +19,7 @@ export const usersPage = internalOperation({
   errors: [],
 });
 
-/** All current blocks, a page at a time, each with the order of its pair's last event. */
+/** All current blocks, page by page. Each block has the order of the last event of its pair of users. */
 export const blocksPage = internalOperation({
   name: 'connections.blocks-page',
   feature: 'connection',
@@ -45,7 +45,7 @@ const rebuild = {
   errors: [],
 } as const;
 
-/** Copies a page of identity's users into connections' profiles; continue with `next` until it is null. */
+/** Copies a page of identity's users into the profiles of connections. Repeat the call with `next` until it is null. */
 export const rebuildConnectionsProfiles = operation({
   ...rebuild,
   name: 'connections.rebuild-profiles',
@@ -54,7 +54,7 @@ export const rebuildConnectionsProfiles = operation({
   path: '/admin/copies/connections-profiles',
 });
 
-/** Copies a page of identity's users into notifications' profiles; continue with `next` until it is null. */
+/** Copies a page of identity's users into the profiles of notifications. Repeat the call with `next` until it is null. */
 export const rebuildNotificationsProfiles = operation({
   ...rebuild,
   name: 'notifications.rebuild-profiles',
@@ -63,7 +63,7 @@ export const rebuildNotificationsProfiles = operation({
   path: '/admin/copies/notifications-profiles',
 });
 
-/** Copies a page of connections' blocks into identity's; continue with `next` until it is null. */
+/** Copies a page of the blocks of connections into identity. Repeat the call with `next` until it is null. */
 export const rebuildIdentityBlocks = operation({
   ...rebuild,
   name: 'identity.rebuild-blocks',

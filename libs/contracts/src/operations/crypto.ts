@@ -9,7 +9,7 @@ const filled = (message?: string) =>
     .refine((value) => value.trim() !== '', message ?? 'must not be empty.')
     .meta({ minLength: 1, maxLength: longestString });
 
-/** An object that must have the id of its user. */
+/** An object that must contain the id of its user. */
 const userIn = (key: string) =>
   z.looseObject({
     id: filled(`The user id is missing from the payload: ${key}.id must be a string, not empty.`),
@@ -17,8 +17,8 @@ const userIn = (key: string) =>
 const key = { projectId: filled(), privateKey: filled() };
 
 /**
- * Signs a token for tests with the caller's own RSA key (spec#test-tokens-sign). The fields are checked in the order of the body's
- * keys. Other fields of `payload` besides `id` are kept.
+ * Signs a token for tests with the caller's own RSA key (spec#test-tokens-sign). The fields are checked in the order of the
+ * body's keys. `payload` may have other fields besides `id`. The token keeps these fields.
  */
 export const signTestingJwt = operation({
   name: 'crypto.sign-testing-jwt',
@@ -44,7 +44,7 @@ export const signTestingJwt = operation({
 });
 
 /**
- * The same for older client libraries: the payload is `userData`, and the answer is the bare token as text
+ * Signs a token for tests, for older client libraries. The payload is `userData`, and the answer is the bare token as text
  * (spec#existing-clients-sign).
  */
 export const signTestingJwtV2 = operation({

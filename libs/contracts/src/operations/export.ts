@@ -15,12 +15,21 @@ import { storedFile, storedImage } from './storage.ts';
 import { connectionSettings, notificationSettings } from './user-settings.ts';
 import { ownUser } from './users.ts';
 
-/** The largest number of items in a page. A page also has at most about `exportPageBytes`, unless a single item is larger. */
+/**
+ * The largest number of items in a page. The size of a page is also limited, to about `exportPageBytes`, unless one item is
+ * larger.
+ */
 export const exportPageItems = 200;
-/** About the largest size of a page, in bytes: far below what the bus carries in a message and what a gateway holds of an export. */
+/**
+ * The approximate largest size of a page, in bytes. It is far below the largest bus message, and far below what a gateway holds
+ * of an export.
+ */
 export const exportPageBytes = 256 * 1024;
 
-/** The user, where the last page ended (null for the first page), and the largest number of items. */
+/**
+ * The request for a page: the user, where the last page ended, and the largest number of items. For the first page, `after` is
+ * null.
+ */
 const range = z.object({
   projectId: uuid,
   userId: uuid,
@@ -28,7 +37,10 @@ const range = z.object({
   limit: z.int().min(1).max(exportPageItems),
 });
 
-/** Declares a list of what a service holds of a user. Items that are added or removed during the export may be in it or not. */
+/**
+ * Declares a list of what a service holds of a user. If an item is added or removed during the export, it may be in the list or
+ * not.
+ */
 function section<const Name extends `${string}.export-${string}`, Item extends z.ZodType>(
   name: Name,
   feature: Feature,
@@ -38,10 +50,10 @@ function section<const Name extends `${string}.export-${string}`, Item extends z
   return internalOperation({ name, feature, body: range, output, errors: [] });
 }
 
-/** A declined request: one that the user has sent, or one that the user has declined. */
+/** A declined request. Either the user has sent the request, or the user has declined it. */
 const declinedRequest = connectionRequest.extend({ respondedAt: timestamp });
 
-/** A saved entity with its collection's id; `id` is the entity's. */
+/** A saved entity with the id of its collection. `id` is the id of the entity. */
 const exportedEntity = savedEntity.omit({ isSaved: true }).extend({ collectionId: uuid });
 
 /** The user's current sessions, newest first, without any token. */
@@ -61,29 +73,29 @@ export const exportMails = section(
 /** Established connections, newest first. */
 export const exportConnections = section('connections.export-established', 'connection', connection);
 
-/** Requests that wait for an answer, newest first. */
+/** The user's requests that wait for an answer, newest first. */
 export const exportSentRequests = section('connections.export-sent', 'connection', connectionRequest);
 
 /** Requests that wait for the user's answer, newest first. */
 export const exportReceivedRequests = section('connections.export-received', 'connection', connectionRequest);
 
-/** Declined requests, by the id of the other user. */
+/** Declined requests, ordered by the id of the other user. */
 export const exportDeclinedRequests = section('connections.export-declined', 'connection', declinedRequest);
 
 /** Blocks that the user has made, newest first. */
 export const exportBlocks = section('connections.export-blocks', 'connection', standingBlock);
 
-/** The user's settings for requests and the list of connections; empty if the user has changed nothing. */
+/** The user's settings for connection requests and the list of connections. Empty if the user has changed nothing. */
 export const exportConnectionSettings = section(
   'connections.export-settings',
   'connection',
   connectionSettings,
 );
 
-/** All collections as a flat list, in no order: `parentId` gives the tree. */
+/** All collections as a flat list, in no particular order. `parentId` gives the tree. */
 export const exportCollections = section('collections.export-collections', 'collection', collection);
 
-/** The saved entities of all collections. An entity that is saved in several collections is listed for each. */
+/** The saved entities of all collections. An entity that is saved in several collections is listed once for each. */
 export const exportEntities = section('collections.export-entities', 'collection', exportedEntity);
 
 /** Notifications that are kept, newest first. */
@@ -121,8 +133,8 @@ const sections = {
 } as const;
 
 /**
- * All that the services hold of the caller, as one JSON document to be saved as a file (spec#users-export). It is sent while it is
- * read: if the connection ends before the document does, the export has failed (docs/adr/0012).
+ * All that the services hold of the caller, as one JSON document for saving as a file (spec#users-export). The gateway sends
+ * the document while it reads the data. If the connection ends before the document does, the export has failed (docs/adr/0012).
  */
 export const exportUser = operation({
   name: 'identity.export-user',

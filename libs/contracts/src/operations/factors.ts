@@ -9,7 +9,7 @@ import { nothing, perFiveMinutes } from './shared.ts';
 
 /** How many second factors a user may have. */
 export const mostFactors = 10;
-/** How many codes a set of recovery codes has. */
+/** How many recovery codes a set has. */
 export const recoveryCodeCount = 10;
 
 const type = z.enum(['totp', 'passkey']);
@@ -58,8 +58,8 @@ export const listFactors = operation({
 const begun = { id: uuid, name: shownText(60).nullable(), expiresAt: timestamp };
 
 /**
- * Begins to enrol a second factor. It counts only after it is confirmed, within 10 minutes. The secret is shown only here
- * (spec#accounts-factors-enrol).
+ * Begins to enrol a second factor. The factor counts only after the user confirms it, within 10 minutes. Only this answer shows
+ * the secret (spec#accounts-factors-enrol).
  */
 export const enrolFactor = operation({
   ...common,
@@ -89,8 +89,8 @@ export const enrolFactor = operation({
 });
 
 /**
- * Confirms a second factor with its first code, or with the new passkey. The first factor brings the recovery codes, which are
- * shown only here (spec#accounts-factors-confirm).
+ * Confirms a second factor with its first code, or with the new passkey. Confirming the first factor also makes recovery codes.
+ * Only this answer shows them (spec#accounts-factors-confirm).
  */
 export const confirmFactor = operation({
   ...common,
@@ -161,8 +161,8 @@ export const challengePasskey = operation({
 });
 
 /**
- * Makes a challenge for signing in with a passkey. The caller must know the password: nobody else learns whether an account has
- * second factors (spec#accounts-factors-sign-in-challenge).
+ * Makes a challenge for signing in with a passkey. The caller must know the password, so that nobody else learns whether an
+ * account has second factors (spec#accounts-factors-sign-in-challenge).
  */
 export const challengeSignIn = operation({
   ...challenge,
@@ -182,8 +182,8 @@ export const challengeSignIn = operation({
 });
 
 /**
- * The caller proves again who they are: by password, code or passkey. The proof counts for 5 minutes in the token's session
- * (spec#accounts-step-up).
+ * Lets the caller prove again who they are: by password, code or passkey. The proof counts for 5 minutes in the session of the
+ * token (spec#accounts-step-up).
  */
 export const stepUp = operation({
   ...common,

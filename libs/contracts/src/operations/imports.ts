@@ -25,8 +25,8 @@ const namesUser = (row: { userId?: string | undefined; userForeignId?: string | 
 const userMissing = { path: ['userId'], error: 'Give userId or userForeignId.' };
 
 /**
- * A user to import. The user's id is `id`, or is derived from the project and `foreignId`: the same row is always the same user.
- * Unknown fields are refused: a hash under another name would make a user who cannot sign in.
+ * A user to import. The user's id is `id`, or is derived from the project and `foreignId`. So the same row always means the
+ * same user. Unknown fields are refused: a password hash under a wrong field name would make a user who cannot sign in.
  */
 export const importedUser = z
   .strictObject({
@@ -51,7 +51,10 @@ const isRequester = (row: { requesterId?: string | undefined; requesterForeignId
 const isReceiver = (row: { receiverId?: string | undefined; receiverForeignId?: string | undefined }) =>
   row.receiverId !== undefined || row.receiverForeignId !== undefined;
 
-/** A connection or request between two users. `connectedAt` is when it was accepted or declined; by default it is `requestedAt`. */
+/**
+ * A connection or request between two users. `connectedAt` is when the request was accepted or declined. The default is
+ * `requestedAt`.
+ */
 export const importedConnection = z
   .strictObject({
     id: uuid.optional(),
@@ -69,8 +72,8 @@ export const importedConnection = z
 export type ImportedConnection = z.output<typeof importedConnection>;
 
 /**
- * A collection of a user, below the root or below the collection of another row. `id` is its id in the other backend, by which
- * rows name it. Its new id is derived from the user and `id`.
+ * A collection of a user, below the root or below the collection of another row. `id` is the collection's id in the other
+ * backend. Rows refer to the collection by this id. Its new id is derived from the user and `id`.
  */
 export const importedCollection = z
   .strictObject({
@@ -83,7 +86,7 @@ export const importedCollection = z
   .refine(namesUser, userMissing);
 export type ImportedCollection = z.output<typeof importedCollection>;
 
-/** A saved entity. `collectionId` is the `id` of an `importedCollection`; without it, the entity is in the root. */
+/** A saved entity. `collectionId` is the `id` of an `importedCollection`. Without `collectionId`, the entity is in the root. */
 export const importedEntity = z
   .strictObject({
     ...ofUser,
@@ -103,8 +106,8 @@ const ofFile = {
 };
 
 /**
- * A file of a user. Its bytes are at `path`, relative to the folder of the file that has this line. Anyone who knows `id` can read
- * the file, so `id` is not a number of the other backend, nor made from one.
+ * A file of a user. `path` is where the bytes are, relative to the folder of the file that contains this row. Anyone who knows
+ * `id` can read the file. So `id` must not be a number of the other backend, and must not be made from such a number.
  */
 export const importedFile = z
   .strictObject({
@@ -120,7 +123,7 @@ export const importedFile = z
   .refine(namesUser, userMissing);
 export type ImportedFile = z.output<typeof importedFile>;
 
-/** Why a row cannot be imported as things stand. */
+/** The reasons why a row cannot be imported at present. */
 export const importReasons = [
   'id-taken',
   'foreign-id-taken',
@@ -142,8 +145,9 @@ export const importReasons = [
 export type ImportReason = (typeof importReasons)[number];
 
 /**
- * The outcome of the rows: how many are new, how many are already stored exactly as given, and which cannot be imported, by their
- * index. `conflict` is a row of something that is already stored, but differently; `fields` names what differs.
+ * The outcome of the rows. `imported` counts the new rows. `unchanged` counts the rows that are already stored exactly as
+ * given. `rejected` has the rows that cannot be imported, by their index. The reason `conflict` means that the thing is already
+ * stored, but differently; `fields` names the differences.
  */
 export const importResult = z.object({
   imported: wholeNumber,
@@ -175,7 +179,7 @@ const common = {
 } as const;
 const rowsOf = <Row extends z.ZodType>(row: Row) => z.object({ rows: z.array(row).min(1).max(importRows) });
 
-/** Imports users of another backend; a row of a user who already exists changes nothing (docs/import.md). */
+/** Imports users of another backend. If a user already exists, the row changes nothing (docs/import.md). */
 export const importUsers = operation({
   ...common,
   name: 'identity.import-users',
@@ -195,7 +199,7 @@ export const importConnections = operation({
   body: rowsOf(importedConnection),
 });
 
-/** Imports users' collections; a parent must come before the collections below it (docs/import.md). */
+/** Imports users' collections. A parent must come before the collections below it (docs/import.md). */
 export const importCollections = operation({
   ...common,
   name: 'collections.import',
@@ -230,7 +234,7 @@ export const importFile = operation({
   errors: ['project/not-found', 'storage/no-file', 'storage/file-too-large'],
 });
 
-/** Which of these users exist, for rows that name users. */
+/** Returns which of these users exist, for rows that name users. */
 export const knownUsers = internalOperation({
   name: 'identity.known-users',
   feature: 'user',

@@ -75,5 +75,5 @@ const all = [
 /** Any operation of the HTTP API, with its exact types. */
 export type Operation = (typeof all)[number];
 
-/** Every operation of the HTTP API, subject by subject. */
+/** Every operation of the HTTP API, grouped by topic. */
 export const operations: readonly OperationSpec[] = all;

@@ -16,7 +16,7 @@ export const mailKinds = [
 ] as const;
 export type MailKind = (typeof mailKinds)[number];
 
-/** Names that a text of any kind may have in braces: the project's name, and the address that the mail goes to. */
+/** The names that a text of any kind may have in braces. They are the project's name, and the address that the mail goes to. */
 const anywhere = ['project', 'address'];
 const secret: Readonly<Record<MailKind, readonly string[]>> = {
   passwordReset: ['link', 'token'],
@@ -29,7 +29,7 @@ const secret: Readonly<Record<MailKind, readonly string[]>> = {
   recoveryCodesRenewed: [],
 };
 
-/** What is wrong with the braces of a text; undefined if nothing is. */
+/** What is wrong with the braces of a text; undefined if nothing is wrong. */
 function wrongBraces(value: string, kind: MailKind): string | undefined {
   const names = [...value.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
   const known = [...anywhere, ...secret[kind]];
@@ -42,7 +42,7 @@ function wrongBraces(value: string, kind: MailKind): string | undefined {
 const subjectOf = (kind: MailKind) =>
   text({ min: 1, max: 200 })
     .refine((value) => !/\p{Cc}/u.test(value), 'must be one line.')
-    // Subjects are shown in lists and on locked screens.
+    // A subject must hold no secret, because mail lists and locked screens show it.
     .refine((value) => !secret[kind].some((name) => value.includes(`{${name}}`)), 'must hold no secret.')
     .superRefine((value, context) => {
       const message = wrongBraces(value, kind);
@@ -63,7 +63,7 @@ const textOf = (kind: MailKind) =>
 
 const mailText = (kind: MailKind) => z.object({ subject: subjectOf(kind), text: textOf(kind) }).optional();
 
-/** Subjects and texts of mails, by kind. Kinds that are left out have the usual ones (spec#accounts-mail-texts). */
+/** Subjects and texts of mails, by kind. A kind that is left out has the usual subject and text (spec#accounts-mail-texts). */
 export const mailTexts = z.object({
   passwordReset: mailText('passwordReset'),
   verificationLink: mailText('verificationLink'),
@@ -76,7 +76,7 @@ export const mailTexts = z.object({
 });
 export type MailTexts = z.output<typeof mailTexts>;
 
-/** The page of the application that links in mails lead to. */
+/** The application's page that the links in mails open. */
 export const mailLinkBase = z
   .string()
   .max(2_048)

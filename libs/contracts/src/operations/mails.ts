@@ -9,14 +9,14 @@ import { nothing, perFiveMinutes } from './shared.ts';
 const common = { feature: 'auth', scope: 'project', params: nothing, status: 200 } as const;
 const done = z.object({ success: z.literal(true) });
 const told = z.object({ success: z.literal(true), message: shownText(200) });
-/** The token or code of a mail. Longer ones are never made. */
+/** The token or code of a mail. Kith never makes longer tokens. */
 const token = z.string().min(1).max(200);
-/** The address that a page leads to. The project decides whether it is allowed. */
+/** An address of the application to which a page leads. The project decides whether the address is allowed. */
 const address = text({ min: 1, max: 2_048 });
 
 /**
- * Sends a mail with a token that sets a new password. The answer and its timing are the same whether or not there is such an
- * account (spec#accounts-request-reset).
+ * Sends a mail with a token that sets a new password. The answer and its timing do not show whether there is such an account
+ * (spec#accounts-request-reset).
  */
 export const requestPasswordReset = operation({
   ...common,
@@ -32,7 +32,7 @@ export const requestPasswordReset = operation({
   errors: ['project/not-found', 'auth/mail-unavailable'],
 });
 
-/** Sets a new password with the token of a mail, which works once, and ends every session (spec#accounts-reset). */
+/** Sets a new password with the token of a mail, and ends every session. The token works once (spec#accounts-reset). */
 export const resetPassword = operation({
   ...common,
   name: 'identity.reset-password',
@@ -70,8 +70,8 @@ export const sendVerificationEmail = operation({
 });
 
 /**
- * Takes the token of a mail: verifies the address, makes a new address valid, or undoes a change of address. A code of 6 digits is
- * accepted only with its user's access token (spec#accounts-verify-email).
+ * Takes the token of a mail. Depending on the mail, it verifies the address, makes a new address valid, or undoes a change of
+ * address. A code of 6 digits is accepted only with its user's access token (spec#accounts-verify-email).
  */
 export const verifyEmail = operation({
   ...common,
@@ -88,7 +88,10 @@ export const verifyEmail = operation({
   errors: ['auth/invalid-or-expired-token', 'DUPLICATE_EMAIL'],
 });
 
-/** A page with a button that sends the token of a mail to `verify-email`; reading it changes nothing (spec#accounts-verify-link). */
+/**
+ * A page with a button that sends the token of a mail to `verify-email`. Reading the page changes nothing
+ * (spec#accounts-verify-link).
+ */
 export const verifyEmailLink = operation({
   ...common,
   name: 'identity.verify-email-link',
@@ -105,8 +108,8 @@ export const verifyEmailLink = operation({
 });
 
 /**
- * Sends a mail to the caller's new address. The address counts once `verify-email` gets the mail's token; then the old address
- * gets a mail about it (spec#accounts-change-email).
+ * Sends a mail to the caller's new address. When `verify-email` gets the token of this mail, the new address becomes valid.
+ * Then the old address gets a mail about the change (spec#accounts-change-email).
  */
 export const changeEmail = operation({
   ...common,

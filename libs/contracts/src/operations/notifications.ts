@@ -11,7 +11,10 @@ const of = { id: uuid, projectId: uuid, userId: uuid };
 const isRead = z.boolean();
 const times = { createdAt: timestamp, updatedAt: timestamp };
 
-/** A notification from Kith. What `metadata` says about the initiator is the state at that time (spec#notifications-snapshot). */
+/**
+ * A notification from Kith. `metadata` describes the initiator as of the time of the notification
+ * (spec#notifications-snapshot).
+ */
 export const kithNotification = z.object({
   ...of,
   type: z.enum(kithNotificationTypes),
@@ -44,7 +47,10 @@ export type AppNotification = z.output<typeof appNotification>;
 
 const common = { feature: 'app-notification', scope: 'project', auth: 'user' } as const;
 
-/** The caller's notifications, newest first. Under an explicit `/api/v6` it is a bare array (spec#notifications-list-v6). */
+/**
+ * The caller's notifications, newest first. Under an explicit `/api/v6`, the answer is a bare array
+ * (spec#notifications-list-v6).
+ */
 export const listNotifications = operation({
   ...common,
   name: 'notifications.list',
@@ -60,7 +66,7 @@ export const listNotifications = operation({
   errors: [],
 });
 
-/** How many of the caller's notifications are unread: a bare number (spec#notifications-count). */
+/** How many of the caller's notifications are unread. The answer is a bare number (spec#notifications-count). */
 export const countNotifications = operation({
   ...common,
   name: 'notifications.count',
@@ -76,7 +82,7 @@ export const countNotifications = operation({
   errors: [],
 });
 
-/** Marks one notification as read; doing so again changes nothing (spec#notifications-mark). */
+/** Marks one notification as read. Repeating it changes nothing (spec#notifications-mark). */
 export const markNotificationAsRead = operation({
   ...common,
   name: 'notifications.mark-as-read',
@@ -110,10 +116,11 @@ export const markAllNotificationsAsRead = operation({
 });
 
 /**
- * The caller's notifications as they come, as Server-Sent Events: `event: notification`, with an item as `data` and the feed
- * sequence as `id`, from which `Last-Event-ID` resumes. `reset` says that the stream cannot resume, `evicted` that five newer
- * streams of the same user are open (spec#notifications-stream-resume, spec#notifications-stream-reset,
- * spec#notifications-stream-places). The gateway serves it; `output` is the data of one event.
+ * The caller's notifications as they come, as Server-Sent Events. The event `notification` has an item as `data`, and the feed
+ * sequence as `id`. A client resumes with this id in `Last-Event-ID`. The event `reset` says that the stream cannot resume. The
+ * event `evicted` says that five newer streams of the same user are open (spec#notifications-stream-resume,
+ * spec#notifications-stream-reset, spec#notifications-stream-places). The gateway serves this operation. `output` is the data
+ * of one event.
  */
 export const streamNotifications = operation({
   ...common,
@@ -132,8 +139,8 @@ export const streamNotifications = operation({
 });
 
 /**
- * Notifies users on behalf of the application's own back end, in the same lists, counts and streams as Kith's notifications.
- * Skips ids of no user, and users who have turned the type off. Returns how many users were notified
+ * Notifies users on behalf of the application's own back end. These notifications are in the same lists, counts and streams as
+ * Kith's. Skips ids that belong to no user, and users who have turned the type off. Returns how many users were notified
  * (spec#notifications-create, spec#notifications-own).
  */
 export const createNotifications = operation({
@@ -168,7 +175,10 @@ const internal = { feature: 'app-notification', errors: [] } as const;
 const stream = { projectId: uuid, userId: uuid, streamId: uuid };
 const sequence = z.int().min(0);
 
-/** Gives a stream one of the user's five places, or the oldest stream's place if all are taken, and returns the feed's position. */
+/**
+ * Gives a stream one of the user's five places. If all are taken, the oldest stream loses its place. Returns the position of
+ * the feed.
+ */
 export const openFeed = internalOperation({
   ...internal,
   name: 'notifications.feed-open',
@@ -177,9 +187,9 @@ export const openFeed = internalOperation({
 });
 
 /**
- * The items after a feed sequence, oldest first. `seq` is the sequence up to which the answer reaches, even if the items there
- * have been taken back. `reset`: `after` is ahead of the feed, or the items after it are not kept any more; `seq` is then the feed's
- * end. `evicted`: the stream's place was given to another stream.
+ * The items after a feed sequence, oldest first. `seq` is the sequence that the answer reaches, even if the items there have
+ * been taken back. `reset`: `after` is ahead of the feed, or the items after it are not kept any more. In this case, `seq` is
+ * the end of the feed. `evicted`: another stream got the place of this stream.
  */
 export const feedAfter = internalOperation({
   ...internal,
@@ -194,7 +204,7 @@ export const feedAfter = internalOperation({
   }),
 });
 
-/** Gives a stream's place back. */
+/** Gives back a stream's place. */
 export const closeFeed = internalOperation({
   ...internal,
   name: 'notifications.feed-close',

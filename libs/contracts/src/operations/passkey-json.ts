@@ -7,7 +7,7 @@ const base64url = (max: number) =>
     .max(max)
     .regex(/^[\w-]+$/, 'must be base64url.');
 const type = z.literal('public-key');
-/** Ids of credentials have at most 1,023 bytes (WebAuthn Level 3, 4). */
+/** Ids of credentials have at most 1,023 bytes (WebAuthn Level 3, section 4). */
 const credentialId = base64url(1364);
 const clientDataJSON = base64url(8192);
 const authenticatorData = base64url(8192);

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 
 /**
- * The accepted forms: argon2id and scrypt as PHC strings, bcrypt as `$2a$`, `$2b$` or `$2y$`. A hash begins with its kind, which
- * includes the cost; hashes of one kind take equally long to verify.
+ * The accepted forms: argon2id and scrypt as PHC strings, bcrypt as `$2a$`, `$2b$` or `$2y$`. A hash begins with its kind, and
+ * the kind includes the cost. All hashes of one kind take equally long to verify.
  */
 const forms = [
   {
@@ -18,7 +18,10 @@ const forms = [
 
 type Costs = Readonly<Record<string, string | undefined>>;
 
-/** The kind at the start of a hash, its costs, and whether the rest is well-formed; undefined for a form that is not accepted. */
+/**
+ * Reads the kind at the start of a hash, its costs, and whether the rest is well-formed. Undefined for a form that is not
+ * accepted.
+ */
 function read(hash: string): { kind: string; costs: Costs; isWhole: boolean } | undefined {
   for (const form of forms) {
     const found = form.kind.exec(hash);
@@ -29,19 +32,19 @@ function read(hash: string): { kind: string; costs: Costs; isWhole: boolean } | 
   return undefined;
 }
 
-/** The kind and cost of a password hash, which is its text up to the salt; null for a form that is not accepted. */
+/** The kind of a password hash: the text up to the salt. It includes the cost. Null for a form that is not accepted. */
 export function passwordHashKind(hash: string): string | null {
   const found = read(hash);
-  // The letter in bcrypt's version says which old bug was fixed, not how the hash is verified.
+  // The letter in bcrypt's version says which old bug was fixed. It does not change how the hash is verified.
   return found?.isWhole ? found.kind.replace(/^\$2[aby]\$/, '$2b$') : null;
 }
 
-/** The cost of verifying a hash of a kind, as a share of the highest accepted cost, which is about a second of one core. */
+/** The cost of verifying a hash of a kind, as a share of the highest accepted cost. That cost is about a second of one core. */
 export function passwordHashCost(kind: string): number {
   return costOf(read(kind)?.costs ?? {});
 }
 
-/** The parameters multiply, so their product is what counts. */
+/** The cost of a hash, which is the product of its parameters. */
 function costOf({ memory, passes, log, block, parallel, rounds }: Costs): number {
   if (memory !== undefined) return (Number(memory) * Number(passes)) / 2 ** 19;
   if (log !== undefined) return (2 ** Number(log) * Number(block) * Number(parallel)) / 2 ** 21;
@@ -49,8 +52,8 @@ function costOf({ memory, passes, log, block, parallel, rounds }: Costs): number
 }
 
 /**
- * Whether this hash costs little enough to verify it beside others: at most 256 MiB, and about a second of one core. scrypt's `N`
- * must be below 2^(16·r) (RFC 7914).
+ * Whether verifying this hash costs little enough: at most 256 MiB, and about a second of one core. Several hashes may be
+ * verified at the same time. scrypt's `N` must be below 2^(16·r) (RFC 7914).
  */
 function isBearable(hash: string): boolean {
   const of = read(hash)?.costs ?? {};
@@ -73,7 +76,7 @@ function isBearable(hash: string): boolean {
   );
 }
 
-/** A password hash from another backend. Refusals do not quote it. */
+/** A password hash from another backend. Error messages do not quote it. */
 export const passwordHash = z
   .string()
   .max(300)

@@ -9,34 +9,34 @@ const common = {
 } as const;
 
 /**
- * Erases what a service still has of a deleted project, after identity has erased the users. `isDone` is true when nothing is left
- * (docs/adr/0044). Repeatable.
+ * Erases the connections that are left of a deleted project, after identity has erased the users. `isDone` is true when nothing
+ * is left (docs/adr/0044). Repeatable.
  */
 export const eraseProjectConnections = internalOperation({
   ...common,
   name: 'connections.erase-project',
   feature: 'connection',
 });
-/** The same for collections. */
+/** Like `eraseProjectConnections`, but for collections. */
 export const eraseProjectCollections = internalOperation({
   ...common,
   name: 'collections.erase-project',
   feature: 'collection',
 });
-/** The same for files. */
+/** Like `eraseProjectConnections`, but for files. */
 export const eraseProjectFiles = internalOperation({
   ...common,
   name: 'storage.erase-project',
   feature: 'storage',
 });
-/** The same for notifications. */
+/** Like `eraseProjectConnections`, but for notifications. */
 export const eraseProjectNotifications = internalOperation({
   ...common,
   name: 'notifications.erase-project',
   feature: 'app-notification',
 });
 
-/** All of these operations: identity asks each one. */
+/** All operations that erase what is left of a project. Identity calls each of them. */
 export const projectErasures = [
   eraseProjectConnections,
   eraseProjectCollections,

@@ -26,17 +26,17 @@ export const project = z.object({
   /** The key that verifies the JWTs of the project's own backend: SPKI as PEM. */
   publicKey: shownText(16 * 1024).nullable(),
   /**
-   * Limits of operations in this project, which replace those of the contract and the configuration; null is no limit
+   * The project's own limits of operations. They replace the limits of the contract and the configuration. Null means no limit
    * (spec#projects-limits).
    */
   limits: z.record(z.string(), limit.nullable()),
-  /** Web origins that may call under addresses that name this project. If it is empty, those of `CORS_ORIGINS` may. */
+  /** The web origins that may call addresses that name this project. If the list is empty, the origins in `CORS_ORIGINS` may. */
   webOrigins: z.array(shownText(300)).max(100),
   /** What callers who are not signed in see of profiles (spec#users-strangers). */
   publicProfiles,
-  /** Whether anybody may see connection lists. They show profiles, so they are never more public than profiles. */
+  /** Whether anybody may see connection lists. These lists show profiles, so they are never more public than profiles. */
   publicConnections: z.boolean(),
-  /** How many MiB of files the project may store; null is the value of the configuration (spec#storage-quota). */
+  /** How many MiB of files the project may store. Null means the value of the configuration (spec#storage-quota). */
   storageMib: wholeNumber.nullable(),
   /** The longest lifetime of the JWTs of the project's own backend, in seconds (spec#accounts-external-max-age). */
   externalTokenMaxAge: wholeNumber,
@@ -44,18 +44,18 @@ export const project = z.object({
   signUp: z.enum(['open', 'closed']),
   /** Whether users sign in only with a verified e-mail address (spec#accounts-unverified-sign-in). */
   requireVerifiedEmail: z.boolean(),
-  /** The page of the application that links in mails lead to; null is the first of `webOrigins` (spec#accounts-mail-texts). */
+  /** The application's page that the links in mails open. Null means the first of `webOrigins` (spec#accounts-mail-texts). */
   mailLinkBase: shownText(2048).nullable(),
   /** Subjects and texts of mails that replace the usual ones, by kind (spec#accounts-mail-texts). */
   mailTexts: mailTexts,
   createdAt: timestamp,
   updatedAt: timestamp,
-  /** For a project that is being deleted: since when, and how many users are still there. Otherwise null. */
+  /** Null if the project is not being deleted. Otherwise, since when it is being deleted, and how many users are still there. */
   deletion: z.object({ since: timestamp, usersLeft: wholeNumber }).nullable(),
 });
 export type Project = z.output<typeof project>;
 
-/** The settings of a project that gateways use. `publicConnections` is also false if `publicProfiles` is `none`. */
+/** The settings of a project that gateways use. If `publicProfiles` is `none`, `publicConnections` is false. */
 export const gatewaySettings = project
   .pick({ limits: true, webOrigins: true, publicConnections: true })
   .extend({
@@ -63,7 +63,10 @@ export const gatewaySettings = project
     /** Absent if identity has a version that does not send it. */
     publicProfiles: publicProfiles.default('card'),
     storageMib: wholeNumber.optional(),
-    /** Set for good once the project is deleted: only operations with `answersDeleted` answer for it (spec#projects-deleting). */
+    /**
+     * Set for good once the project is deleted. Then only operations with `answersDeleted` answer for it
+     * (spec#projects-deleting).
+     */
     isDeleted: z.literal(true).optional(),
   });
 export type GatewaySettings = z.output<typeof gatewaySettings>;
@@ -73,7 +76,7 @@ const booleans = { true: 'all', false: 'none' } as const;
 
 const name = text({ min: 1, max: 200 });
 
-/** What an operator may set on a project. An absent field stays as it is (PATCH) or gets its default. */
+/** What an operator may set on a project. In a PATCH, an absent field stays as it is. In a new project, it gets its default. */
 const settings = {
   publicKey: z
     .union([z.string().max(16 * 1024), jsonObject(16 * 1024)], 'must be a public key as PEM or JWK.')
@@ -170,8 +173,8 @@ export const deletedProject = z.object({ id: uuid, status: z.literal('deleting')
 export type DeletedProject = z.output<typeof deletedProject>;
 
 /**
- * Deletes a project for good: its requests are refused from now on, and its data is erased. `GET` shows the progress. Repeating it
- * changes nothing (spec#projects-delete).
+ * Deletes a project for good. From now on, its requests are refused. Its data is then erased; `GET` shows the progress.
+ * Repeating the call changes nothing (spec#projects-delete).
  */
 export const deleteProject = operation({
   ...one,
@@ -185,7 +188,7 @@ export const deleteProject = operation({
   answersDeleted: true,
 });
 
-/** Changes a project's name or settings; a `publicKey` of null removes the key (spec#projects-update). */
+/** Changes a project's name or settings. If `publicKey` is null, the key is removed (spec#projects-update). */
 export const updateProject = operation({
   ...one,
   name: 'identity.update-project',
@@ -195,19 +198,19 @@ export const updateProject = operation({
   body: z.object({ name: name.optional(), ...settings }),
 });
 
-/** Gives gateways the settings of all projects that do not have the defaults (docs/adr/0013). */
+/** Gives gateways the settings of all projects whose settings are not the defaults (docs/adr/0013). */
 export const getProjectSettings = internalOperation({
   name: 'identity.project-settings',
   feature: 'project',
   body: z.object({
-    /** Where the last page ended; null is the first. */
+    /** Where the last page ended; null for the first page. */
     after: uuid.nullable(),
   }),
   output: z.object({ projects: z.array(gatewaySettings), next: uuid.nullable() }),
   errors: [],
 });
 
-/** A project's users, newest first; `query` is a substring of username, name or e-mail address (spec#admin-users-list). */
+/** A project's users, newest first. `query` is a part of the username, name or e-mail address (spec#admin-users-list). */
 export const listProjectUsers = operation({
   ...one,
   name: 'identity.list-project-users',

@@ -108,7 +108,7 @@ export const fileUpload = {
   tooLarge: 'storage/file-too-large',
 } as const;
 
-/** Stores an image, upright and without metadata, and smaller sizes of it (spec#storage-images). */
+/** Stores an image, upright and without metadata. Also stores smaller sizes of it (spec#storage-images). */
 export const createImage = operation({
   ...ofFiles,
   name: 'storage.create-image',
@@ -196,7 +196,7 @@ export const getFileVariant = operation({
   params: byId.extend({ variant: z.string().regex(variantName).meta({ maxLength: 32 }) }),
 });
 
-/** Deletes one of the caller's files. It is gone immediately for everybody (spec#storage-delete). */
+/** Deletes one of the caller's files. From then on, nobody can get the file (spec#storage-delete). */
 export const deleteFile = operation({
   ...ofFiles,
   name: 'storage.delete-file',
@@ -214,7 +214,7 @@ export const deleteFile = operation({
   invalid: { params: 'storage/not-found' },
 });
 
-/** Which of the given ids are images of the user, each with its address. */
+/** Returns which of the given ids are images of the user, each with its address. */
 export const ownImages = internalOperation({
   name: 'storage.own-images',
   feature: 'storage',

@@ -4,7 +4,7 @@ import { sized } from '../scalars.ts';
 import { common } from './connection-shared.ts';
 import { nothing, perFiveMinutes } from './shared.ts';
 
-/** A user's settings for requests and the list of connections (spec#connections-settings). */
+/** A user's settings for connection requests and the list of connections (spec#connections-settings). */
 export const connectionSettings = z.object({
   /** Who may ask the user to connect: everyone, people with a connection in common, or nobody. */
   requestsFrom: z.enum(['everyone', 'common', 'nobody']),
@@ -17,8 +17,8 @@ export type ConnectionSettings = z.output<typeof connectionSettings>;
 export const maxTypesOff = 100;
 
 /**
- * For each type, whether a user gets its notifications (spec#notifications-settings). It lists Kith's own types, and other types
- * that the user has turned off.
+ * For each type of notifications, whether the user gets them (spec#notifications-settings). It lists Kith's own types, and
+ * other types that the user has turned off.
  */
 export const notificationSettings = z.object({
   types: z.record(z.string().regex(/^[a-z0-9-]{1,64}$/), z.boolean()),
@@ -46,7 +46,7 @@ export const getConnectionSettings = operation({
   output: connectionSettings,
 });
 
-/** Changes the given settings; the others stay (spec#connections-settings). */
+/** Changes the given settings. The other settings stay (spec#connections-settings). */
 export const updateConnectionSettings = operation({
   ...ofConnections,
   ...update,

@@ -34,7 +34,7 @@ export const ownUser = publicUser.extend({
 });
 export type OwnUser = z.output<typeof ownUser>;
 
-/** A user as operators see it: with the suspension, if there is one (spec#admin-users-suspension). */
+/** A user as operators see it, with the suspension if the user is suspended (spec#admin-users-suspension). */
 export const projectUser = ownUser.extend({
   suspension: z
     .object({ at: timestamp, until: timestamp.nullable(), reason: shownText(1000).nullable() })
@@ -51,7 +51,10 @@ export const username = z
   )
   .meta({ pattern: '^[A-Za-z0-9._]{3,30}$', maxLength: 30 });
 
-/** The profile fields that a user may set. An absent field stays as it is (PATCH) or empty (sign-up); null empties it. */
+/**
+ * The profile fields that a user may set. In a PATCH, an absent field stays as it is. At sign-up, it stays empty. Null empties
+ * a field.
+ */
 export const profileFields = {
   username: username.nullish(),
   name: nameText(100),
@@ -91,8 +94,8 @@ export const getUser = operation({
 const updatedFields = { ...profileFields, avatarFileId: uuid.nullish(), bannerFileId: uuid.nullish() };
 
 /**
- * Changes the caller's own profile (spec#users-update). A server key can change the profile of any user of its project, and also
- * `role` and `reputation` (spec#users-role-server-keys).
+ * Changes the caller's own profile (spec#users-update). A server key can change the profile of any user of its project. It can
+ * also change `role` and `reputation` (spec#users-role-server-keys).
  */
 export const updateUser = operation({
   ...common,
@@ -145,7 +148,7 @@ export const getUserByUsername = operation({
   query: z.object({ username: z.string().meta({ maxLength: 30 }) }),
 });
 
-/** Finds a user by the id in the project's own backend (spec#users-by-foreign-id). */
+/** Finds a user by the id that the user has in the project's own backend (spec#users-by-foreign-id). */
 export const getUserByForeignId = operation({
   ...lookUp,
   name: 'identity.get-user-by-foreign-id',
@@ -156,8 +159,8 @@ export const getUserByForeignId = operation({
 });
 
 /**
- * At most 5 users whose username or name contains the query, those that begin with it first. The answer is a bare array
- * (spec#users-suggestions).
+ * At most 5 users whose username or name contains the query. Names that begin with the query come first. The answer is a bare
+ * array (spec#users-suggestions).
  */
 export const suggestUsers = operation({
   ...lookUp,
@@ -169,7 +172,7 @@ export const suggestUsers = operation({
   errors: [],
 });
 
-/** Tells whether a username can be taken (spec#users-check-username). */
+/** Returns whether a username can be taken (spec#users-check-username). */
 export const checkUsername = operation({
   ...read,
   name: 'identity.check-username',
@@ -181,7 +184,7 @@ export const checkUsername = operation({
   errors: [],
 });
 
-/** Erases the caller's account. An event makes every service erase what it holds of the user (spec#users-erasure). */
+/** Erases the caller's account. An event makes every service erase what the service holds of the user (spec#users-erasure). */
 export const deleteUser = operation({
   ...common,
   name: 'identity.delete-user',
@@ -201,7 +204,7 @@ export const deleteUser = operation({
   invalid: { params: 'user/not-found' },
 });
 
-/** The project of a user, found by the user's id only; null if there is no such user (spec#short-forms-project). */
+/** The project of a user, found by the user's id alone. Null if there is no such user (spec#short-forms-project). */
 export const projectOfUser = internalOperation({
   name: 'identity.project-of-user',
   feature: 'user',
@@ -219,7 +222,10 @@ export const actingUser = internalOperation({
   errors: [],
 });
 
-/** The public profiles of up to 100 users of a project, each with the `seq` of its last event, for other services' copies. */
+/**
+ * The public profiles of up to 100 users of a project, for the copies of other services. Each has the `seq` of the user's last
+ * event.
+ */
 export const usersByIds = internalOperation({
   name: 'identity.users-by-ids',
   feature: 'user',

@@ -2,24 +2,24 @@ import { within } from '@kith/base';
 import type { Logger } from 'pino';
 import { Sweeper } from './sweeper.ts';
 
-/** How often, and for how long, a store is checked, in ms. */
+/** How often and for how long a store is checked, in ms. */
 export interface StoreTimes {
   everyMs: number;
   /** How long a check may take. */
   checkMs: number;
-  /** How long a store may fail its checks before the process has to end. */
+  /** How long a store may fail its checks. After this time, the process has to end. */
   endAfterMs: number;
 }
 
 const defaultTimes: StoreTimes = { everyMs: 1_000, checkMs: 3_000, endAfterMs: 120_000 };
 
 /**
- * Checks again and again whether a service's store answers. While it does not, consumers wait (`subscribe`), so that an outage
- * of any length does not use up an event's attempts. If the store stays away, the process ends: orchestrators restart a process
- * that ends, but not one that is unhealthy (docs/adr/0029).
+ * Checks again and again whether a service's store answers. While the store does not answer, consumers wait (`subscribe`). So
+ * an outage of any length does not use up an event's attempts. If the store stays away, the process ends. Orchestrators restart
+ * a process that ends, but not a process that is only unhealthy (docs/adr/0029).
  */
 export class StoreWatch {
-  /** Resolves when the store has been away for so long that the process is to end. */
+  /** Resolves when the store has been away for so long that the process has to end. */
   readonly lost: Promise<Error>;
   readonly #lose: (error: Error) => void;
   readonly #check: () => Promise<void>;
@@ -46,8 +46,8 @@ export class StoreWatch {
   }
 
   /**
-   * Checks now. Resolves with `false` if the store answers. If not, waits until it does and resolves with `true`, or with `false`
-   * if the service stops first.
+   * Checks the store now. If the store answers, resolves with `false`. If not, waits until the store answers, and then resolves
+   * with `true`. If the service stops first, resolves with `false`.
    */
   async waitedForIt(): Promise<boolean> {
     await this.#look();

@@ -1,7 +1,7 @@
 import { afterChange } from '@kith/store';
 import type { Logger } from 'pino';
 
-/** Runs a piece of work again and again: `everyMs` after the last run has ended, or immediately when asked to. */
+/** Runs a piece of work again and again: `everyMs` after the end of the last run, or immediately on `kick`. */
 export class Sweeper {
   readonly #work: () => Promise<void>;
   readonly #everyMs: number;
@@ -18,7 +18,10 @@ export class Sweeper {
     this.#schedule();
   }
 
-  /** Runs the work now, or once more if it is running. Within a change that is held, it runs after that change is made. */
+  /**
+   * Runs the work now. If the work is running, it runs once more afterwards. If the caller holds a change, the work runs after
+   * the change is made.
+   */
   kick(): void {
     afterChange(() => this.#kick());
   }

@@ -3,7 +3,7 @@ import type { StoreConfig } from '@kith/store';
 import { z } from 'zod';
 import { operationsAtOnce } from '../operations/admission.ts';
 
-/** What every process reads from its environment. The descriptions make up the README's table. */
+/** What every process reads from its environment. The README's table is made from the descriptions. */
 export const commonConfig = z.object({
   NODE_ENV: z
     .enum(['development', 'test', 'production'])
@@ -35,13 +35,13 @@ export const commonConfig = z.object({
     ),
 });
 
-/** The issuer and the audience of access tokens: the same for identity, the gateway and backups. */
+/** The issuer and the audience of access tokens. They are the same for identity, the gateway and backups. */
 export const tokenConfig = z.object({
   TOKEN_ISSUER: z.string().default('kith').describe('`iss` of access tokens'),
   TOKEN_AUDIENCE: z.string().default('kith.dev').describe('`aud` of access tokens: the own domain'),
 });
 
-/** What a process of the distributed form needs to reach the bus. */
+/** What a process needs to reach the bus in the distributed form. */
 export const natsConfig = z.object({
   NATS_URL: z
     .string({ error: 'a NATS address is needed, nats://host:4222' })
@@ -61,7 +61,7 @@ export const natsConfig = z.object({
     ),
 });
 
-/** What a service that stores needs to reach its database. */
+/** What a service that stores data needs to reach its database. */
 export const mongoConfig = z.object({
   MONGODB_URL: z
     .string({ error: 'a MongoDB address is needed, mongodb://host:27017' })
@@ -95,7 +95,7 @@ export const secretConfig = z.object({
     ),
 });
 
-/** What a service needs to take or give bytes over HTTP. */
+/** What a service needs to receive or send bytes over HTTP. */
 export const httpConfig = z.object({
   HTTP_PORT: wholeNumber(0, 65535)
     .default(9091)
@@ -103,18 +103,18 @@ export const httpConfig = z.object({
   ...secretConfig.shape,
 });
 
-/** The address by which clients reach the gateway, without a slash at its end. */
+/** The address at which clients reach the gateway. It does not end with a slash. */
 export const publicUrl = z
   .url({ protocol: /^https?$/, error: 'the address by which clients reach the gateway is needed' })
   .transform((url) => url.replace(/\/+$/, ''));
 export const publicUrlText =
   'address by which clients reach the gateway; the addresses of files, and links in mails, begin with it';
 
-/** The environment of a service that stores nothing, and of one that does. */
+/** The environment of a service that stores nothing, and of a service that stores data. */
 export const serviceConfig = z.object({ ...commonConfig.shape, ...natsConfig.shape });
 export const storingServiceConfig = z.object({ ...serviceConfig.shape, ...mongoConfig.shape });
 
-/** Where a process of the distributed form keeps a service's data: in a database of the service's own. */
+/** Where a process of the distributed form stores a service's data. Each service has its own database. */
 export function storeOf(
   service: string,
   { MONGODB_URL: url, KITH_PREFIX: prefix }: z.output<typeof mongoConfig> & { KITH_PREFIX: string },

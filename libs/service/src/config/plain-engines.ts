@@ -1,6 +1,6 @@
 import { StartError } from '@kith/base/config';
 
-/** The part of a process's environment that says how it reaches engines. */
+/** The part of a process's environment that says how the process reaches its engines. */
 export interface EngineAddresses {
   NODE_ENV: string;
   ALLOW_PLAIN_ENGINES: boolean;
@@ -12,7 +12,7 @@ export interface EngineAddresses {
 
 /**
  * In production, refuses engines that are reached over a network without encryption or without credentials (docs/adr/0055).
- * Engines on this machine's loopback are allowed: nobody else can read that traffic. Throws `StartError`.
+ * Engines on this machine's loopback are allowed, because nobody else can read that traffic. Throws `StartError`.
  */
 export function refusePlainEngines(config: EngineAddresses): void {
   if (config.NODE_ENV !== 'production' || config.ALLOW_PLAIN_ENGINES) return;
@@ -38,7 +38,7 @@ export function refusePlainEngines(config: EngineAddresses): void {
   }
 }
 
-/** The part of an address before its path; it may name several hosts. */
+/** The part of an address before its path. It may name several hosts. */
 function authority(url: string): string {
   return url.replace(/^[a-z+]+:\/\//i, '').replace(/[/?].*$/s, '');
 }

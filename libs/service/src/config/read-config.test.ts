@@ -113,6 +113,6 @@ test('a program that gives no secret is named, without what it has printed', () 
   expect(() => readConfig(secretConfig, { KITH_SECRET_COMMAND: '/nowhere/kms get' })).toThrow(
     new StartError('KITH_SECRET_COMMAND: /nowhere/kms gave no secret (ENOENT).'),
   );
-  // Only settings that are secrets can come from a command.
+  // Only a setting that is a secret can come from a command.
   expect(readConfig(schema, { SECRET_COMMAND: `${process.execPath} -v` }).SECRET).toBeUndefined();
 });

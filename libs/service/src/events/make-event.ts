@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { EventEnvelope, EventOf, EventSpec } from '@kith/contracts';
 
-/** Makes an event of its contract type. The event is stored together with the change that it announces. */
+/** Makes an event of a type from the contracts. The event is stored together with the change that it announces. */
 export function makeEvent<E extends EventSpec>(
   spec: E,
   of: {

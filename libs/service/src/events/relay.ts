@@ -12,12 +12,16 @@ interface Failure extends StoredEvent {
 }
 
 const batch = 100;
-/** An event published twice within this time after it was stored has only one copy: brokers drop repeats for two minutes. */
+/**
+ * If an event is published twice within this time (in ms) after it was stored, there is only one copy of it. Brokers drop
+ * repeats for two minutes.
+ */
 const oneCopyMs = 60_000;
 
 /**
- * Publishes the events of an outbox: immediately when a handler kicks it, and every `sweepMs`, for events that a process left
- * behind when it died. Publishing twice is harmless: consumers go by `seq` and by the event's id.
+ * Publishes the events of an outbox. This happens immediately when a handler kicks it. It also happens every `sweepMs`, for
+ * events that a process left behind when it died. Publishing an event twice is harmless, because consumers go by `seq` and by
+ * the event's id.
  */
 export class Relay {
   readonly #options: { bus: Bus; outbox: Outbox; log: Logger; metrics: Metrics };
@@ -25,18 +29,18 @@ export class Relay {
   readonly #checks: NodeJS.Timeout;
   /** The timer that runs while a kick waits for more events. */
   #gathering: NodeJS.Timeout | undefined;
-  /** Whether the marks have to be compared with the log before anything else is published. */
+  /** Whether the marks must be compared with the log before anything else is published. */
   #isCheckDue = true;
-  /** Counts the times the connection was lost. */
+  /** How often the connection was lost. */
   #connections = 0;
-  /** The epoch of the database. It goes out with every event. */
+  /** The epoch of the database. Every event carries it. */
   #epoch = 0;
   #running: Promise<void> | undefined;
   #again = false;
   #stopped = false;
-  /** The events that this sweep could not publish. */
+  /** Where this sweep has got to, and the events that it could not publish. */
   #past: Past | undefined;
-  /** When the oldest event that is known to be unpublished occurred, Unix ms. */
+  /** When the oldest event that is known to be unpublished occurred, as Unix time in ms. */
   #oldest: number | undefined;
   readonly #unwatch: () => void;
 
@@ -46,12 +50,12 @@ export class Relay {
     log: Logger;
     metrics: Metrics;
     sweepMs?: number;
-    /** How often the marks are compared with the log. It also happens at the start and after a lost connection. */
+    /** How often the marks are compared with the log, in ms. They are also compared at the start and after a lost connection. */
     checkMs?: number;
   }) {
     this.#options = options;
     this.#timer = setInterval(() => {
-      // A run that is under way ends first: if each sweep started it over, it might never get past slow failures.
+      // A run that is under way goes on. If each sweep restarted the run, the run might never get past slow failures.
       if (!this.#running) this.#past = undefined;
       this.kick();
     }, options.sweepMs ?? 2_000);
@@ -73,8 +77,8 @@ export class Relay {
   }
 
   /**
-   * Publishes soon; does not wait and does not throw. With `within`, publishes that many ms later, together with the events that
-   * come meanwhile. This is for events that nobody waits for.
+   * Publishes soon. Does not wait and does not throw. `within` is for events that nobody waits for. They are published that
+   * many ms later, together with the events that come in the meantime.
    */
   kick({ within = 0 }: { within?: number } = {}): void {
     afterChange(() => {
@@ -88,7 +92,8 @@ export class Relay {
     this.#gathering = undefined;
     if (this.#stopped) return;
     this.#again = true;
-    // A run also publishes what other requests have stored. So the run belongs to no trace: each event has its own.
+    // A run also publishes what other requests have stored. So the run itself belongs to no trace. Each event has its own
+    // trace.
     const run = () => this.#run();
     this.#running ??= (tracing()?.detached(run) ?? run()).finally(() => {
       this.#running = undefined;
@@ -96,7 +101,7 @@ export class Relay {
     });
   }
 
-  /** Publishes what is stored, then ends. Events that fail stay for the next start. */
+  /** Publishes the events that are stored, then ends. Events that fail stay stored until the next start. */
   async stop(): Promise<void> {
     if (this.#stopped) return;
     clearInterval(this.#timer);
@@ -105,7 +110,7 @@ export class Relay {
     this.#unwatch();
     this.#stopped = true;
     await this.#running;
-    // Publishes what was stored while the last run was ending; nothing else starts a run now.
+    // Publishes the events that were stored while the last run was ending. Nothing else starts a run now.
     this.#past = undefined;
     this.#again = true;
     await this.#run();
@@ -127,7 +132,7 @@ export class Relay {
         if (first) log.warn({ err: first.reason, events: failures.length }, 'events not published yet');
         // Without a connection, later events cannot be published either.
         if (first && !bus.isConnected()) this.#again = false;
-        // In the embedded form nothing above yields to the event loop: here requests get their turn between two batches.
+        // In the embedded form, nothing above yields to the event loop. This gives requests their turn between two batches.
         await nextTurn();
       }
     } catch (error) {
@@ -150,7 +155,7 @@ export class Relay {
     }
   }
 
-  /** Publishes events and marks the published ones; returns those that failed. */
+  /** Publishes events and marks the published events. Returns the events that failed. */
   async #publish(events: readonly StoredEvent[]): Promise<Failure[]> {
     const { bus, outbox, log, metrics } = this.#options;
     const connections = this.#connections;
@@ -164,8 +169,8 @@ export class Relay {
         }),
       ),
     );
-    // The connection was lost meanwhile. The broker may have come back without the first of these events, and the position of the
-    // last one would hide that.
+    // The connection was lost in the meantime. The broker may have come back without the first of these events. The position of
+    // the last event would hide this.
     if (connections !== this.#connections) return [];
     const done: { key: string; id: string; at: number; position: number }[] = [];
     const failures: Failure[] = [];
@@ -176,7 +181,8 @@ export class Relay {
       if (stored.conflict)
         log.error({ event: stored.key }, 'two events have one seq: the database lost a change');
     }
-    // A late event may have an earlier copy at any position, published by a process that died before it marked the event.
+    // A late event may have an earlier copy at any position. A process publishes such a copy if it dies before it marks the
+    // event.
     for (const [isLate, some] of Map.groupBy(done, ({ at }) => Date.now() - at > oneCopyMs)) {
       const inOrder = some.toSorted((one, other) => one.position - other.position);
       const last = inOrder.at(-1) as (typeof done)[number];
@@ -187,7 +193,7 @@ export class Relay {
     }
     metrics.eventsPublished.inc(done.length);
     metrics.eventsNotPublished.inc(failures.length);
-    // The log may be gone: then it takes no events.
+    // The log itself may be gone, and then it takes no events.
     if (failures.length > 0) this.#isCheckDue = true;
     return failures;
   }
@@ -197,7 +203,9 @@ export class Relay {
     return { ...event, aggregate: { ...event.aggregate, epoch: this.#epoch } };
   }
 
-  /** Skips the events that could not be published, so that they do not hold up later ones. The next sweep tries them again. */
+  /**
+   * Skips the events that could not be published, so that later events need not wait for them. The next sweep tries them again.
+   */
   #pass(events: readonly StoredEvent[], failures: readonly Failure[]): void {
     const oldest = oldestOf(failures);
     if (!this.#past) this.#oldest = oldest;

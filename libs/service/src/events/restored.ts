@@ -2,7 +2,7 @@ import type { Bus } from '@kith/bus';
 import type { Outbox } from '@kith/store';
 
 /**
- * After a restore, makes the bus deliver once more the events that the service had taken in since its backup. Returns `undefined`
+ * After a restore, makes the bus deliver again the events that the service had taken in since its backup. Returns `undefined`
  * if nothing was restored. Call `finish` when all other steps are done.
  */
 export async function startOverIfRestored(

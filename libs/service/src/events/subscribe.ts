@@ -9,29 +9,31 @@ export interface EventSubscription<App, E extends EventSpec = EventSpec> {
   /** `<service>-<purpose>`. */
   durable: string;
   events: readonly E[];
-  /** Applies one event. It may come again, late or out of order: apply it by `aggregate.seq` or under the event's id. */
+  /**
+   * Applies one event. An event may come again, late or out of order. So apply it by `aggregate.seq`, or under the event's id.
+   */
   apply(event: EventOf<E>, app: App): Promise<void>;
   /**
-   * How many events a process applies at the same time: applying one is mostly waiting for the database. The effect is that of
-   * as many replicas. Only with 1 do results usually have the order of the events. In the embedded form, whose databases answer
-   * without waiting, events always come one by one.
+   * How many events a process applies at the same time. Applying an event is mostly waiting for the database. The effect is the
+   * same as with that number of replicas. Only with 1, the results usually have the order of the events. In the embedded form,
+   * databases answer without waiting, so events always come one by one.
    */
   atOnce?: number;
 }
 
-/** Declares a subscription; the events' types come from their contracts. */
+/** Declares a subscription. The types of the events come from their contracts. */
 export function subscription<App, E extends EventSpec>(
   options: EventSubscription<App, E>,
 ): EventSubscription<App> {
   return options as unknown as EventSubscription<App>;
 }
 
-/** How many events are applied at the same time if a subscription does not say. */
+/** How many events are applied at the same time if a subscription does not say this. */
 const someAtOnce = 4;
 
 /**
- * Starts a subscription: each event is parsed by its schema before it is applied. While the store does not answer, the events
- * that are being applied are held, and no further ones are begun.
+ * Starts a subscription. The schema of each event parses it before it is applied. While the store does not answer, the events
+ * that are being applied wait, and no other event is begun.
  */
 export async function subscribe<App>(
   subscribed: EventSubscription<App>,
@@ -63,7 +65,7 @@ export async function subscribe<App>(
   const subjects = subscribed.events.map((spec) => eventFilter(bus.prefix, spec));
   const intake = await bus.consume({ durable, subjects, atOnce, progress }, handle);
   let asked: Promise<Backlog> | undefined;
-  // One scrape asks for both numbers.
+  // One scrape reads two numbers. Both come from the same request to the bus.
   const backlog = () => {
     asked ??= bus.backlog(durable).finally(() => {
       asked = undefined;
@@ -82,7 +84,7 @@ export async function subscribe<App>(
   };
 }
 
-/** Applies an event. If that fails because the store is away, applies it again when the store is back. */
+/** Applies an event. If this fails because the store is away, applies the event again when the store is back. */
 async function applied(apply: () => Promise<void>, store: StoreWatch | undefined): Promise<void> {
   for (;;) {
     try {
@@ -94,7 +96,7 @@ async function applied(apply: () => Promise<void>, store: StoreWatch | undefined
 }
 
 function measureLag(metrics: Metrics, durable: string, { occurredAt }: { occurredAt: string }): void {
-  // Machines' clocks differ; an event is not applied before it occurs.
+  // The clocks of machines differ, but an event cannot be applied before it occurs.
   const seconds = Math.max(0, Date.now() - Date.parse(occurredAt)) / 1000;
   metrics.eventLag.observe({ durable }, seconds);
   metrics.eventLastLag.set({ durable }, seconds);

@@ -7,13 +7,14 @@ interface Parts {
   outbox: Outbox;
 }
 
-/** How many positions are searched, or taken back, in one step. */
+/** How many positions one step searches or takes back. */
 const window = 1_000;
 
 /**
- * Compares the marks of published events with the log that they were published to, and takes back the marks of events that the
- * log has lost: all marks if it is another log, otherwise those above the last event that is still there (docs/adr/0027).
- * @returns The position above which marks were taken back; `undefined` when nothing was lost.
+ * Compares the marks of published events with the log to which they were published. Takes back the marks of events that the log
+ * has lost (docs/adr/0027). If the log is another log, these are all marks. Otherwise they are the marks above the last event
+ * that is still there.
+ * @returns The position above which marks were taken back; `undefined` if nothing was lost.
  */
 export async function takeBackLost(parts: Parts): Promise<number | undefined> {
   const { bus, outbox } = parts;
@@ -27,18 +28,22 @@ export async function takeBackLost(parts: Parts): Promise<number | undefined> {
     if (!marked || top !== highest) await outbox.noteFact('log', { created, highest: top });
     return undefined;
   }
-  // The loss is noted before the work begins: otherwise, events published meanwhile would hide what is still to be taken back.
+  // The loss is noted before the work begins. Otherwise, events that are published in the meantime would hide the marks that
+  // still have to be taken back.
   await outbox.noteFact('log', { created, highest: top, lostAfter });
   for (let after = lostAfter; after < top; after += window) {
     await outbox.unpublish(after, Math.min(after + window, top));
-    // In the embedded form nothing above yields to the event loop.
+    // In the embedded form, nothing above yields to the event loop.
     await nextTurn();
   }
   await outbox.noteFact('log', { created, highest: lostAfter });
   return lostAfter;
 }
 
-/** Finds the position, `from` or below, above which the log has lost marked events: 0 if it has lost all, `undefined` if none. */
+/**
+ * Finds the position above which the log has lost marked events. Looks at `from` and below. Returns 0 if the log has lost all
+ * of them, and `undefined` if it has lost none.
+ */
 async function findLoss({ bus, outbox }: Parts, from: number): Promise<number | undefined> {
   let isLost = false;
   for (let below = from + 1, width = window; below > 1; ) {
@@ -62,10 +67,10 @@ async function findLoss({ bus, outbox }: Parts, from: number): Promise<number | 
       isLost = true;
       below = last + 1;
     } else if (position < first) {
-      // This event has expired, and so have those below it.
+      // This event has expired, and so have all events below it.
       return isLost ? position : undefined;
     }
-    // Otherwise the event was withdrawn, which says nothing about a loss.
+    // Otherwise the event was withdrawn. This says nothing about a loss.
   }
   return isLost ? 0 : undefined;
 }

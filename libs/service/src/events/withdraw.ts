@@ -4,7 +4,7 @@ import type { EventRange, Outbox, PublishedEvent } from '@kith/store';
 
 const batch = 100;
 
-/** Removes all copies of published events from the bus. The outbox keeps what it has of them. */
+/** Removes all copies of published events from the bus. The outbox keeps its record of them. */
 export function withdrawEvents(bus: Bus, events: readonly PublishedEvent[]): Promise<void> {
   return bus.withdraw(
     events.map(({ event, span }) => ({ subject: eventSubject(bus.prefix, event), id: event.id, span })),
@@ -12,8 +12,9 @@ export function withdrawEvents(bus: Bus, events: readonly PublishedEvent[]): Pro
 }
 
 /**
- * Erases the published events of a range, except the one with the key `keep`: first from the bus (only those for which `withdraw`
- * returns true), then from the outbox. It is safe to die in between: the next run withdraws again what the outbox still has.
+ * Erases the published events of a range, except the event with the key `keep`. First it erases them from the bus, if
+ * `withdraw` returns true for them. Then it erases them from the outbox. The process may die in between: the next run withdraws
+ * again what the outbox still has.
  */
 export async function eraseEvents(
   parts: { bus: Bus; outbox: Outbox },

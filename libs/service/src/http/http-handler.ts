@@ -2,17 +2,17 @@ import type { IncomingMessage } from 'node:http';
 import type { OperationSpec, OutputOf } from '@kith/contracts';
 import type { OperationRequest } from '../operations/handler.ts';
 
-/** A request whose body or answer is bytes. The body is not validated yet. */
+/** A request whose body or answer is bytes. The body is not yet validated. */
 export type HttpRequest<O extends OperationSpec> = Omit<
   OperationRequest<O>,
   'body' | 'setHeader' | 'linkNext' | 'deadline'
 > & {
   incoming: IncomingMessage;
-  /** Validates the fields of a form other than its file. Throws the contract's code. */
+  /** Validates the fields of a form, except its file. Throws the error code of the contract. */
   fields(given: Record<string, unknown>): OperationRequest<O>['body'];
   /** How many MiB the project may store, if it has a limit. */
   storageMib: number | undefined;
-  /** Aborted when the client is gone or the process has to end. */
+  /** Aborted when the client has gone or the process has to end. */
   signal: AbortSignal;
 };
 
@@ -20,11 +20,14 @@ export type HttpRequest<O extends OperationSpec> = Omit<
 export interface BytesAnswer {
   status: 200 | 206 | 304;
   headers: Record<string, string>;
-  /** Read at the client's pace: each chunk after the previous one is written. Absent if the answer has no body. */
+  /**
+   * The bytes of the answer, read at the client's pace. Each chunk is read after the previous chunk is written. Absent if the
+   * answer has no body.
+   */
   body?: AsyncIterable<Uint8Array>;
 }
 
-/** An operation whose bytes a service takes or gives over HTTP, with its handler. */
+/** An operation with its handler. A service receives or sends the bytes of this operation over HTTP. */
 export interface HttpHandler<App, O extends OperationSpec = OperationSpec> {
   spec: O;
   handle(request: HttpRequest<OperationSpec>, app: App): Promise<unknown>;

@@ -27,7 +27,7 @@ describe('a download', () => {
     await intake.drain(0);
   });
 
-  /** Downloads over a connection that stays open; returns the bytes and whether they are complete. */
+  /** Downloads over a connection that stays open. Returns the bytes, and whether they are complete. */
   async function download(): Promise<{ body: string; isWhole: boolean }> {
     const path = canonicalPath(getFile, context);
     const signed = signContext(secrets, { method: 'GET', path, operation: getFile.name }, context);

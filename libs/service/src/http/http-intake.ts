@@ -24,7 +24,7 @@ import { validatePart } from '../operations/validate.ts';
 import type { BytesAnswer, HttpHandler, HttpRequest } from './http-handler.ts';
 import { canonicalPath, verifiedContext } from './signed-context.ts';
 
-/** Where a service takes requests over HTTP, and the secrets by which it recognises those that a gateway sent. */
+/** Where a service accepts requests over HTTP, and the secrets by which it recognises requests from a gateway. */
 export interface HttpIntakeConfig {
   host: string;
   /** 0 picks a free port. */
@@ -47,29 +47,29 @@ export interface HttpIntakeOptions<App> extends HttpIntakeConfig {
 export interface HttpIntake {
   /** `http://host:port` */
   readonly url: string;
-  /** Takes no more requests, and waits at most `ms` for those under way; then breaks off the rest. */
+  /** Accepts no more requests, and waits at most `ms` for the requests under way. Then breaks off the rest. */
   drain(ms: number): Promise<void>;
 }
 
 /** The header that names the operation. */
 export const operationHeader = 'kith-operation';
 
-/** How long the rest of a refused body is read and dropped, in ms: its sender has that long to see the answer. */
+/** How long the rest of a refused body is read and dropped, in ms. During this time, the sender can see the answer. */
 const dropMs = 5_000;
 const keepAliveMs = 65_000;
 
 /**
- * Serves operations whose bodies or answers are bytes. It trusts what the gateway has signed and nothing else. It answers refusals
- * and failures as an operation on the bus does, with status and code in the same headers (docs/adr/0045).
+ * Serves operations whose bodies or answers are bytes. It trusts only what a gateway has signed. It reports refusals and
+ * failures as an operation on the bus does, with status and code in the same headers (docs/adr/0045).
  */
 export async function serveHttp<App>(options: HttpIntakeOptions<App>): Promise<HttpIntake> {
   const { host, port, log } = options;
   const byName = new Map(options.handlers.map((one) => [one.spec.name as string, one]));
   const open = new Set<{ abort(): void; done: Promise<void> }>();
-  // The gateway has already checked the head, and limits how long a body takes.
+  // The gateway has already checked the head. It also limits how long a body takes.
   const server = createServer({
     ...{ requestTimeout: 0, keepAliveTimeout: keepAliveMs, headersTimeout: 10_000 },
-    // The context holds the query, which may be as long as a client's whole head, and base64 makes it longer.
+    // The context holds the query, which may be as long as the whole head of a client's request. Base64 makes it longer.
     maxHeaderSize: 64 * 1024,
   });
   const take = (request: IncomingMessage, response: ServerResponse) => {
@@ -81,8 +81,9 @@ export async function serveHttp<App>(options: HttpIntakeOptions<App>): Promise<H
     open.add(one);
     one.done = answer(byName, options, { request, response, gone }).finally(() => open.delete(one));
   };
-  // A body of unknown length ends with its connection. Closing the connection while bytes are unread would reset it, and the gateway
-  // could lose the answer. So our side is ended first, and the connection is closed after the gateway has had time to see that.
+  // A body of unknown length ends with its connection. If the connection were closed while bytes are unread, it would be reset,
+  // and the gateway could lose the answer. So our side ends first. The connection is closed later, after the gateway has had
+  // time to notice.
   server.on('connection', (socket) => {
     socket.destroySoon = () => {
       if (socket.writable) socket.end();
@@ -160,7 +161,7 @@ async function answer<App>(
   try {
     await (span ? span.run(work) : work());
   } catch (error) {
-    // If the client is gone, there is nobody to answer.
+    // If the client has gone, nobody waits for an answer.
     if (!gone.signal.aborted) {
       const known = error instanceof ApiError && isListed(spec, error.code) ? error : undefined;
       if (!known) log.error({ err: error }, 'operation failed');
@@ -181,7 +182,7 @@ async function answer<App>(
   }
 }
 
-/** The operation and the context of a request, if a gateway has signed both for this method and path. */
+/** The operation and the context of a request. Undefined unless a gateway has signed both for this method and path. */
 function knownRequest<App>(
   byName: ReadonlyMap<string, HttpHandler<App>>,
   secrets: Secrets,
@@ -220,7 +221,7 @@ function requestOf(
   } as unknown as HttpRequest<OperationSpec>;
 }
 
-/** Writes an answer that is complete in memory, and reads and drops the rest of the request's body. */
+/** Writes an answer that is complete in memory. Reads and drops the rest of the request's body. */
 function write(request: IncomingMessage, response: ServerResponse, { headers, body }: Message): void {
   const { [statusHeader]: status, ...rest } = headers;
   const isRest = !request.complete;
@@ -237,7 +238,10 @@ function write(request: IncomingMessage, response: ServerResponse, { headers, bo
   request.once('close', () => clearTimeout(late));
 }
 
-/** Throws if there are fewer bytes than announced: on a connection that stays open, the reader would wait for the rest. */
+/**
+ * Writes the bytes of a download. Throws if there are fewer bytes than announced. Otherwise a reader on a connection that stays
+ * open would wait for the rest.
+ */
 async function writeBytes(
   response: ServerResponse,
   { status, headers, body }: BytesAnswer,
@@ -246,7 +250,7 @@ async function writeBytes(
   response.writeHead(status, { ...headers, [statusHeader]: String(status) });
   if (!body) return void response.end();
   let left = Number(headers['Content-Length']);
-  // Without this, the process would go on waiting for a hanging store after the client has gone.
+  // Without this, the process would wait for a hanging store even after the client has gone.
   if (body instanceof Readable) addAbortSignal(signal, body);
   try {
     for await (const chunk of body) {

@@ -1,28 +1,34 @@
 import { type Secrets, traceparentHeader } from '@kith/base';
 import { decodeContext, encodeContext, type RequestContext } from '../operations/context.ts';
 
-/** Headers of a request from the gateway to a service: the request's context, and the proof that it comes from the gateway. */
+/**
+ * The headers of a request from the gateway to a service. They hold the request's context, and the proof that it comes from the
+ * gateway.
+ */
 export const signedContextHeader = 'kith-signed-context';
 export const signatureHeader = 'kith-signature';
 
 /** The purpose that the signatures of contexts name. */
 const purpose = 'context of a request';
-/** How long a request can be begun with a signature after it was made, in ms. */
+/** How long a signature is valid, in ms. The request must begin within this time. */
 const lifeMs = 30_000;
-/** A signature that ends later than this was not made by a gateway. Clocks may differ by the difference between this and `lifeMs`. */
+/**
+ * How far in the future a signature of a gateway may end, in ms. The difference from `lifeMs` is how much two clocks may
+ * differ.
+ */
 export const longestLifeMs = 60_000;
 
-/** What a signature is bound to besides the context, so that it cannot be sent again for another address. */
+/** What a signature is bound to besides the context. So nobody can send the signature again for another address. */
 export interface Signed {
   /** The method that the client sent. */
   method: string;
-  /** The path by which the gateway asks the service. */
+  /** The path at which the gateway calls the service. */
   path: string;
   /** The name of the operation. */
   operation: string;
 }
 
-/** The headers that make a service trust a request: context and signature (docs/adr/0045). */
+/** The headers that make a service trust a request: the context and its signature (docs/adr/0045). */
 export function signContext(
   secrets: Secrets,
   signed: Signed,
@@ -38,7 +44,7 @@ export function signContext(
   };
 }
 
-/** The context of a request; `undefined` unless a gateway with one of these secrets has signed it for this address recently. */
+/** The context of a request. `undefined` unless a gateway with one of these secrets has recently signed it for this address. */
 export function verifiedContext(
   secrets: Secrets,
   signed: Signed,
@@ -56,11 +62,11 @@ export function verifiedContext(
 }
 
 function textOf({ method, path, operation }: Signed, told: string, end: number): string {
-  // No part contains a line break.
+  // No part contains a line break, so the joined text has only one meaning.
   return [method, path, operation, end, told].join('\n');
 }
 
-/** The canonical path of an operation's address: the same for all address forms, with lower-case ids and without the query. */
+/** The canonical path of an operation's address. It is the same for all address forms. It has lower-case ids and no query. */
 export function canonicalPath(
   operation: { path: string },
   { projectId, params }: Pick<RequestContext, 'projectId' | 'params'>,

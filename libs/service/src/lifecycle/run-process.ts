@@ -1,18 +1,18 @@
 import { createLogger, StartError, startTracing, stopTracing, tracing } from '@kith/base';
 import type { Logger } from 'pino';
 
-/** What a process runs. `ready` is sent to the launcher that started the process, if there is one. */
+/** What a process runs. If a launcher started the process, `ready` is sent to the launcher. */
 export interface RunningProcess {
   stop(): Promise<void>;
-  /** Called before `stop` on a SIGTERM: the process keeps serving while load balancers learn that it will end. */
+  /** Called before `stop` on a SIGTERM. The process keeps serving while load balancers learn that it will end. */
   drain?(): Promise<void>;
   log?: Logger;
-  /** Resolves when the process cannot go on: it then stops in order, with exit code 1. */
+  /** Resolves when the process cannot go on. The process then stops in order, with exit code 1. */
   failed?: Promise<Error>;
   ready?: { internalPort: number; url?: string; httpUrl?: string; adminUrl?: string };
 }
 
-/** Like {@link startProcess}, but a `StartError` becomes one sentence on stderr and exit code 1. Only for entry points. */
+/** Like {@link startProcess}, but turns a `StartError` into one sentence on stderr and exit code 1. Only for entry points. */
 export async function runProcess(...args: Parameters<typeof startProcess>): Promise<void> {
   try {
     await startProcess(...args);
@@ -24,10 +24,10 @@ export async function runProcess(...args: Parameters<typeof startProcess>): Prom
 }
 
 /**
- * Calls `start`, then waits for SIGINT or SIGTERM and stops what runs in order; on SIGTERM it drains first. A signal that comes
- * during the start takes effect after it. Resolves when the start is done, and rejects as `start` does.
- * @param options.stopMs How long stopping may take before the process ends anyway. Work in flight has 10 s, and so have relays
- * and sweeps.
+ * Calls `start`. Then waits for SIGINT or SIGTERM, and stops what runs in order. On SIGTERM, it drains first. If a signal comes
+ * during the start, it takes effect after the start. Resolves when the start is done, and rejects as `start` does.
+ * @param options.stopMs How long stopping may take before the process ends anyway. Work in flight has 10 s. Relays and sweeps
+ * also have 10 s.
  */
 export async function startProcess(
   name: string,
@@ -39,7 +39,8 @@ export async function startProcess(
   const running = await start(process.env);
   const log = running.log ?? createLogger({ name, level: 'info' });
   tracing()?.logTo(log);
-  // By default Node would end the process in the middle of other requests. Instead, log the error and stop in order.
+  // By default, Node would end the process in the middle of other requests. Instead, the error is logged and the process stops
+  // in order.
   const ends = { running, log, stopMs };
   process.on('uncaughtException', (error) => end(ends, 1, error));
   process.on('unhandledRejection', (error) => end(ends, 1, error));
@@ -54,8 +55,9 @@ export async function startProcess(
 }
 
 /**
- * Returns two promises. `asked` resolves on a signal, or when the launcher that started the process is gone; `atOnce` does so for
- * the same reasons except SIGTERM. A second SIGTERM changes nothing: a launcher and a process group may both pass on the same one.
+ * Returns two promises. `asked` resolves on a signal, or when the launcher that started the process has gone. `atOnce` does the
+ * same, but not on SIGTERM. A second SIGTERM changes nothing, because a launcher and a process group may both pass on the same
+ * signal.
  */
 function askedToEnd(): { asked: Promise<void>; atOnce: Promise<void> } {
   const atOnce = new Promise<void>((resolve) => {
@@ -82,7 +84,7 @@ function end({ running, log, stopMs }: Ends, code: number, error?: unknown): voi
   if (error) log.fatal({ err: error }, 'unexpected failure');
   if (ending) return;
   ending = true;
-  // A stop that hangs must not keep alive a process that serves nothing any more: its supervisor starts another.
+  // If the stop hangs, the process serves nothing and must still end. Its supervisor then starts another process.
   setTimeout(() => {
     log.error('did not stop in time');
     process.exit(1);

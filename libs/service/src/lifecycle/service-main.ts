@@ -20,7 +20,7 @@ export function runServiceMain(manifest: ServiceManifest): Promise<void> {
   });
 }
 
-/** Runs a process on the bus: config, log, bus, internal port, signals. Only for `main.ts` files. */
+/** Runs a process on the bus, with config, log, bus, internal port and signals. Only for `main.ts` files. */
 export function runOnBus<Schema extends typeof serviceConfig>(
   name: string,
   schema: Schema,

@@ -12,7 +12,7 @@ import { Admission } from '../operations/admission.ts';
 import type { AuditLog } from '../operations/audited.ts';
 import { serveInternal, serveOperation } from '../operations/serve.ts';
 
-/** The parts of its manifest that a service is started with. */
+/** The parts of a manifest that starting the service needs. */
 type Manifest<App> = Pick<
   ServiceManifest<App>,
   'name' | 'operations' | 'streams' | 'internal' | 'emits' | 'subscriptions'
@@ -22,30 +22,30 @@ type Manifest<App> = Pick<
 export interface ServiceParts<App> {
   app: App;
   /**
-   * The outbox of its store. It also knows how far its subscriptions have got, and whether the store was restored from a backup
-   * (docs/adr/0028).
+   * The outbox of the service's store. The outbox also knows how far the subscriptions have got, and whether the store was
+   * restored from a backup (docs/adr/0028).
    */
   outbox?: Outbox;
-  /** Where answers to requests with a key are kept; a service without it takes no keys. */
+  /** Where the service stores answers to requests with a key. Without it, a service accepts no keys. */
   replies?: Replies | undefined;
   /** Where the service keeps the audit log, if it keeps one. */
   auditLog?: AuditLog | undefined;
-  /** Further steps after a restore, before anything is served. Repeatable. */
+  /** Further steps after a restore. They run before anything is served. Repeatable. */
   restored?: () => Promise<void>;
-  /** Relays and sweeps. They run until they are stopped, which happens after intake has ended. */
+  /** Relays and sweeps. They run until they are stopped, after the intake has ended. */
   background?: readonly { stop(): Promise<void> }[];
-  /** Throws or rejects when the store cannot be used. */
+  /** Throws or rejects if the store cannot be used. */
   checkStore?: () => Promise<void>;
   close?: () => Promise<void>;
-  /** Where to serve its `streams`. */
+  /** Where to serve the service's `streams`. */
   http?: HttpIntakeConfig | undefined;
 }
 
 const drainMs = 10_000;
 
 /**
- * Starts a service: subscriptions first, so that the first request finds what events have brought. Throws if the service needs
- * parts that it was not given (`refuseIncomplete`).
+ * Starts a service. Subscriptions start first, so that the first request finds what events have brought. Throws if a part is
+ * missing that the service needs (`refuseIncomplete`).
  */
 export async function startService<App>(
   runtime: ServiceRuntime,
@@ -81,7 +81,7 @@ export async function startService<App>(
     intakes.push(await serveOperation(one, { ...options, admission }));
   }
   const { streams } = manifest;
-  // There is no address while a folder is restored or moved, because nobody is served then.
+  // While a folder is being restored or moved, there is no address. Nobody is served then.
   const http =
     streams && parts.http
       ? await serveHttp({

@@ -1,22 +1,22 @@
 import type { EventFeature, InternalOperationSpec, NoticeSpec } from '@kith/contracts';
 
-/** What a process does on the bus. It may do nothing else (docs/adr/0042). */
+/** Everything that a process may do on the bus (docs/adr/0042). */
 export interface BusUses {
   readonly name: string;
-  /** The operations it serves, by their short names. */
+  /** The operations that the process serves, by their short names. */
   readonly operations?: Readonly<Record<string, { readonly spec: { readonly name: string } }>>;
-  /** Its answers to the questions of other services. */
+  /** The operations that the process serves for other services. */
   readonly internal?: readonly { readonly spec: InternalOperationSpec }[];
-  /** What it asks other services. */
+  /** The operations that the process calls at other services. */
   readonly asks?: readonly InternalOperationSpec[];
-  /** The features whose events it publishes and withdraws. */
+  /** The features whose events the process publishes and withdraws. */
   readonly emits?: readonly EventFeature[];
-  /** The events it consumes, each in a durable consumer of its own. */
+  /** The events that the process consumes, each in its own durable consumer. */
   readonly subscriptions?: readonly { readonly durable: string }[];
-  /** The notices it sends. */
+  /** The notices that the process sends. */
   readonly tells?: readonly NoticeSpec[];
-  /** The notices it listens to. */
+  /** The notices that the process listens to. */
   readonly hears?: readonly NoticeSpec[];
-  /** Whether it forwards requests to the operations of all services, as gateways do. */
+  /** Whether the process forwards requests to the operations of all services, as gateways do. */
   readonly forwards?: boolean;
 }

@@ -10,41 +10,44 @@ import type { BusUses } from './bus-uses.ts';
 import { PermittedBus } from './permitted-bus.ts';
 import type { RunningService, ServiceRuntime } from './runtime.ts';
 
-/** What a form of deployment gives to a service that it starts. */
+/** What a form of deployment gives to each service that it starts. */
 export interface Given<Config = object, Store = StoreConfig | undefined> {
   /** What the process has read from its environment. */
   config: Config;
-  /** Where to store data, for a service that has `stores`. */
+  /** Where to store data. Only for a service that has `stores`. */
   store: Store;
-  /** A folder for files beside the store, if the form has one. */
+  /** A folder for files beside the store, if the form of deployment has a folder. */
   folder?: string | undefined;
-  /** Whether nothing may be sent outside: the data is a backup that was not adopted (docs/adr/0038), or is being moved elsewhere. */
+  /**
+   * Whether nothing may be sent outside. This is so if the data is a backup that was not adopted (docs/adr/0038), or if it is
+   * being moved.
+   */
   isSilent?: boolean;
-  /** Where to take and give bytes, for a service that has `streams`. */
+  /** Where to receive and send bytes. Only for a service that has `streams`. */
   http?: HttpIntakeConfig | undefined;
 }
 
-/** All that other code knows about a service (docs/adr/0042). */
+/** Everything that other code knows about a service (docs/adr/0042). */
 export interface ServiceManifest<App = never> extends BusUses {
-  /** The environment of the service as a process of its own. */
+  /** The environment that the service reads if it is a process of its own. */
   readonly config: typeof serviceConfig;
   readonly operations: Readonly<Record<string, OperationHandler<App>>>;
   /** The operations whose bytes go over HTTP (docs/adr/0045). */
   readonly streams?: Readonly<Record<string, HttpHandler<App>>>;
   readonly internal?: readonly InternalHandler<App>[];
   readonly subscriptions?: readonly EventSubscription<App>[];
-  /** What it stores, and what a backup has to know about that. A service without `stores` has no store. */
+  /** What the service stores, and what a backup has to know about this. A service without `stores` has no store. */
   readonly stores?: ServiceBackup | undefined;
   start(runtime: ServiceRuntime, given: Given): Promise<RunningService>;
 }
 
-/** The operations that a service serves over the bus. The gateway serves streams itself. */
+/** The operations that a service serves over the bus. The gateway itself serves the operations of the kind `stream`. */
 type OperationOf<Service extends string> = Exclude<
   Extract<Operation, { name: `${Service}.${string}` }>,
   { kind: 'stream' | 'upload' | 'download' }
 >;
 
-/** The operations whose bytes a service takes or gives itself. */
+/** The operations whose bytes a service itself receives or sends. */
 type StreamedOf<Service extends string> = Extract<
   Operation,
   { name: `${Service}.${string}`; kind: 'upload' | 'download' }
@@ -62,7 +65,7 @@ type HttpHandlersOf<Service extends string, App> = {
     : never]: HttpHandler<App, O>;
 };
 
-/** The settings for reaching engines. A service does not read them: its form has done so. */
+/** The settings for reaching engines. A service does not read them, because its form of deployment has already read them. */
 type EngineKeys = keyof (typeof natsConfig)['shape'] | keyof (typeof mongoConfig)['shape'];
 
 interface Declared<
@@ -77,7 +80,7 @@ interface Declared<
   /** Exactly the operations of the contracts, each with its own handler. */
   readonly operations: Handlers &
     Readonly<Record<Exclude<keyof Handlers, keyof HandlersOf<Name, App>>, never>>;
-  /** The same for operations whose bytes go over HTTP; a service without any leaves it out. */
+  /** Exactly the operations of the contracts whose bytes go over HTTP. A service without such operations leaves this out. */
   readonly streams?: [StreamedOf<Name>] extends [never] ? undefined : HttpHandlersOf<Name, App>;
   readonly stores?: Stores;
   start(
@@ -86,7 +89,7 @@ interface Declared<
   ): Promise<RunningService>;
 }
 
-/** Declares a service whose handlers work on an `App`. Its operations are checked against the contracts by the compiler. */
+/** Declares a service whose handlers work on an `App`. The compiler checks its operations against the contracts. */
 export function serviceManifest<App>() {
   return <
     const Name extends string,
@@ -98,7 +101,7 @@ export function serviceManifest<App>() {
   ) => declared as unknown as ServiceManifest & { readonly name: Name; readonly config: Config };
 }
 
-/** Starts a service by its manifest, in either form. Its bus allows only what the manifest lists. */
+/** Starts a service by its manifest, in either form of deployment. The bus of the service allows only what the manifest lists. */
 export function startByManifest(
   manifest: ServiceManifest,
   runtime: ServiceRuntime,

@@ -16,9 +16,10 @@ import { internalSubject, type NoticeSpec, noticeFilter, rpcSubject } from '@kit
 import type { BusUses } from './bus-uses.ts';
 
 /**
- * Refuses what the manifest of a service does not list, in either form. On NATS the rights of the service's user refuse the same
- * (docs/adr/0003). A refusal is thrown synchronously, because some callers ignore a promise that rejects. Only events are refused
- * by rejecting: an event that an older version may not publish must not hold up the others.
+ * Refuses every use of the bus that the manifest of a service does not list, in either form of deployment. On NATS, the rights
+ * of the service's user refuse the same uses (docs/adr/0003). A refusal is thrown synchronously, because some callers ignore a
+ * promise that rejects. Only the refusal of an event rejects the promise. So an event that an older version may not publish
+ * does not hold up the other events.
  */
 export class PermittedBus extends BusWrapper {
   readonly #name: string;

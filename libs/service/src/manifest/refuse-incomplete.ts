@@ -6,8 +6,9 @@ type Specs = Readonly<Record<string, { readonly spec: OperationSpec }>>;
 type Served = Pick<BusUses, 'name' | 'emits'> & { readonly operations: Specs; readonly streams?: Specs };
 
 /**
- * Refuses a service that has a store but would not keep its answers to requests with a key, or would leave its changes out of the
- * audit log: nothing in its answers would show that. Throws an `Error` that says what is missing.
+ * Refuses a service that has a store but lacks one of two parts. It must keep its answers to requests with a key, and it must
+ * be able to record its changes in the audit log. Its answers would not show that a part is missing. Throws an `Error` that
+ * says what is missing.
  */
 export function refuseIncomplete(
   { name, operations, streams, emits = [] }: Served,

@@ -3,18 +3,18 @@ import type { Bus } from '@kith/bus';
 import type { Logger } from 'pino';
 import type { StoreTimes } from '../background/store-watch.ts';
 
-/** A running service. Stopping it twice is the same as stopping it once. */
+/** A running service. Stopping it twice does the same as stopping it once. */
 export interface RunningService extends AsyncDisposable {
   readonly name: string;
-  /** What is still missing before the service is ready; empty when it is ready. */
+  /** What the service still lacks before it is ready; empty when it is ready. */
   notReady(): Promise<readonly string[]>;
   /** Resolves when the store has been away for so long that only a new process can help. */
   readonly failed?: Promise<Error>;
-  /** Where it takes and gives bytes, for gateways. */
+  /** The address at which the service receives and sends bytes. Gateways use it. */
   readonly httpUrl?: string;
-  /** The address of the operators' endpoints, for a gateway that serves them on a port of their own. */
+  /** The address of the operators' endpoints, for a gateway that serves them on a separate port. */
   readonly adminUrl?: string;
-  /** Stops intake, waits for work in flight (bounded), then closes the stores. The bus stays open. */
+  /** Stops the intake, waits a limited time for work in flight, then closes the stores. The bus stays open. */
   stop(): Promise<void>;
 }
 
@@ -26,6 +26,6 @@ export interface ServiceRuntime {
   nodeEnv: 'production' | 'development' | 'test';
   /** `OPERATIONS_AT_ONCE` */
   operationsAtOnce?: number;
-  /** How often and how long to check the store, where that differs from the default. */
+  /** How often and how long to check the store, if this differs from the default. */
   storeTimes?: Partial<StoreTimes>;
 }

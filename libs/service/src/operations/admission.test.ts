@@ -6,7 +6,7 @@ describe('admission', () => {
   afterEach(() => void vi.useRealTimers());
 
   const in5s = () => Date.now() + 5_000;
-  /** An admission whose places are all taken, and whose recent work took `workMs`. */
+  /** An admission with all places taken. Its recent work took `workMs`. */
   const taken = async (atOnce: number, workMs: number) => {
     const admission = new Admission(atOnce);
     for (let i = 0; i < 500; i++) {
@@ -16,12 +16,12 @@ describe('admission', () => {
     for (let i = 0; i < atOnce; i++) expect(admission.enter(in5s())).toBe(true);
     return admission;
   };
-  /** Work of 100 ms ends at one of four places. */
+  /** Ends a piece of work that took 100 ms. With four places, such work ends every 25 ms. */
   const end = (admission: Admission) => {
     vi.advanceTimersByTime(25);
     admission.leave(100);
   };
-  /** Counts how many more may wait. */
+  /** Counts how many more operations may wait. */
   const waiting = (admission: Admission, deadline: number) => {
     for (let count = 0; ; count++) if (admission.enter(deadline) === false) return count;
   };
@@ -42,13 +42,13 @@ describe('admission', () => {
     admission.leave();
     await Promise.all(others);
     expect(order).toEqual(['third', 'fourth', 'fifth']);
-    // Two are in now. When one leaves, its place is free.
+    // Two operations have a place now. When one of them leaves, its place is free.
     admission.leave(1);
     expect(admission.enter(in5s())).toBe(true);
   });
 
   it('lets a burst wait for half of its time', async () => {
-    // Four at a time, 100 ms each, is 40 a second: 2.5 s are enough for those at work and about 96 more.
+    // Four places with work of 100 ms each do 40 operations a second. In 2.5 s, the four at work and about 96 more can end.
     const admission = await taken(4, 100);
     const count = waiting(admission, in5s());
     expect(count).toBeGreaterThan(60);
@@ -61,7 +61,7 @@ describe('admission', () => {
     const most = waiting(admission, in5s());
     vi.advanceTimersByTime(1_001);
     for (let left = most; left > 0; left--) end(admission);
-    // A queue of a second.
+    // This queue takes about a second.
     const standing = waiting(admission, in5s());
     expect(standing).toBeGreaterThan(25);
     expect(standing).toBeLessThanOrEqual(36);
@@ -92,7 +92,7 @@ describe('admission', () => {
       vi.advanceTimersByTime(100);
       admission.leave(400);
     }
-    // Ten a second, each after 400 ms.
+    // Ten operations end each second, and each takes 400 ms.
     expect(waiting(admission, in5s())).toBeLessThanOrEqual(6);
     expect(waiting(admission, Date.now() + 20_000)).toBeLessThanOrEqual(37);
   });

@@ -1,33 +1,42 @@
-/** How many operations a service works on at the same time by default: enough to keep a database busy (bench/README.md). */
+/** How many operations a service works on at the same time by default. This number keeps a database busy (bench/README.md). */
 export const operationsAtOnce = 64;
-/** Work is turned away if waiting and working are expected to take more than this share of the time until the caller's deadline. */
+/**
+ * The share of the time until the caller's deadline that waiting and working may take. If an operation is expected to take
+ * longer, it is turned away.
+ */
 const burstShare = 1 / 2;
 const standingShare = 1 / 5;
-/** How long all places may be taken before the queue counts as standing and no longer as a burst, in ms. */
+/** How long all places may be taken before the queue counts as standing, in ms. Until then, it counts as a burst. */
 const burstMs = 1_000;
-/** How long a place has to be free for a burst to be over, in ms: under overload a place is free now and then, but not for long. */
+/**
+ * How long a place must be free for a burst to be over, in ms. Under overload, a place is free now and then, but only for a
+ * short time.
+ */
 const pauseMs = 100;
-/** At most this many times the number of places may wait, however fast the work is: what waits is held in memory. */
+/**
+ * The longest queue, as a multiple of the number of places. This limit counts even for fast work, because operations that
+ * wait are held in memory.
+ */
 const longestQueue = 16;
-/** The weight of the latest time in the moving mean of recent times. */
+/** The weight of the latest value in the moving mean of recent values. */
 const weight = 1 / 32;
 
 /**
- * Admission control: limits how many operations a service works on at the same time, and how many may wait. Without a limit, work
- * gets slower the more of it there is, until all callers have given up (docs/adr/0036). Operations begin in the order in which
- * they came. One that would wait in vain is turned away immediately.
+ * Admission control: limits how many operations a service works on at the same time, and how many may wait. Without a limit,
+ * more work makes all work slower, until all callers have given up (docs/adr/0036). Operations begin in the order in which they
+ * came. An operation that would be done too late is turned away immediately.
  */
 export class Admission {
   readonly #atOnce: number;
   #atWork = 0;
-  /** The operations that wait, oldest first. Calling one begins it. */
+  /** The operations that wait, oldest first. Calling an entry begins the operation. */
   readonly #waiting = new Set<() => void>();
   /** How long recent work took on average, in ms. */
   #workMs = 0;
-  /** The average time between two ends of work while all places are taken, in ms; unknown at first. */
+  /** The average time between the ends of two operations while all places are taken, in ms; unknown at first. */
   #apartMs: number | undefined;
   #endedAt = 0;
-  /** Since when all places have been taken, and since when one has been free, on the process's own clock. */
+  /** Since when all places have been taken, and since when a place has been free, by the process's own clock. */
   #fullSince = 0;
   #freeSince = Number.NEGATIVE_INFINITY;
 
@@ -36,8 +45,8 @@ export class Admission {
   }
 
   /**
-   * Takes a place: immediately, or, if all are taken, as soon as one is free. `false` if the work would not be done long enough
-   * before the deadline (Unix time in ms). The caller gives its place back with `leave`.
+   * Takes a place immediately, or, if all places are taken, as soon as a place is free. `false` if the work would not end long
+   * enough before the deadline (Unix time in ms). The caller gives the place back with `leave`.
    */
   enter(deadline: number): boolean | Promise<true> {
     if (this.#atWork < this.#atOnce) {
@@ -51,7 +60,10 @@ export class Admission {
     return new Promise((begin) => this.#waiting.add(() => begin(true)));
   }
 
-  /** Gives a place back, to the operation that has waited longest. `tookMs` is how long the work took, if any was done. */
+  /**
+   * Gives a place back. The operation that has waited longest gets it. `tookMs` is how long the work took, if any work was
+   * done.
+   */
   leave(tookMs?: number): void {
     if (tookMs !== undefined) this.#learn(tookMs);
     const [next] = this.#waiting;

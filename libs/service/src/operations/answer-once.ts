@@ -6,21 +6,22 @@ import type { Logger } from 'pino';
 import type { RequestContext } from './context.ts';
 import { KeyedRequest } from './keyed-request.ts';
 
-/** What a handler has answered. */
+/** What a handler has returned, and the reply that is made from it. */
 export interface Answer {
   output: unknown;
   reply: Message;
 }
 
-/** How long a request with a key may run if it has no deadline, in ms. */
+/** How long a request with a key may run if the request has no deadline, in ms. */
 const usualMs = 10_000;
-/** Requests of one process that conflicted over a target continue one after the other. */
+/** In one process, requests that conflicted over the same target continue one after the other. */
 const turns = new Turns();
 
 /**
- * Answers a request with a key: either with the answer that was kept, or by calling `answer` and storing its changes and its
- * answer in one write (docs/adr/0046). If the store refuses one of these changes, `answer` runs again. Throws
- * `request/in-progress`, `request/idempotency-mismatch`, `gateway/unavailable`, and what `answer` throws; nothing is stored then.
+ * Answers a request with a key. If an answer was kept, returns that answer. Otherwise calls `answer`, and stores its changes
+ * and its answer in one write (docs/adr/0046). If the store refuses one of these changes, `answer` runs again. Throws
+ * `request/in-progress`, `request/idempotency-mismatch`, `gateway/unavailable`, and what `answer` throws. If it throws, nothing
+ * is stored.
  */
 export async function answerOnce(
   of: { spec: OperationSpec; context: RequestContext; body: Uint8Array },
@@ -40,7 +41,7 @@ export async function answerOnce(
     const held = new HeldChanges(replies, refused);
     const { output, reply } = await held.run(answer);
     if (held.changes.length === 0) return { result: reply };
-    // If a server key acts as itself, the answer belongs to the user whom the change was about, and is erased with that user.
+    // If a server key acts as itself, the answer belongs to the user whom the change was about. It is erased with that user.
     const { userId: about } = context.serverKey ? context.params : {};
     const userId =
       context.caller?.userId ?? spec.keyedByProject?.userOf(output) ?? about?.toLowerCase() ?? '';
@@ -57,7 +58,7 @@ export async function answerOnce(
       return undefined;
     }
     isKept = true;
-    // The change is made; a sweep finishes the steps that cannot be done now.
+    // The change is made. If a further step cannot be done now, a sweep does it later.
     await held.follow().catch((error) => log().warn({ err: error }, 'what follows from a change is late'));
     return { result: reply };
   };

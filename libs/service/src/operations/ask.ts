@@ -10,7 +10,7 @@ import {
 import type { z } from 'zod';
 import { encodeContext } from './context.ts';
 
-/** Asks another service. Throws `ApiError` with its code, `NoResponders` or `RequestTimeout`. */
+/** Calls an operation of another service. Throws `ApiError` with its code, `NoResponders` or `RequestTimeout`. */
 export async function ask<O extends InternalOperationSpec>(
   bus: Bus,
   spec: O,
@@ -26,7 +26,7 @@ export async function ask<O extends InternalOperationSpec>(
       body: new TextEncoder().encode(JSON.stringify(body)),
     },
     left,
-    // Questions between services only read.
+    // Operations between services only read.
     { repeatable: true },
   );
   const code = reply.headers[codeHeader];

@@ -12,9 +12,9 @@ import {
 import { makeEvent } from '../events/make-event.ts';
 import type { RequestContext } from './context.ts';
 
-/** What a handler knows about the actor, target and outcome of a request, beyond what the context says. */
+/** What a handler knows about the actor, target and outcome of a request, in addition to the context. */
 export interface Told {
-  /** As in a row of the audit log. Without an actor, a request of an unknown caller leaves no row. */
+  /** Who acts, in the same form as in a row of the audit log. Without an actor, a request of an unknown caller leaves no row. */
   actor?: string;
   target?: string;
   outcome?: ErrorCode;
@@ -26,11 +26,11 @@ const minuteMs = 60_000;
 export class Audit {
   readonly #spec: OperationSpec;
   readonly #context: RequestContext;
-  /** Made with the first row: most requests leave no row. */
+  /** The id of the row. It is made with the first row, because most requests leave no row. */
   #id: string | undefined;
   readonly #at = new Date();
   #told: Told = {};
-  /** Whether the request leaves a row, as far as is known so far. */
+  /** Whether the request leaves a row, as far as is known at this time. */
   #isWanted: boolean;
 
   constructor(spec: OperationSpec, context: RequestContext) {
@@ -46,7 +46,10 @@ export class Audit {
     return this.#isWanted || this.#spec.audit !== undefined;
   }
 
-  /** Whether the request is an operator's and leaves a row: then it does so even if it made no change that carries the row's event. */
+  /**
+   * Whether an operator made the request and it leaves a row. Such a request leaves a row even if no change of it carries the
+   * row's event.
+   */
   get isOfOperator(): boolean {
     return this.#isWanted && this.#context.operator !== undefined;
   }
@@ -56,13 +59,13 @@ export class Audit {
     return this.#spec.audit === 'always' && this.#actor !== undefined;
   }
 
-  /** Adds to what is known of the request. From now on it leaves a row. */
+  /** Adds to what is known about the request. From now on, the request leaves a row. */
   tell(told: Told): void {
     this.#told = { ...this.#told, ...told };
     this.#isWanted = true;
   }
 
-  /** Takes back what was told: the request leaves no row. */
+  /** Takes back what was told, so that the request leaves no row. */
   untell(): void {
     this.#told = {};
     this.#isWanted = false;
@@ -79,17 +82,17 @@ export class Audit {
   get #target(): string | null {
     const { serverKey, caller, params } = this.#context;
     if (this.#told.target !== undefined) return this.#told.target;
-    // If a server key acts for a user, that user is the target, whatever else the request names.
+    // If a server key acts for a user, this user is the target, whatever else the request names.
     if (serverKey && caller) return `user:${caller.userId}`;
     const [name, value] = Object.entries(params).findLast(([name]) => name.endsWith('Id')) ?? [];
     if (name === undefined || value === undefined) return null;
     const target = `${name.slice(0, -'Id'.length)}:${value.toLowerCase()}`;
-    // A recorded action of a user never changes another user; at most the user tries it. So the row is only about the user who
+    // A recorded action of a user never changes another user; at most the user tries to. So the row is only about the user who
     // acted, and is erased with that user.
     return target.startsWith('user:') && this.#actor?.startsWith('user:') ? null : target;
   }
 
-  /** The event of what was done; `undefined` if the request leaves no row or has no known actor. */
+  /** The event that announces the row; `undefined` if the request leaves no row or has no known actor. */
   event(): EventEnvelope | undefined {
     const row = this.row();
     return row && eventOf(row);
@@ -114,7 +117,10 @@ export class Audit {
     };
   }
 
-  /** The row of a failure, without its id, and a key that is the same for alike failures of one minute (spec#audit-repeated). */
+  /**
+   * The row of a failure, without its id, and a key. Failures of the same kind in one minute have the same key
+   * (spec#audit-repeated).
+   */
   failure(code: ErrorCode): { row: Omit<AuditRow, 'id'>; alike: string } | undefined {
     const made = this.row();
     if (!made) return undefined;
@@ -138,7 +144,7 @@ export function eventOf(row: AuditRow): EventEnvelope {
   });
 }
 
-/** The keys between which the events of the audit log about a user lie. */
+/** The range of keys in which the events of the audit log about a user lie. */
 export function auditEventsOf({ projectId, userId }: { projectId: string; userId: string }) {
   // `;` is the character after `:`.
   return { from: `${projectId}|audit|${userId}:`, to: `${projectId}|audit|${userId};` };

@@ -6,23 +6,23 @@ import type { Audit } from './audit.ts';
 
 /** Where rows of the audit log are stored. */
 export interface AuditLog {
-  /** Stores a row, unless it is already there. */
+  /** Stores a row, unless the row is already there. */
   add(row: AuditRow): Promise<void>;
-  /** Counts a failure in the row that alike failures share. */
+  /** Counts a failure in the row that it shares with failures of the same kind. */
   fail(row: Omit<AuditRow, 'id'>, alike: string): Promise<void>;
 }
 
 export interface AuditParts {
-  /** The outbox of the service's store. A service without one changes nothing. */
+  /** The outbox of the service's store. A service that has no outbox changes nothing. */
   outbox?: Outbox | undefined;
-  /** Where the service keeps the log itself, so that a row is there with the answer. */
+  /** The audit log, if this service keeps it. The row is then stored before the answer is sent. */
   auditLog?: AuditLog | undefined;
   log: () => Logger;
 }
 
 /**
- * Does the work of a request that the audit log may record. The event of the row is stored with the first change, in one write
- * (docs/adr/0060). Failures change nothing; the service that keeps the log counts them.
+ * Does the work of a request that the audit log may record. The row's event is stored with the first change, in one write
+ * (docs/adr/0060). Failures change nothing. They are counted only by the service that keeps the log.
  */
 export async function audited<T>(audit: Audit, parts: AuditParts, work: () => Promise<T>): Promise<T> {
   const { outbox, auditLog, log } = parts;
@@ -30,7 +30,7 @@ export async function audited<T>(audit: Audit, parts: AuditParts, work: () => Pr
   const carried = new CarriedEvent(outbox, () => audit.event());
   const show = async () => {
     const row = audit.row();
-    // If this fails, the event still brings the row.
+    // If this fails, the row still comes with the event.
     if (row)
       await auditLog?.add(row).catch((error) => log().warn({ err: error }, 'a row of the audit log is late'));
   };

@@ -8,22 +8,22 @@ export interface Caller {
   role: string;
 }
 
-/** Which operator calls: by `OPERATOR_TOKEN`, or by a key. */
+/** Which operator calls, by `OPERATOR_TOKEN` or by a key. */
 export interface OperatorCaller {
-  /** Null is `OPERATOR_TOKEN`. */
+  /** The id of the key; null means `OPERATOR_TOKEN`. */
   keyId: string | null;
-  /** The projects that the key is limited to; null is all. */
+  /** The projects that the key is limited to; null means all projects. */
   projectIds: readonly string[] | null;
 }
 
-/** The server key that calls: as itself, or for the user who is the caller. */
+/** The server key that calls. It calls as itself, or for the user who is the caller. */
 export interface ServerKeyCaller {
   keyId: string;
 }
 
 /**
  * What the gateway says about a request, in headers that only the gateway may set (docs/adr/0003). `wireVersion` and `form` are
- * the address form (spec#addresses-forms): `form` is the explicit version prefix, `/api/v6`, or empty.
+ * the address form (spec#addresses-forms). `form` is the explicit version prefix, `/api/v6`, or empty.
  */
 export interface RequestContext {
   requestId: string;
@@ -31,37 +31,37 @@ export interface RequestContext {
   caller: Caller | null;
   /** Set for an operators' operation. */
   operator?: OperatorCaller | undefined;
-  /** Set if an application's own back end calls. Without a caller, it acts as itself (spec#server-keys). */
+  /** Set if an application's own back end calls. Without a caller, the back end acts as itself (spec#server-keys). */
   serverKey?: ServerKeyCaller | undefined;
   clientIp: string;
   userAgent: string;
   wireVersion: 'v6' | 'v7';
   form: string;
   /**
-   * Whether the address named no project: `projectId` is then the token's, or the asked user's
-   * (spec#short-forms-project).
+   * Whether the address named no project. `projectId` is then the project of the token, or of the user whom the request is
+   * about (spec#short-forms-project).
    */
   isShort?: true;
   /**
-   * Unix time in ms, by this machine's clock, after which nobody waits for the answer. The header carries the time left instead:
-   * the clocks of two machines may differ by more than a request takes.
+   * The Unix time in ms after which nobody waits for the answer, by this machine's clock. The header carries the time left
+   * instead. The clocks of two machines may differ by more than a request takes.
    */
   deadline: number;
   params: Record<string, string>;
   /** The raw query string, without the question mark. */
   query: string;
   traceparent: string | null;
-  /** The key under which the answer is kept, if the operation takes one (spec#idempotency-key). */
+  /** The key under which the answer is kept, if the operation takes a key (spec#idempotency-key). */
   idempotencyKey?: string;
   /** Set if the project shows whole profiles to callers without a token (spec#users-strangers-all). */
   seesAll?: true;
-  /** For an upload: how many MiB the project may store, if it has a limit (spec#projects-storage-quota). */
+  /** For an upload: how many MiB the project may store, if the project has a limit (spec#projects-storage-quota). */
   storageMib?: number | undefined;
 }
 
 /**
- * The header that holds everything but the place in a trace. It is one line of JSON: reading ten separate headers costs four
- * times as much (bench/README.md). JSON escapes line breaks, so that no client's text can add a header.
+ * The header that holds the whole context except the place in a trace. It is one line of JSON, because reading ten separate
+ * headers costs four times as much (bench/README.md). JSON escapes line breaks, so no text of a client can add a header.
  */
 const contextHeader = 'Kith-Context';
 
@@ -81,11 +81,12 @@ const nothing: RequestContext = {
 
 type Told = Partial<Record<keyof RequestContext | 'timeLeftMs', unknown>>;
 
-/** Writes a context as header lines. Fields that are left out get their empty values when it is read. */
+/** Writes a context as header lines. Fields that are left out get their empty values when the context is read. */
 export function encodeContext(context: Partial<RequestContext>): Message['headers'] {
   const { traceparent, userAgent, deadline } = context;
-  // JSON leaves out what is undefined. Removing the field from the object would cost more than all the rest here.
-  // The deadline itself stays in the header for services of the previous version, which read it while both versions run.
+  // JSON leaves out undefined values. Removing the field from the object would cost more than all other steps here. The
+  // deadline itself stays in the header, because services of the previous version read it. Both versions may run at the same
+  // time.
   const told: Told = { ...context, traceparent: undefined };
   if (deadline !== undefined) told.timeLeftMs = deadline - Date.now();
   // Half of a surrogate pair is not valid text, and databases refuse it.
@@ -95,7 +96,10 @@ export function encodeContext(context: Partial<RequestContext>): Message['header
   return headers;
 }
 
-/** Reads a context from header lines. The time left counts from `at`, Unix ms: now, or the earliest time they may have come in. */
+/**
+ * Reads a context from header lines. The time left counts from `at` (Unix ms): now, or the earliest time at which they may have
+ * arrived.
+ */
 export function decodeContext(headers: Message['headers'], at = Date.now()): RequestContext {
   const text = headers[contextHeader];
   const traceparent = headers[traceparentHeader] ?? null;

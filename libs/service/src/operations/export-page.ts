@@ -1,8 +1,8 @@
 import { exportPageBytes } from '@kith/contracts';
 
 /**
- * Makes a page of an export: as many rows as are allowed and fit, but at least one, and the position of the next page.
- * `found` has up to `limit` rows and one more, which shows that more follow.
+ * Makes a page of an export, and the position of the next page. The page has as many rows as are allowed and fit, but at least
+ * one row. `found` has up to `limit` rows. If more rows follow, it has one more.
  */
 export function exportPage<Row, Item>(
   found: readonly Row[],

@@ -11,7 +11,7 @@ import type { Logger } from 'pino';
 import type { Audit } from './audit.ts';
 import type { Caller, RequestContext } from './context.ts';
 
-/** A server key that may call as itself has no caller (spec#server-keys-rights). */
+/** The type of a request's caller. A server key that may call as itself has no caller (spec#server-keys-rights). */
 type CallerFor<O extends OperationSpec> = O['auth'] extends 'user'
   ? O['serverKey'] extends 'itself'
     ? Caller | null
@@ -28,11 +28,11 @@ export interface OperationRequest<O extends OperationSpec>
   caller: CallerFor<O>;
   projectId: ProjectFor<O>;
   log: Logger;
-  /** Sets what the audit log records of the request. */
+  /** Sets what the audit log records about the request. */
   audit: Pick<Audit, 'tell' | 'untell'>;
   /** Sets a header of the HTTP answer. */
   setHeader(name: string, value: string): void;
-  /** Sets `Link` to the next page: the cursor replaces the request's cursor, other parameters stay (spec#lists-link). */
+  /** Sets `Link` to the next page. The cursor replaces the request's cursor; the other parameters stay (spec#lists-link). */
   linkNext(cursor: string): void;
 }
 
@@ -40,14 +40,14 @@ export interface OperationRequest<O extends OperationSpec>
 export interface OperationHandler<App, O extends OperationSpec = OperationSpec> {
   spec: O;
   handle(request: OperationRequest<OperationSpec>, app: App): Promise<unknown>;
-  /** Which operations it shares its places with (docs/adr/0036). */
+  /** With which operations this operation shares its places (docs/adr/0036). */
   places: Places;
 }
 
 /**
- * `shared`: it shares places with all operations of its service. `own`: it shares with none, because it waits for a hashing
- * thread, which is scarcer than the store: while it waits, it would keep others from a shared place. `none`: it needs no place,
- * because it is always answered from memory.
+ * `shared`: the operation shares places with all operations of its service. `own`: the operation shares places with no other
+ * operation. It waits for a hashing thread, and these are scarcer than the store. In a shared place, it would keep others
+ * waiting. `none`: the operation needs no place, because it is always answered from memory.
  */
 export type Places = 'shared' | 'own' | 'none';
 
@@ -57,11 +57,11 @@ export interface InternalHandler<App> {
   handle(body: never, app: App, context: InternalContext): Promise<unknown>;
 }
 
-/** What is passed along with a question between services, and with the further questions that its answer needs. */
+/** What is passed along with a call between services, and with the further calls that its answer needs. */
 export type InternalContext = Pick<RequestContext, 'requestId' | 'deadline'> &
   Partial<Pick<RequestContext, 'traceparent'>>;
 
-/** Binds a handler to its contract entry; input and output types come from there. */
+/** Binds a handler to its contract entry. The types of input and output come from this entry. */
 export function handler<O extends OperationSpec, App>(
   spec: O,
   handle: (request: OperationRequest<O>, app: App) => Promise<AnswerOf<O>>,

@@ -1,6 +1,6 @@
 import type { ErrorCode } from '@kith/contracts';
 
-/** The parts of a contract entry that say which codes it may answer with. */
+/** The parts of a contract entry that say with which codes the operation may answer. */
 export interface Listing {
   feature: string;
   errors: readonly ErrorCode[];
@@ -8,10 +8,10 @@ export interface Listing {
   upload?: unknown;
 }
 
-/** An upload may be too slow, and its user's account may end while it runs. */
+/** Further codes of uploads. An upload may be too slow, and its user's account may end during the upload. */
 const ofUploads: ReadonlySet<ErrorCode> = new Set(['request/timeout', 'auth/unauthorized']);
 
-/** Whether a code may leave a service as the answer of an operation. */
+/** Whether a service may answer an operation with a code. */
 export function isListed(spec: Listing, code: ErrorCode): boolean {
   return (
     spec.errors.includes(code) ||

@@ -10,9 +10,9 @@ const nonceBytes = 12;
 const tagBytes = 16;
 
 /**
- * A request with an Idempotency-Key. Neither the key nor the body is stored. Three values are derived from the key: the id under
- * which the answer is kept, the MAC that shows if another request uses the same key, and the key that seals the answer
- * (spec#idempotency-secrets).
+ * A request with an Idempotency-Key. Neither the key nor the body is stored. Three values are derived from the key
+ * (spec#idempotency-secrets). The first is the id under which the answer is kept. The second is a MAC that shows if another
+ * request uses the same key. The third is the key that seals the answer.
  */
 export class KeyedRequest {
   readonly id: string;
@@ -22,10 +22,10 @@ export class KeyedRequest {
   constructor(of: { spec: OperationSpec; context: RequestContext; body: Uint8Array }) {
     const { spec, context, body } = of;
     const { idempotencyKey = '', projectId, caller, serverKey, params, query } = context;
-    // A key counts for its caller or its project only: others may use the same one.
+    // A key counts only for its caller or its project. Others may use the same key.
     const who = [caller?.userId ?? '-', ...(serverKey ? [serverKey.keyId] : [])].join('~');
     const scope = `${projectId}|${who}|${spec.name}`;
-    // The target is part of the request: the same body for another target is another request.
+    // The target is part of the request. With another target, the same body is another request.
     const asked = [scope, JSON.stringify(Object.entries(params).sort()), query];
     const derived = (purpose: string, parts: readonly (string | Uint8Array)[]) => {
       const hmac = createHmac('sha256', idempotencyKey);
@@ -37,7 +37,7 @@ export class KeyedRequest {
     this.#sealKey = derived('seal', [...asked, body]);
   }
 
-  /** What is stored of an answer. */
+  /** The parts of an answer that are stored. */
   seal({ headers, body }: Message): Pick<Reply, 'mac' | 'sealed'> {
     const nonce = randomBytes(nonceBytes);
     const cipher = createCipheriv(algorithm, this.#sealKey, nonce);
@@ -46,7 +46,7 @@ export class KeyedRequest {
     return { mac: this.#mac, sealed: sealed.toString('base64') };
   }
 
-  /** The answer that was kept. Throws `request/idempotency-mismatch` if it is the answer to another request. */
+  /** Opens the kept answer. Throws `request/idempotency-mismatch` if it is the answer to another request. */
   replay({ mac, sealed }: Pick<Reply, 'mac' | 'sealed'>): Message {
     if (!timingSafeEqual(Buffer.from(mac, 'base64url'), Buffer.from(this.#mac, 'base64url')))
       throw new ApiError('request/idempotency-mismatch');

@@ -3,15 +3,15 @@ import type { Bus } from '@kith/bus';
 import { knownUsers } from '@kith/contracts';
 import { ask } from './ask.ts';
 
-/** How a row names a user: by its id, or by the id it has in the project's own backend. */
+/** How a row names a user: by the user's id, or by the user's id in the project's own backend. */
 export interface UserName {
   id?: string | undefined;
   foreignId?: string | undefined;
 }
 
 /**
- * Asks identity which users the rows name. Returns a function from a name to the id, or to `undefined` if there is no such
- * user. Throws `project/not-found`, and what `ask` throws.
+ * Asks identity which users the rows name. Returns a function from a name to the user's id, or to `undefined` if there is no
+ * such user. Throws `project/not-found`, and what `ask` throws.
  */
 export async function nameUsers(
   bus: Bus,

@@ -4,7 +4,10 @@ import { type ErrorCode, errorBody, statusOf } from '@kith/contracts';
 
 const encoder = new TextEncoder();
 
-/** A successful reply: status, JSON bytes and further HTTP headers. 204 has no body; a content type makes it text. */
+/**
+ * A successful reply: status, JSON bytes and further HTTP headers. With status 204, there is no body. With a content type, the
+ * body is a text.
+ */
 export function successReply(
   status: number,
   output: unknown,
@@ -50,7 +53,7 @@ export function errorReply(
   };
 }
 
-/** The reply to a request that is turned away without being read. */
+/** The reply to a request that is turned away before anybody reads it. */
 export function shedReply(): Message {
   const { headers, body } = errorReply('gateway/unavailable');
   return { headers: { ...headers, [shedHeader]: '1' }, body };

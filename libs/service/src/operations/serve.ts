@@ -27,16 +27,17 @@ export interface ServeOptions<App> {
   log: Logger;
   metrics: Metrics;
   app: App;
-  /** Whether answers are checked against the contract: outside production, so that every test notices a difference. */
+  /** Whether answers are checked against the contract. This is so outside production, so that every test notices a difference. */
   checkOutput: boolean;
-  /** Whether a warning names keys of a body that nothing reads. This is for development. */
+  /** Whether a warning names the keys of a body that nothing reads. This is for development. */
   namesUnread?: boolean;
   /**
-   * Limits how many operations are worked on at the same time. Questions between services have no limit of their own: operations
-   * ask them, so the limit of operations bounds them. Turning one away could fail an operation that has already made its change.
+   * Limits how many operations are worked on at the same time. Calls between services have no limit of their own. Operations
+   * make these calls, so the limit of operations also limits them. If such a call were turned away, an operation could fail
+   * after it has made its change.
    */
   admission?: Admission | undefined;
-  /** Where answers to requests with a key are kept. */
+  /** Where the service stores answers to requests with a key. */
   replies?: Replies | undefined;
   /** The outbox of the service's store. */
   outbox?: Outbox | undefined;
@@ -47,7 +48,7 @@ export interface ServeOptions<App> {
 /** The size in bytes from which checking a body takes milliseconds. */
 const largeBody = 64 * 1024;
 
-/** Serves an operation of the HTTP API: reads context and payload, validates, awaits the handler, replies, measures. */
+/** Serves an operation of the HTTP API. It reads context and payload, validates, waits for the handler, replies, and measures. */
 export function serveOperation<App>(
   served: OperationHandler<App>,
   options: ServeOptions<App>,
@@ -85,7 +86,7 @@ export function serveOperation<App>(
       if (options.checkOutput && spec.status !== 204) (spec.parts?.head ?? spec.output).parse(output);
       return { output, reply: successReply(spec.status, output, headers, spec.contentType) };
     };
-    // The check has blocked the event loop, and in the embedded form nothing else yields to it.
+    // The check has blocked the event loop. In the embedded form, nothing else yields to the loop.
     if (message.body.length > largeBody) await nextTurn();
     const { replies } = options;
     if (asked.context.idempotencyKey === undefined || !replies) return (await answer()).reply;
@@ -94,7 +95,7 @@ export function serveOperation<App>(
   });
 }
 
-/** Serves an operation that other services ask for. */
+/** Serves an operation that other services call. */
 export function serveInternal<App>(
   served: InternalHandler<App>,
   options: ServeOptions<App>,
@@ -118,7 +119,7 @@ interface Named extends Listing {
 
 interface Asked {
   context: RequestContext;
-  /** The logger that adds the request's id. It is made with the first line, because most requests log nothing. */
+  /** Returns the logger that adds the request's id. The logger is made with the first line, because most requests log nothing. */
   log: () => Logger;
 }
 
@@ -162,7 +163,7 @@ function serveSubject<App>(
     let reply: Message | undefined;
     try {
       reply = await work(message, { context, log });
-      // The bus would not carry such an answer, and the caller would wait in vain.
+      // The bus would not carry such an answer, and the caller would wait for nothing.
       if (messageSize(reply) > maxPayload) throw new RangeError('The answer is larger than a message.');
     } catch (error) {
       if (!(error instanceof DeadlinePassed)) reply = failureReply(spec, error, log);
@@ -186,7 +187,10 @@ function outcomeOf({ headers }: Message): { outcome: string; code: string } {
   return { outcome: Number(headers[statusHeader]) >= 500 ? 'failed' : 'refused', code };
 }
 
-/** All failures of a service pass here: codes that the contract lists go out, all others are logged as `<feature>/server-error`. */
+/**
+ * Every failure of a service passes here. A code that the contract lists is sent. Any other failure is logged, and sent as
+ * `<feature>/server-error`.
+ */
 function failureReply(spec: Named, error: unknown, log: Asked['log']): Message {
   if (error instanceof ApiError && isListed(spec, error.code)) return errorReply(error.code, error);
   log().error({ err: error }, 'operation failed');

@@ -14,7 +14,7 @@ import { z } from 'zod';
 const decoder = new TextDecoder('utf-8', { fatal: true });
 
 /**
- * Parses a body as a JSON object; an empty body counts as `{}`. Throws `request/invalid-json` (spec#requests-no-body,
+ * Parses a body as a JSON object. An empty body counts as `{}`. Throws `request/invalid-json` (spec#requests-no-body,
  * spec#requests-invalid-json).
  */
 export function parseJsonObject(body: Uint8Array): Record<string, unknown> {
@@ -35,7 +35,10 @@ export function parseJsonObject(body: Uint8Array): Record<string, unknown> {
   return value as Record<string, unknown>;
 }
 
-/** How many levels a body may nest. Code that walks or writes JSON recurses, and a few thousand levels would overflow the stack. */
+/**
+ * How many levels a body may nest. Code that walks or writes JSON is recursive, so a few thousand levels would overflow the
+ * stack.
+ */
 const deepest = 100;
 
 /** Whether JSON nests deeper than a body may. */
@@ -49,8 +52,8 @@ export function isTooDeep(value: unknown, depth = 0): boolean {
 }
 
 /**
- * Validates body, then query, then params, in the order of spec#errors-check-order. Throws the contract's code with
- * `field`, and with `errors` if several fields are wrong.
+ * Validates the body, then the query, then the params, in the order of spec#errors-check-order. Throws the contract's code with
+ * `field`. If several fields are wrong, also gives `errors`.
  */
 export function validateRequest(
   declared: OperationSpec,
@@ -73,7 +76,10 @@ export function validateRequest(
   return { body, query, params };
 }
 
-/** The keys of a body that its contract does not name: misspelt, or of another API. At most ten, each cut to the length of a name. */
+/**
+ * The keys of a body that its contract does not name. They are misspelt or from another API. At most ten, each cut to the
+ * length of a name.
+ */
 export function unreadKeys(spec: OperationSpec, body: Record<string, unknown>): string[] {
   const { body: schema } = spec;
   if (!(schema instanceof z.ZodObject)) return [];
@@ -82,7 +88,7 @@ export function unreadKeys(spec: OperationSpec, body: Record<string, unknown>): 
     .map((key) => nameOf([key]));
 }
 
-/** The body, taken out of the single field in which older clients wrap it (spec#existing-clients-update). */
+/** Takes the body out of the single field in which older clients wrap it (spec#existing-clients-update). */
 function unwrapped({ wrapped }: OperationSpec, body: Record<string, unknown>): Record<string, unknown> {
   const inner = wrapped === undefined ? undefined : body[wrapped];
   const isWrapped = typeof inner === 'object' && inner !== null && !Array.isArray(inner);
@@ -97,13 +103,13 @@ function unknownIn(shape: object, names: readonly string[]): string[] {
   return names.filter((name) => !Object.hasOwn(shape, name));
 }
 
-/** An operator's input is never ignored: it is stored or refused (spec#requests-admin-unknown). */
+/** An operator's input is never ignored. It is stored or refused (spec#requests-admin-unknown). */
 function refuseUnknown(names: readonly string[]): void {
   const [first, ...others] = names.slice(0, 100).map((name) => unknownFault(nameOf([name])));
   if (first) throw refusal('request/unknown-field', [first, ...others]);
 }
 
-/** Refuses a change that has no field the operation knows (spec#requests-patch-nothing-known). */
+/** Refuses a change without any field that the operation knows (spec#requests-patch-nothing-known). */
 function refuseNothingKnown(spec: OperationSpec, body: Record<string, unknown>): void {
   const fields = Object.keys(shapeOf(spec.body));
   const [field] = fields;
@@ -113,7 +119,10 @@ function refuseNothingKnown(spec: OperationSpec, body: Record<string, unknown>):
   throw new ApiError(codeFor(spec, 'body', field), { message, field });
 }
 
-/** Reads the contract's parameters from a query string; refuses a parameter given twice (spec#requests-repeated-parameter). */
+/**
+ * Reads the contract's parameters from a query string. Refuses a parameter that occurs twice
+ * (spec#requests-repeated-parameter).
+ */
 function checkQuery(spec: OperationSpec, given: URLSearchParams): unknown {
   if (spec.auth === 'operator') refuseUnknown(unknownIn(spec.query.shape, [...given.keys()]));
   const values: Record<string, string> = {};
@@ -126,14 +135,17 @@ function checkQuery(spec: OperationSpec, given: URLSearchParams): unknown {
   return check(spec, 'query', spec.query, values, repeated);
 }
 
-/** Validates one place only: the fields of a form, or query or params of a request without a body. Throws like `validateRequest`. */
+/**
+ * Validates only one place: the fields of a form, or the query or params of a request without a body. Throws like
+ * `validateRequest`.
+ */
 export function validatePart(spec: OperationSpec, place: Place, value: unknown): unknown {
   return check(spec, place, spec[place], value);
 }
 
 type Place = 'body' | 'query' | 'params';
 
-/** @param found The faults that were found before the schema is asked. */
+/** @param found The faults that were found before the check by the schema. */
 function check(
   spec: OperationSpec,
   place: Place,
@@ -147,8 +159,7 @@ function check(
   const unknown = faults.filter(({ isUnknown }) => isUnknown);
   if (hasAny(unknown)) throw refusal('request/unknown-field', unknown);
   const [{ code, field }] = faults;
-  // If a name in a path is invalid for any reason, the answer is the same as if nothing had that name
-  // (spec#collections-not-found).
+  // If a name in a path is invalid, the answer is the same as if nothing had this name (spec#collections-not-found).
   if (place === 'params') throw new ApiError(codeFor(spec, place, field));
   throw refusal(code ?? codeFor(spec, place, field), faults);
 }
@@ -159,7 +170,10 @@ function hasAny(faults: readonly Fault[]): faults is Faults {
   return faults.length > 0;
 }
 
-/** Faults in the order of the contract, one per field. Faults of rules with their own code come last: malformed fields go first. */
+/**
+ * Returns one fault per field, in the order of the contract. Faults of rules with their own code come last, after malformed
+ * fields.
+ */
 function inOrder(faults: Fault[], schema: z.ZodType): Faults {
   const names = Object.keys(shapeOf(schema));
   const placeOf = ({ field }: Fault) => names.indexOf(field.split('.', 1)[0] as string);
@@ -168,7 +182,7 @@ function inOrder(faults: Fault[], schema: z.ZodType): Faults {
   return first.sort((a, b) => rankOf(a) - rankOf(b) || placeOf(a) - placeOf(b)) as unknown as Faults;
 }
 
-/** The refusal of inputs: it names the first fault, and lists all if there are several (spec#errors-several). */
+/** The refusal of inputs. It names the first fault. If there are several faults, it lists all (spec#errors-several). */
 function refusal(code: ErrorCode, faults: Faults): ApiError {
   const [{ field, error, code: own }] = faults;
   const all = faults.map((fault) => ({ field: fault.field, error: fault.error }));
@@ -180,7 +194,7 @@ function refusal(code: ErrorCode, faults: Faults): ApiError {
   });
 }
 
-/** The code for a fault in a place: the contract's most exact entry, else `<feature>/invalid-<place>`. */
+/** The code for a fault in a place: the most exact entry of the contract, otherwise `<feature>/invalid-<place>`. */
 function codeFor(spec: OperationSpec, place: Place, field: string): ErrorCode {
   const exact = spec.invalid?.[`${place}.${field}`] ?? spec.invalid?.[place];
   if (exact) return exact;

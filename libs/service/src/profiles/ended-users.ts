@@ -5,13 +5,13 @@ import { z } from 'zod';
 export interface EndedUser {
   projectId: string;
   userId: string;
-  /** When the service heard of it, Unix ms. */
+  /** When the service learned of the end, as Unix time in ms. */
   endedAt: number;
 }
 
 type UserKey = Pick<EndedUser, 'projectId' | 'userId'>;
 
-/** Users to erase, by `<project>|<user>`; `lookAt` is when the service next looks for data of the user. */
+/** Users to erase, by `<project>|<user>`. `lookAt` is when the service next looks for the user's data. */
 export const endedUserCollection: Collection<{ endedAt: number; lookAt: number }> = collection({
   name: 'endedUsers',
   kind: 'target',
@@ -29,13 +29,13 @@ export class EndedUsers {
     this.#documents = documents;
   }
 
-  /** Marks a user as one to erase; an existing mark stays as it is. */
+  /** Marks a user as a user to erase. An existing mark stays as it is. */
   async mark(user: UserKey, endedAt: number): Promise<void> {
     const set = { endedAt, lookAt: endedAt };
     await this.#documents.change([{ in: endedUserCollection, target: idOf(user), set }]);
   }
 
-  /** Up to `limit` users whose `lookAt` has come by `now` (Unix ms), longest waiting first. */
+  /** Up to `limit` users whose `lookAt` is not after `now` (Unix ms). The user who has waited longest comes first. */
   async due(now: number, limit: number): Promise<EndedUser[]> {
     const range = { above: '', below: timeKey(now + 1), limit };
     const found = await this.#documents.range(endedUserCollection, range, 'lookAt');
@@ -45,7 +45,10 @@ export class EndedUsers {
     });
   }
 
-  /** Sets `lookAt` of a user (Unix ms); `null` removes the mark. If another process was faster, its value stays. */
+  /**
+   * Sets the `lookAt` of a user (Unix ms), or removes the mark if it is `null`. If another process was faster, the value of
+   * that process stays.
+   */
   async lookAgain(user: UserKey, at: number | null): Promise<void> {
     const id = idOf(user);
     if (at === null) return void (await this.#documents.erase(endedUserCollection, id));

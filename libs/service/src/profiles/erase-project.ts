@@ -2,15 +2,15 @@ import type { AnyCollection, Counters, Documents } from '@kith/store';
 
 const batch = 1_000;
 
-/** What a service has of a project: the documents whose ids begin with the project's id. */
+/** What a service has of a project. These are the documents whose ids begin with the project's id. */
 export interface OfProject {
-  /** Documents that are erased with the users, by the users' events: here it is only checked whether any are left. */
+  /** Documents that the users' events erase. Here it is only checked whether any are left. */
   awaited: readonly AnyCollection[];
   /** Copies and sums that mean nothing without the users. They are cleared. */
   cleared: readonly (AnyCollection | Counters)[];
 }
 
-/** Erases what is left of a deleted project; `false` while documents that go with its users are still there (docs/adr/0044). */
+/** Erases what is left of a deleted project. Returns `false` while documents of its users are still there (docs/adr/0044). */
 export async function eraseProject(
   documents: Documents,
   projectId: string,

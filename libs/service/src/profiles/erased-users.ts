@@ -17,7 +17,7 @@ interface UserKey {
 
 const batch = 1_000;
 
-/** The users that a service has erased recently: data of them that comes late is erased as well. */
+/** The users that a service has erased recently. Data of these users that arrives late is erased too. */
 export class ErasedUsers {
   readonly #documents: Documents;
 

@@ -2,7 +2,7 @@ import { type PublicUser, usersByIds } from '@kith/contracts';
 import { ask } from '../operations/ask.ts';
 import type { ProfileParts } from './profiles.ts';
 
-/** How many users one question to identity may name. */
+/** How many users one request to identity may name. */
 const askLimit = 100;
 
 interface Users {
@@ -10,15 +10,16 @@ interface Users {
   userIds: readonly string[];
 }
 
-/** What is passed along with a question to identity. */
+/** What is passed along with a request to identity. */
 interface AskContext {
   requestId: string;
   deadline: number;
 }
 
 /**
- * Finds users by id: in the service's own copy, and in identity those that the copy lacks (their events are still on the way).
- * A user who is in neither is absent from the answer. Throws when identity has to be asked and does not answer.
+ * Finds users by id. It looks in the service's own copy first. Events of users may still be on the way, so it then asks
+ * identity for users that the copy lacks. A user who is in neither is absent from the answer. Throws if identity is asked and
+ * does not answer.
  */
 export async function findUsers(
   parts: ProfileParts,
@@ -33,7 +34,7 @@ export async function findUsers(
   return users;
 }
 
-/** Asks identity for users and keeps its answer. Throws when identity does not answer. */
+/** Asks identity for users and stores them in the copy. Throws if identity does not answer. */
 export async function askForUsers(
   { bus, store }: ProfileParts,
   of: Users,

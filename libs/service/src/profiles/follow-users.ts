@@ -3,19 +3,19 @@ import { type EventSubscription, subscription } from '../events/subscribe.ts';
 import { ask } from '../operations/ask.ts';
 import type { ProfileParts } from './profiles.ts';
 
-/** Keeps the service's copy of public users up to date. It goes by `seq`, so that order and repeats do not matter. */
+/** Keeps the service's copy of public users up to date. It goes by `seq`, so events may come in any order or again. */
 export function profileEvents(durable: string): EventSubscription<ProfileParts> {
   return subscription({
     durable,
     events: [userCreated, userUpdated],
-    // Profiles that are kept at the same time go to the database in one write.
+    // If several profiles are stored at the same time, they go to the database in one write.
     atOnce: 32,
     apply: ({ aggregate, data }, { store }: ProfileParts) =>
       store.profiles.keep({ seq: eventOrder(aggregate), user: data }),
   });
 }
 
-/** Copies one page of identity's users, after a position; a newer profile in the copy stays. */
+/** Copies the page of identity's users that follows a position. If the copy has a newer profile, that profile stays. */
 export async function rebuildProfiles(
   { bus, store }: ProfileParts,
   request: { body: { after: string | null }; requestId: string; deadline: number },

@@ -3,13 +3,13 @@ import type { PublicUser } from '@kith/contracts';
 import { type Collection, collection, type Documents, type Stored } from '@kith/store';
 import { z } from 'zod';
 
-/** A user's public profile with the order of the event that brought it: its epoch and `seq` (`eventOrder`). */
+/** A user's public profile, with the order of the event that brought it. The order combines epoch and `seq` (`eventOrder`). */
 export interface Profile {
   seq: number;
   user: PublicUser;
 }
 
-/** A user's public profile as it is stored, or the mark that replaces it when the account has ended. */
+/** A user's public profile as it is stored. When the account has ended, a mark replaces the profile. */
 export interface StoredProfile {
   user: PublicUser | null;
   /** When a mark expires, Unix ms. */
@@ -22,7 +22,7 @@ export interface ProfileParts {
   store: { profiles: ProfileCopy };
 }
 
-/** How long the mark of a forgotten user is kept, in ms: longer than any of its events can be on the way (7 days). */
+/** How long the mark of a forgotten user is kept, in ms. An event of the user can be on the way for at most 7 days. */
 const keepForgottenMs = 8 * 24 * 3600 * 1000;
 
 /** A service's own copy of public users, by `<project>|<user>`. */
@@ -35,18 +35,18 @@ export const profileCollection: Collection<StoredProfile> = collection({
   expires: ({ goesAt }) => goesAt ?? null,
 });
 
-/** A service's own copy of public users (ARCHITECTURE, decision 4), with marks of those whose accounts have ended. */
+/** A service's own copy of public users (ARCHITECTURE, decision 4). It has marks for users whose accounts have ended. */
 export class ProfileCopy {
   readonly #documents: Documents;
   readonly #collection: Collection<StoredProfile>;
 
-  /** @param of The collection that holds the copy: a service that searches for users adds the texts by which they are found. */
+  /** @param of The collection that holds the copy. A service that searches for users adds the texts by which users are found. */
   constructor(documents: Documents, of: Collection<StoredProfile> = profileCollection) {
     this.#documents = documents;
     this.#collection = of;
   }
 
-  /** The profiles of these users, by id; users who have none are left out. */
+  /** The profiles of these users, by id. A user who has no profile is left out. */
   async find(projectId: string, userIds: readonly string[]): Promise<Map<string, PublicUser>> {
     const users = new Map<string, PublicUser>();
     for (const { doc } of await this.#read(projectId, userIds))
@@ -54,12 +54,12 @@ export class ProfileCopy {
     return users;
   }
 
-  /** Keeps a profile, unless the copy already has one that is as new or newer. */
+  /** Stores a profile, unless the copy already has this profile or a newer profile of the user. */
   keep(profile: Profile): Promise<void> {
     return this.keepAll([profile]);
   }
 
-  /** Keeps many profiles, each as `keep` does. */
+  /** Stores many profiles, each as `keep` does. */
   keepAll(profiles: readonly Profile[]): Promise<void> {
     return this.#documents.keep(
       this.#collection,
@@ -70,8 +70,8 @@ export class ProfileCopy {
   }
 
   /**
-   * Removes the profile of a user whose account has ended. A mark without content replaces it for as long as events can be on
-   * the way, so that a late event does not bring the user back. Repeating it changes nothing.
+   * Removes the profile of a user whose account has ended. A mark without content replaces the profile while events can still
+   * be on the way. So a late event does not bring the user back. Repeating it changes nothing.
    */
   async forget({ projectId, userId }: { projectId: string; userId: string }): Promise<void> {
     const doc = { user: null, goesAt: Date.now() + keepForgottenMs };

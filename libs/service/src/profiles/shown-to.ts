@@ -2,8 +2,8 @@ import type { PublicUser } from '@kith/contracts';
 import type { RequestContext } from '../operations/context.ts';
 
 /**
- * Returns the function that reduces a public user to what a request's caller may see: without a token less than all, unless the
- * project shows all (spec#users-strangers). Code that may show a user to an unknown caller must use it.
+ * Returns a function that reduces a public user to what the caller of a request may see. A caller without a token sees less,
+ * unless the project shows everything (spec#users-strangers). Code that may show a user to an unknown caller must use it.
  */
 export function shownTo({
   caller,

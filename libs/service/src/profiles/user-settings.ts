@@ -8,12 +8,12 @@ interface UserKey {
   userId: string;
 }
 
-/** Declares the collection of users' settings of a service, by `<project>|<user>`. Users who have set nothing have no document. */
+/** Declares the collection of users' settings of a service, by `<project>|<user>`. A user who has set nothing has no document. */
 export function userSettingsCollection<Settings>(schema: z.ZodType<Settings>): Collection<Settings> {
   return collection<Settings>({ name: 'settings', kind: 'target', version: 1, schema });
 }
 
-/** Users' settings of a service. The service that uses a setting owns it, so there is no copy that could be out of date. */
+/** The settings of users in a service. The service that uses a setting owns it, so no copy can be out of date. */
 export class UserSettings<Settings> {
   readonly #documents: Documents;
   readonly #collection: Collection<Settings>;
@@ -30,12 +30,12 @@ export class UserSettings<Settings> {
     return (await this.stored(user)) ?? this.#defaults;
   }
 
-  /** What a user has set; null if nothing. */
+  /** What a user has set; null if the user has set nothing. */
   async stored(user: UserKey): Promise<Settings | null> {
     return (await this.#read(user))?.doc ?? null;
   }
 
-  /** Changes a user's settings and returns them as changed. Throws as `untilMade` does, and what `change` throws. */
+  /** Changes a user's settings and returns the new settings. Throws as `untilMade` does, and what `change` throws. */
   change(user: UserKey, change: (before: Settings) => Settings, deadline?: number): Promise<Settings> {
     const attempt = async () => {
       const read = await this.#read(user);

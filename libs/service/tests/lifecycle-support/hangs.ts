@@ -1,4 +1,4 @@
-// A process that fails with an uncaught error and whose stop never ends.
+// A process with an uncaught error. Its stop never ends.
 import { runProcess } from '../../src/lifecycle/run-process.ts';
 
 await runProcess(

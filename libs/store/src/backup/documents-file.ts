@@ -13,7 +13,7 @@ export interface Put {
   doc: any;
   /** For a target: when it was last changed, Unix ms. */
   changed?: number | null;
-  /** For a copy. */
+  /** For a copy: its epoch and the number of its version. */
   epoch?: number;
   newest?: number;
 }
@@ -31,7 +31,7 @@ const some = 1_000;
 /** The last version given to a copied document. Any number will do: nobody has read these documents yet. */
 let rev = 0;
 
-/** Fills a new database file of a service, without the service. The file is worth nothing before `close` has returned. */
+/** Fills a new database file of a service, without the service. The file can be used only after `close` has returned. */
 export class DocumentsFile implements Copied, Disposable {
   readonly #file: string;
   readonly #db: DatabaseSync;
@@ -75,8 +75,8 @@ export class DocumentsFile implements Copied, Disposable {
   }
 
   /**
-   * Puts a document in its place and overwrites one that is there. If another document has one of its unique keys, puts nothing
-   * and returns the id of that document.
+   * Stores a document, and overwrites an older one with the same id. If another document has one of its unique keys, stores
+   * nothing and returns the id of that document.
    */
   put(of: AnyCollection, { id, doc, changed = null, epoch = 0, newest = 0 }: Put): string | undefined {
     const table = this.#tableOf(of);
@@ -94,7 +94,7 @@ export class DocumentsFile implements Copied, Disposable {
     this.#tableOf(of).removeRange(above, below, -1);
   }
 
-  /** Removes rows that have the same ids as documents of another collection. */
+  /** Removes each row that has the same id as a document of the collection `of`. */
   removeThose(rows: AnyCollection, of: AnyCollection): void {
     for (const { name } of [rows, of])
       if (!this.#tables.has(name)) throw new TypeError(`${name} is not here.`);
@@ -147,7 +147,7 @@ export class DocumentsFile implements Copied, Disposable {
     note.run(name, JSON.stringify(value));
   }
 
-  /** Closes the file; then everything in it is on the disk. */
+  /** Closes the file. Afterwards, everything in it is on the disk. */
   close(): void {
     this.#db.exec('PRAGMA journal_mode = WAL');
     this.#db.close();

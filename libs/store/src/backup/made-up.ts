@@ -3,7 +3,7 @@ import type { PublicUser } from '@kith/contracts';
 import type { AnyStored } from './any-stored.ts';
 
 const uuids = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g;
-/** Stands for nobody (RFC 9562 section 5.9), so an anonymous copy keeps it. */
+/** The id that stands for nobody (RFC 9562 section 5.9). An anonymous copy keeps it. */
 const nil = '00000000-0000-0000-0000-000000000000';
 
 const firstNames =
@@ -17,8 +17,8 @@ const titles =
   );
 
 /**
- * Makes up what replaces people and their texts in an anonymous copy. The same input always gives the same replacement, so
- * that what belongs together still does. Replacements depend on a random key that exists only in this object.
+ * Makes the replacements for people and their texts in an anonymous copy. The same input always gets the same replacement, so
+ * what belongs together stays together. Replacements depend on a random key that exists only in this object.
  */
 export class MadeUp {
   readonly #key = randomBytes(32);

@@ -3,7 +3,7 @@ import { StartError } from '@kith/base';
 /** One file in a stream of files. */
 export interface PackedEntry {
   path: string;
-  /** Read them before you ask for the next entry. */
+  /** The file's bytes. Read them before you ask for the next entry. */
   bytes: AsyncIterable<Uint8Array>;
 }
 
@@ -11,8 +11,8 @@ const lengthBytes = 4;
 const longestPath = 4_096;
 
 /**
- * Writes files one after the other. For each it writes the length of the path and the path, then pieces with their lengths,
- * then a length of 0.
+ * Writes files one after the other. For each file, writes the length of its path, the path, pieces with their lengths, and a
+ * length of 0.
  */
 export async function* packEntries(
   entries: AsyncIterable<PackedEntry> | Iterable<PackedEntry>,
@@ -28,7 +28,7 @@ export async function* packEntries(
   yield Buffer.alloc(lengthBytes);
 }
 
-/** Reads what `packEntries` has written. Throws `StartError` when it is not whole. */
+/** Reads what `packEntries` has written. Throws `StartError` if it is not whole. */
 export async function* unpackEntries(packed: AsyncIterable<Uint8Array>): AsyncGenerator<PackedEntry> {
   const source = packed[Symbol.asyncIterator]();
   let held = Buffer.alloc(0);
@@ -55,7 +55,7 @@ export async function* unpackEntries(packed: AsyncIterable<Uint8Array>): AsyncGe
       // Skips the bytes that the reader has not read.
       for await (const _ of bytes);
     }
-    // Reads to the end: the last sealed chunk may be empty, but it shows that nothing was cut off.
+    // Reads to the end. The last sealed chunk may be empty, but it shows that nothing was cut off.
     while (!(await source.next()).done);
   } finally {
     await source.return?.();

@@ -9,7 +9,7 @@ const longestHeader = 1024;
 
 const header = z.object({
   format: z.literal('kith-sealed-1'),
-  // These are bounded: the author of a file must not decide how much memory its reader takes.
+  // These numbers are bounded, because the author of a file must not decide how much memory its reader takes.
   kdf: z.object({
     name: z.literal('scrypt'),
     N: z.int().max(2 ** 20),
@@ -23,9 +23,9 @@ type Header = z.output<typeof header>;
 const cost: Header['kdf'] = { name: 'scrypt', N: 2 ** 17, r: 8, p: 1 };
 
 /**
- * Seals bytes with a passphrase, at the reader's pace. The output is a line of JSON that says how the key is derived, then
- * chunks of 64 KiB, each sealed with AES-256-GCM. The nonce of a chunk is its number and a mark for the last chunk, so that no
- * chunk can be left out, moved or cut off.
+ * Seals bytes with a passphrase, at the reader's pace. The output begins with a line of JSON that says how the key is derived.
+ * Chunks of 64 KiB follow, each sealed with AES-256-GCM. A chunk's nonce is its number and a mark that only the last chunk has.
+ * So nobody can leave out, move or cut off a chunk.
  */
 export async function* sealBytes(
   plain: AsyncIterable<Uint8Array>,
@@ -43,7 +43,7 @@ export async function* sealBytes(
   }
 }
 
-/** Opens what `sealBytes` has sealed. Throws `StartError` when the passphrase is wrong or the bytes were changed. */
+/** Opens what `sealBytes` has sealed. Throws `StartError` if the passphrase is wrong or the bytes were changed. */
 export async function* openBytes(
   sealed: AsyncIterable<Uint8Array>,
   passphrase: string,
@@ -92,7 +92,7 @@ async function* inChunks(
   let held: Buffer = Buffer.alloc(0);
   for await (const piece of source) {
     held = Buffer.concat([held, piece]);
-    // Holds back a full piece: it may be the last one.
+    // Holds back a full piece, because it may be the last piece.
     for (; held.length > size; held = held.subarray(size))
       yield { bytes: held.subarray(0, size), isLast: false };
   }

@@ -22,7 +22,7 @@ export interface Copied {
 export interface Standing {
   /** `seq` of the target's last event; absent if the target is not there. */
   seq: number | undefined;
-  /** Whether the event tells of its target's end, so that no other event follows. */
+  /** Whether the event tells of its target's end. Then no other event follows. */
   isLast?: boolean;
 }
 
@@ -31,19 +31,22 @@ export interface ServiceBackup {
   service: string;
   declared: Declared;
   follows?: readonly Follows[];
-  /** Rows that replace a target that is gone: while the target is there, there is no such row. */
+  /** Rows that replace a target that is gone. As long as the target is there, there is no such row. */
   insteadOf?: readonly { rows: AnyCollection; target: AnyCollection }[];
-  /** What each row adds to counters. A backup does not read counters: it sums them up again from the rows. */
+  /** What each row adds to counters. A backup does not read counters, but adds them up again from the rows. */
   counted?: readonly {
     rows: AnyCollection;
     counters: Counters;
     add(row: AnyStored): { id: string; add: Readonly<Record<string, number>> };
   }[];
-  /** Copies of what another service owns, if that service is read before this one. They are read before both services. */
+  /** Copies of what another service owns, if that service is read before this one. They are read before either service. */
   early?: readonly AnyCollection[];
   /** What is sealed under KITH_SECRET, and how to reseal it. */
   sealed?: readonly Sealed[];
   standing(event: EventEnvelope, copied: Copied): Standing;
-  /** For each collection, by name: makes what replaces a document in an anonymous copy; `null` leaves the document out. */
+  /**
+   * Functions, by the collection's name. Each returns the document that replaces another in an anonymous copy, or `null` to
+   * leave it out.
+   */
   anonymous: Readonly<Record<string, (stored: AnyStored, made: MadeUp) => AnyStored | null>>;
 }

@@ -18,7 +18,7 @@ export interface CopyOptions {
   progress?: (collection: string, count: number) => void;
   /** Number of targets that are read together. */
   atOnce?: number;
-  /** How long one target may go on changing before the copy is given up, in ms. */
+  /** How long one target may go on changing until the copy is given up, in ms. */
   patienceMs?: number;
 }
 
@@ -29,9 +29,9 @@ const atOnce = 500;
 const targetsAtOnce = 16;
 /** Number of documents of a collection after which its progress is reported. */
 const tellEvery = 50_000;
-/** How often targets are read again when a unique key has moved from one to another. */
+/** How often targets are read again if a unique key has moved from one to another. */
 const rounds = 20;
-/** By how much clocks of different machines may differ. */
+/** How far the clocks of two machines may differ, in ms. */
 const clocksMs = 5 * 60_000;
 /** Matches any time. It is a range because some servers use a partial index only for a range. */
 const ever = { $gt: new Date(0) };
@@ -80,7 +80,10 @@ export class ServiceCopy implements AsyncDisposable {
     for (const of of this.#early) await this.#copyAlone(of);
   }
 
-  /** Answers are read before the targets: so for every answer in the copy, its change is in the copy too (docs/adr/0046). */
+  /**
+   * The collections to copy first. Answers come before targets. So if the copy has an answer, it has the answer's change too
+   * (docs/adr/0046).
+   */
   get #early(): readonly AnyCollection[] {
     const { declared, early = [] } = this.#backup;
     return [...early, ...declared.collections.filter((of) => of === replyCollection)];
@@ -94,7 +97,7 @@ export class ServiceCopy implements AsyncDisposable {
       (of) => of.kind !== 'target' && !ofTargets.has(of) && !this.#early.includes(of),
     );
     for (const of of declared.collections) if (of.kind === 'target') await this.#copyTargets(of);
-    // Copied after the targets: a row that replaces a target appears only when the target has gone.
+    // Copied after the targets, because a row that replaces a target appears only when the target has gone.
     for (const of of alone) await this.#copyAlone(of);
     for (const { rows, target } of insteadOf) this.#file.removeThose(rows, target);
     this.#sumUp();
@@ -120,7 +123,8 @@ export class ServiceCopy implements AsyncDisposable {
   }
 
   /**
-   * Makes a function that reports a collection's progress: call it with the number of further documents, or without one at the end.
+   * Makes a function that reports a collection's progress. Call the function with the number of further documents, or without a
+   * number at the end.
    */
   #teller({ name }: AnyCollection): (more?: number) => void {
     let [count, told] = [0, 0];
@@ -160,8 +164,8 @@ export class ServiceCopy implements AsyncDisposable {
   }
 
   /**
-   * Copies targets with their rows until none has changed since it was copied. If a target needs a unique key that another
-   * one has, both are left out and added to `clashing`.
+   * Copies targets with their rows. Copies a target again if it has changed since. If two targets have the same unique key,
+   * adds both to `clashing`, so that they are copied again later.
    */
   async #copySome(of: AnyCollection, ids: readonly string[], clashing: Set<string>): Promise<void> {
     const { patienceMs = 60_000 } = this.#options;
@@ -186,15 +190,15 @@ export class ServiceCopy implements AsyncDisposable {
   }
 
   /**
-   * Replaces an earlier copy of a target; removes it if the target is gone. Returns the id of another target that has one of its
-   * unique keys.
+   * Replaces the earlier copy of a target, or removes it if the target is gone. If another copied target has one of its unique
+   * keys, returns the id of that target.
    */
   #bring(of: AnyCollection, id: string, read: AnyRead | undefined): string | undefined {
     const before = this.#file.find(of, id);
     for (const { rows, target, of: rowsOf } of this.#backup.follows ?? []) {
       if (target !== of || before === undefined) continue;
       const which = rowsOf({ id, doc: before });
-      // A range stays unless its target is gone: afterwards only what has changed in it is copied.
+      // If the target is still there, its range of rows stays. Afterwards, only rows that have changed are copied.
       if ('above' in which) read === undefined && this.#file.removeRange(rows, which);
       else for (const row of which) this.#file.remove(rows, row);
     }
@@ -203,7 +207,7 @@ export class ServiceCopy implements AsyncDisposable {
     return this.#file.put(of, { id, doc: read.doc, changed: changedAt?.getTime() ?? null });
   }
 
-  /** Copies the rows of targets. In a range it copies only rows that are newer than the earlier copy of their target. */
+  /** Copies the rows of targets. Of a range, copies only rows that are newer than the earlier copy of their target. */
   async #copyRows(
     { rows, of }: Follows,
     targets: readonly AnyRead[],
@@ -245,8 +249,8 @@ export class ServiceCopy implements AsyncDisposable {
   }
 
   /**
-   * Reads a range of documents in the order of their ids, some at a time. With `since` it reads only documents of later
-   * versions, including rows that were taken away.
+   * Reads a range of documents in the order of their ids, some at a time. With `since`, reads only documents of later versions,
+   * and also rows that were taken away.
    */
   async *#walk(of: AnyCollection, { above, below }: { above: string; below: string }, since?: number) {
     const stored = this.#db.collection<MongoDocument>(of.name);
@@ -277,9 +281,9 @@ export class ServiceCopy implements AsyncDisposable {
     }
   }
 
-  /** Copies events. An event counts as unpublished if it was, or if a consumer may not have received it. */
+  /** Copies events. An event counts as unpublished if it was not published, or if a consumer may not have received it. */
   async #copyEvents(): Promise<void> {
-    // Looks at the targets first: an event that has just left its target is then found in `events`.
+    // Looks at the targets first. If an event leaves its target meanwhile, it is then found in `events`.
     for (const { name, kind, silent } of this.#backup.declared.collections) {
       if (kind !== 'target' || silent) continue;
       const filled = this.#db.collection<OutboxFields & { _id: string }>(name).find({ outboxAt: ever });
@@ -298,7 +302,7 @@ export class ServiceCopy implements AsyncDisposable {
         for (const { _id: key, event, at, unpublished, last: position } of some) {
           const isPublished =
             !unpublished &&
-            // Without a position it was published before spans were kept, which is long ago.
+            // An event without a position was published long ago, before spans were kept.
             (position === undefined || this.#options.hasArrived(readEventText(event).event, position));
           this.#file.putEvent({ key, event, at: at.getTime(), isPublished });
         }
@@ -307,15 +311,16 @@ export class ServiceCopy implements AsyncDisposable {
     }
   }
 
-  /** Leaves out events that are newer than their copied target: they were made after it was copied. */
+  /** Leaves out events that are newer than the copy of their target: they were made after that copy. */
   #leaveOutLater(): void {
-    // The aggregates without a target. Those that began during the copy and have not ended were made after their ids were passed.
+    // The aggregates whose target is not in the copy. If one began during the copy and has not ended, the copy had already
+    // passed its id.
     const ended = new Map<string, { keys: string[]; isNew: boolean; isOver: boolean }>();
     for (const some of this.#file.events()) {
       const later: string[] = [];
       for (const { key, event: text } of some) {
         const { event } = readEventText(text);
-        // Such an event stands for itself, and does not tell of the target that carried it.
+        // An audit event stands for itself. It does not tell of the target that carried it.
         if (event.type === auditRecorded.type) continue;
         const { seq, isLast = false } = this.#backup.standing(event, this.#file);
         if (seq !== undefined) {

@@ -6,8 +6,8 @@ const busyMs = 5_000;
 const pagesAtOnce = 2_000;
 
 /**
- * Copies database files as they all stand at the same moment, while another process writes to them. Nobody can write while it
- * begins to read them, which takes well under a millisecond per file. `progress` is called for each file that is copied.
+ * Copies database files, all as of the same moment, while another process writes to them. While this begins to read, nobody can
+ * write, for well under a millisecond per file. Calls `progress` for each file that is copied.
  */
 export async function snapshotFiles(
   files: readonly { from: string; to: string }[],
@@ -25,7 +25,7 @@ export async function snapshotFiles(
       }
       for (const reader of readers) {
         reader.exec('BEGIN');
-        // From now on the reader sees the file as it is now.
+        // From here on, the reader sees the file as it is at this moment.
         reader.prepare('SELECT count(*) FROM sqlite_schema').get();
       }
     } finally {

@@ -1,4 +1,4 @@
-/** The prefix of the names of the collections that GridFS keeps bytes in. */
+/** GridFS keeps bytes in collections whose names begin with this. */
 export const bucketName = 'blobs';
 
 /** A range of bytes; both ends are included. */
@@ -19,22 +19,22 @@ export interface BlobEntry {
  */
 export interface Blobs {
   /**
-   * Stores bytes whole or not at all, and resolves to their number once they survive the death of this process (in a folder,
-   * also a power failure). Reads no faster than it can store: it asks for a chunk only when it no longer needs the memory of
-   * the chunk before. Rejects when the source rejects or the signal is aborted.
+   * Stores bytes whole or not at all. Resolves to the number of bytes once they survive the death of this process. In a folder,
+   * they then survive a power failure too. Reads no faster than it can store: it asks for the next chunk only when it no longer
+   * needs the memory of the last one. Rejects if the source rejects or the signal is aborted.
    */
   put(key: string, source: AsyncIterable<Uint8Array>, options?: { signal?: AbortSignal }): Promise<number>;
   /**
-   * The bytes, or a part of them, at the reader's pace; `undefined` if there are none under this key. A chunk is valid until
-   * the reader asks for the next one, which may use the same memory. Always iterate the result: nothing else closes what is
-   * open.
+   * The bytes, or a part of them, at the reader's pace. `undefined` if nothing is stored under this key. A chunk is valid until
+   * the reader asks for the next chunk, which may use the same memory. Always iterate the result: otherwise the open file or
+   * connection behind it is never closed.
    */
   read(key: string, range?: ByteRange): Promise<AsyncIterable<Uint8Array> | undefined>;
-  /** Removes all blobs whose keys begin with `prefix`, which ends with `/`. It is no error if there are none. */
+  /** Removes all blobs whose keys begin with `prefix`, which ends with `/`. If there are none, this is no error. */
   removeAll(prefix: string): Promise<void>;
   /** All blobs whose keys begin with `prefix`, in no particular order. */
   list(prefix?: string): AsyncIterable<BlobEntry>;
-  /** Removes incomplete blobs that are older than `ms`: processes that died have left them. */
+  /** Removes incomplete blobs that are older than `ms`. Processes that died have left them. */
   sweep(ms: number): Promise<void>;
   /** Rejects when the store cannot be used. */
   check(): Promise<void>;

@@ -4,8 +4,8 @@ import type { Blobs } from './blobs.ts';
 const atOnce = 4;
 
 /**
- * Copies all blobs to another store, except those that are there already with the same size. A blob that is removed meanwhile
- * is not copied. Resolves to the number of blobs in `from`.
+ * Copies all blobs to another store, except blobs that the other store already has with the same size. A blob that is removed
+ * meanwhile is not copied. Resolves to the number of blobs in `from`.
  */
 export async function copyBlobs(from: Blobs, to: Blobs, progress?: (count: number) => void): Promise<number> {
   const there = new Map<string, number>();

@@ -1,6 +1,6 @@
 /**
- * Passes each chunk to `take`, and asks for the next one only when `take` has ended, because both may use the same memory.
- * Rejects when the source or `take` rejects or the signal is aborted, but never while `take` is at work.
+ * Passes each chunk to `take`. Asks for the next chunk only when `take` has ended, because both chunks may use the same memory.
+ * Rejects if the source or `take` rejects, or if the signal is aborted. Never rejects while `take` is at work.
  */
 export async function eachChunk(
   source: AsyncIterable<Uint8Array>,
@@ -20,7 +20,7 @@ export async function eachChunk(
       await take(value);
     }
   } catch (error) {
-    // Does not wait for this: the source may never end.
+    // Does not wait until the source is closed, because the source may never end.
     chunks.return(undefined).catch(() => undefined);
     throw error;
   } finally {

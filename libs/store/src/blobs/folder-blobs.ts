@@ -82,7 +82,7 @@ export class FolderBlobs implements Blobs {
       await mkdir(dirname(path), { recursive: true, mode: 0o700 });
       const failure = await rename(draft, path).catch((error: unknown) => error ?? true);
       if (!failure) return;
-      // The folder was empty, and another call has removed it in between.
+      // The folder was empty, and another call has removed it meanwhile.
       if (!isMissing(failure) || tries === 5) throw failure;
     }
   }
@@ -92,7 +92,7 @@ export class FolderBlobs implements Blobs {
     return join(this.#folder, ...path.split('/'));
   }
 
-  /** A file's name is on disk once its folder is synced; a new folder is on disk once its parent is synced. */
+  /** Makes a file's name survive a power failure. For this, its folder must be synced, and for a new folder also the parent. */
   async #syncFolders(path: string): Promise<void> {
     const folders: string[] = [];
     for (let at = path; at.length >= this.#folder.length; at = dirname(at)) folders.push(at);

@@ -5,7 +5,7 @@ import '../drivers/mongo-driver.ts';
 import { type BlobEntry, type Blobs, type ByteRange, bucketName, checkKey } from './blobs.ts';
 import { eachChunk } from './each-chunk.ts';
 
-/** Bytes of one chunk. A reader of a range reads at most this many bytes too many at each end. */
+/** Size of one chunk, in bytes. A reader of a range reads at most this many bytes too many at each end. */
 const chunkBytes = 255 * 1024;
 
 interface File {
@@ -63,10 +63,10 @@ export class GridFsBlobs implements Blobs {
     { signal }: { signal?: AbortSignal } = {},
   ): Promise<number> {
     const target = this.#bucket.openUploadStream(checkKey(key));
-    // The caller that waits for a write gets the error.
+    // The caller gets the error from the write that it waits for.
     target.on('error', () => undefined);
     try {
-      // Waits for each write, even when the upload is aborted: otherwise a write under way would come after the removal below.
+      // Waits for each write, even if the upload is aborted. Otherwise a write under way could follow the removal below.
       await eachChunk(source, signal, (chunk) => writeTo(target, chunk));
       signal?.throwIfAborted();
       target.end();
@@ -95,7 +95,7 @@ export class GridFsBlobs implements Blobs {
         .toArray();
       if (some.length === 0) return;
       const ids = some.map(({ _id }) => _id);
-      // Removes the file's document first: a file that is half removed is then not there.
+      // Removes the file's document first. So if the removal stops halfway, the file is already gone for every reader.
       await this.#files.deleteMany({ _id: { $in: ids } }, { writeConcern: { w: 'majority' } });
       await this.#chunks.deleteMany({ files_id: { $in: ids } });
     }

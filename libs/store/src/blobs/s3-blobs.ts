@@ -5,7 +5,7 @@ import { type BlobEntry, type Blobs, type ByteRange, checkKey } from './blobs.ts
 
 type Library = typeof import('@aws-sdk/client-s3') & typeof import('@aws-sdk/lib-storage');
 
-/** How many bytes of an upload are held in memory: the smallest size of a part that S3 takes. */
+/** How many bytes of an upload are held in memory. This is the smallest size that S3 allows for a part. */
 const partBytes = 5 * 1024 * 1024;
 
 /** Where a bucket is: `s3://KEY:SECRET@host:port/bucket/prefix?region=…&tls=false`. */
@@ -97,7 +97,7 @@ export class S3Blobs implements Blobs {
     async function* counted() {
       for await (const chunk of source) {
         size += chunk.length;
-        // Copies the chunk, because the client library holds several.
+        // Copies the chunk: the client library holds several chunks, and the next one may use the same memory.
         yield Buffer.from(chunk);
       }
     }
@@ -109,7 +109,7 @@ export class S3Blobs implements Blobs {
       queueSize: 1,
     });
     const abort = () => void upload.abort();
-    // Rejects with the source's own error: the client library would replace it with one of its own.
+    // Rejects with the source's own error. The client library would replace this error with one of its own.
     const failed = new Promise<never>((_, reject) => body.once('error', reject));
     failed.catch(() => undefined);
     signal?.addEventListener('abort', abort, { once: true });

@@ -8,14 +8,14 @@ type Make = (changes: readonly AnyChange[]) => Promise<('made' | Refusal)[]>;
 const carrying = new AsyncLocalStorage<CarriedEvent>();
 
 /**
- * An event that tells of a whole piece of work, whatever it changes. One write stores it together with the first change that
- * the work makes in a database (docs/adr/0060).
+ * An event that tells of a whole piece of work, whatever the work changes. The first change that the work makes in a database
+ * carries the event: one write stores both (docs/adr/0060).
  */
 export class CarriedEvent {
   readonly #outbox: Outbox;
   readonly #make: () => EventEnvelope | undefined;
   #isOpen = true;
-  /** Whether it was stored with a change. */
+  /** Whether the event was stored with a change. */
   isStored = false;
 
   /**
@@ -28,7 +28,7 @@ export class CarriedEvent {
     this.#make = make;
   }
 
-  /** Makes changes in a database. If an event waits for a change there, it is stored with them. */
+  /** Makes changes in a database. If an event waits for a change in this database, stores the event with the changes. */
   static along(outbox: Outbox, changes: readonly AnyChange[], make: Make): ReturnType<Make> {
     const carried = carrying.getStore();
     if (!carried || carried.isStored || !carried.#isOpen || carried.#outbox !== outbox) return make(changes);
@@ -49,7 +49,10 @@ export class CarriedEvent {
     }
   }
 
-  /** Makes changes. The first that may carry the event does; if that change is refused, a later one can carry it. */
+  /**
+   * Makes changes. The first of them that may carry the event carries it. If that change is refused, a later change can carry
+   * it.
+   */
   async #with(changes: readonly AnyChange[], make: Make): ReturnType<Make> {
     const at = changes.findIndex((change) => !change.in.silent);
     const event = at === -1 ? undefined : this.#make();
@@ -57,7 +60,7 @@ export class CarriedEvent {
     const whole = changes.map((one, index) =>
       index === at ? { ...one, events: [...(one.events ?? []), event] } : one,
     );
-    // Set before the write, so that no change that is made meanwhile carries the event too.
+    // Set before the write. So a change that is made meanwhile does not carry the event too.
     this.isStored = true;
     try {
       const outcomes = await make(whole);

@@ -14,35 +14,38 @@ export type KeyOf<D> = (doc: D, id: string) => string | null;
 
 export interface Index<D> {
   key: KeyOf<D>;
-  /** Whether no two documents may have the same key. Only for targets, because only the target's own write can refuse a change. */
+  /** If set, no two documents have the same key. Only for targets, because only the write of a target can refuse a change. */
   unique?: true;
 }
 
 /**
  * A kind of document, declared once and stored by either engine. Ids and keys are printable ASCII, so that both engines sort
- * them alike, by bytes. A key that is made of several fields gives each a fixed width. Times are Unix milliseconds. A document
- * does not repeat what its id says: the service reads that from the id.
+ * them alike, by bytes. If a key is made of several fields, each field has a fixed width. Times are Unix milliseconds. If a
+ * document's id says something, the document does not repeat it: the service reads it from the id.
  */
 export interface Collection<D> {
   /** Lower-case letters, digits and `_`. */
   name: string;
   kind: Kind;
-  /** Every document is checked against it when it is written. */
+  /** The schema that every document is checked against when it is written. */
   schema: z.ZodType<D>;
-  /** The version of the documents' shape, from 1; `upgrade` brings older documents to it when they are read. */
+  /** The version of the documents' shape, from 1. When older documents are read, `upgrade` brings them to this version. */
   version: number;
   upgrade?(old: unknown, from: number): unknown;
-  /** A range of documents is read by id, or by one of these indexes. Changing how a key is made is a migration. */
+  /**
+   * A range of documents is read by id, or by one of these indexes. If a key is to be made in another way, this needs a
+   * migration.
+   */
   indexes?: Readonly<Record<string, Index<D>>>;
   /** Texts that `search` looks into; each is folded with `fold`. */
   search?: Readonly<Record<string, (doc: D) => string>>;
   /** When a document expires, Unix ms; `null` means never. */
   expires?(doc: D): number | null;
-  /** Records, by the database's clock, when a target was last changed; `changedWithin` reads it. */
+  /** If set, a target records when it was last changed, by the database's clock. `changedWithin` reads this time. */
   dated?: true;
   /**
-   * Changes of these targets never carry events or a row of the audit log, so on MongoDB the relay need not look into the
-   * collection.
+   * If set, changes of these targets never carry events or a row of the audit log. So on MongoDB, the relay need not look into
+   * the collection.
    */
   silent?: true;
 }
@@ -51,7 +54,7 @@ export interface Collection<D> {
 // biome-ignore lint/suspicious/noExplicitAny: what is made of a document and what is read of it are of one type, which is not asked for here.
 export type AnyCollection = Collection<any>;
 
-/** Sums that changes add to, under ids. A sum is 0 before anything is added. Changes never read sums in order to write them. */
+/** Sums that are stored under ids. A sum is 0 before anything is added. Changes add to sums without reading them first. */
 export interface Counters<Field extends string = string> {
   name: string;
   fields: readonly Field[];

@@ -12,17 +12,17 @@ export interface Stored<D> {
   readonly [version]?: never;
 }
 
-/** The ids, or the keys of an index, between two texts, both exclusive. */
+/** A range of ids, or of keys of an index, between two texts. Both texts are outside the range. */
 export interface Range {
   above: string;
   below: string;
   /** Maximum number of results. */
   limit: number;
-  /** How many are skipped first. */
+  /** Number of results to skip first. */
   skip?: number;
   /** In descending order. */
   backwards?: true;
-  /** Ids, or keys, that are left out and not counted by `skip`. */
+  /** Ids, or keys, to leave out. `skip` does not count them. */
   except?: readonly string[];
 }
 
@@ -32,26 +32,26 @@ export interface Search {
   fields: readonly string[];
   starts?: true;
   index?: string;
-  /** Returns only matches after this id or key; the total still counts the whole range. Forward only. */
+  /** Returns only matches after this id or key, while the total still counts the whole range. Only for ascending order. */
   after?: string;
   /** Stops at the limit and reports the number found as the total. */
   uncounted?: true;
 }
 
-/** Why a change is refused; nothing of it is stored then. */
+/** Why a change is refused. If it is refused, nothing of it is stored. */
 export type Refusal =
   /** The target has changed since it was read. */
   | 'changed'
   /** A new target's id is taken. */
   | 'there'
-  /** A document that the target has to be below is not there. */
+  /** A document that `below` requires is not there. */
   | 'orphan'
   /** Another document has the key of this unique index. */
   | { taken: string };
 
 /**
- * A change that one document, the target, decides by compare-and-set. Rows, counters and events follow from it. Either all of
- * it is stored or nothing, and nobody sees a part of it without the rest.
+ * A change that one document, the target, decides by compare-and-set. Rows, counters and events follow from it. The change is
+ * stored as a whole or not at all, and nobody sees only a part of it.
  */
 export interface Change<D> {
   in: Collection<D>;
@@ -59,7 +59,7 @@ export interface Change<D> {
   target: Stored<D> | string;
   /** The new content of the target; `null` deletes it. */
   set: D | null;
-  /** Keys of an index: for each, a document of the same collection has to be there. */
+  /** Keys of an index. For each key, a document of the same collection has to be there. */
   below?: { index: string; keys: readonly string[] };
   /** `put: null` takes a row away. */
   rows?: readonly { in: AnyCollection; id: string; put: unknown }[];
@@ -70,7 +70,7 @@ export interface Change<D> {
 // biome-ignore lint/suspicious/noExplicitAny: as `AnyCollection`.
 export type AnyChange = Change<any>;
 
-/** A copy of what another service owns. `mark` is the last version: nothing comes after it. */
+/** A copy of what another service owns. `mark` is the last version: no other version comes after it. */
 export interface Copy<D> {
   id: string;
   doc: D;
@@ -87,24 +87,28 @@ export interface Claim {
 /** What became of changes that were to be stored with their answer. */
 export type Kept =
   | 'made'
-  /** Another request has taken the claim over; nothing is stored. */
+  /** Another request has taken the claim over. Nothing is stored. */
   | 'lost'
-  /** The change at this position was refused; nothing is stored. */
+  /** The change at this position was refused. Nothing is stored. */
   | { at: number; refusal: Refusal };
 
 /** Answers to requests with a key. Each is stored with the change that it tells of, or not at all (docs/adr/0046). */
 export interface Replies {
   /**
-   * Begins a request, unless it was answered already (`Reply`) or is still running. A claim whose holder has not finished
-   * within `forMs` can be taken over: if the holder's change was not stored by then, it never will be.
+   * Begins a request, unless it was answered already (`Reply`) or is still running. If a claim's holder has not finished within
+   * `forMs`, another request can take the claim over. If the holder's change is not stored by then, it never will be.
    */
   begin(id: string, forMs: number): Promise<Claim | Reply | 'running'>;
   /**
-   * Makes the changes of a request and keeps its answer. The first change decides, and one write stores it with the answer. The
-   * first change needs the others, so they are made before it; if it is refused, new targets among the others are erased.
+   * Makes the changes of a request and keeps its answer. The first change decides, and one write stores this change with the
+   * answer. The first change needs the others, so they are made before it. If the first change is refused, new targets among
+   * the others are erased.
    */
   keep(changes: readonly AnyChange[], claim: Claim, reply: Reply): Promise<Kept>;
-  /** Ends a request that has kept no answer. Does nothing for one that has, or while its change may still be stored. */
+  /**
+   * Ends a request that has kept no answer. Does nothing if the request has kept an answer, or while its change may still be
+   * stored.
+   */
   release(claim: Claim): Promise<void>;
   /** Deletes the answers of a user for good. */
   forget(user: { projectId: string; userId: string }): Promise<void>;
@@ -119,14 +123,15 @@ export interface Documents {
   /** Answers to requests with a key, if `replyCollection` is declared. */
   readonly replies: Replies | undefined;
   /**
-   * Documents by id; missing ones are left out. `settled`: later reads show everything that follows from these documents' changes.
+   * Documents by id. Missing documents are left out. With `settled`, later reads show everything that follows from these
+   * documents' changes.
    */
   get<D>(
     of: Collection<D>,
     ids: readonly string[],
     how?: { settled?: boolean },
   ): Promise<Map<string, Stored<D>>>;
-  /** Documents by keys of an index; those of each key are in the order of their ids. */
+  /** Documents by keys of an index. The documents of each key are in the order of their ids. */
   by<D>(of: Collection<D>, index: string, keys: readonly string[]): Promise<Map<string, Stored<D>[]>>;
   /** The search texts of documents, by id. Reads less than the whole documents. */
   texts<F extends string>(
@@ -141,41 +146,44 @@ export interface Documents {
   /** The values of counters, for every given id. */
   sums<F extends string>(of: Counters<F>, ids: readonly string[]): Promise<Map<string, Record<F, number>>>;
   /**
-   * Documents in a range of ids, or of keys of an index, in that order; those with the same key are sorted by id. To walk an
-   * index range by range, its keys must differ.
+   * Documents in a range of ids, or of keys of an index, in the order of the ids or keys. Documents with the same key are
+   * sorted by id. To walk an index range by range, all its keys must differ.
    */
   range<D>(of: Collection<D>, range: Range, index?: string): Promise<Stored<D>[]>;
-  /** The rows of a range, and the counter that is their total, both as of the same moment. */
+  /** The rows of a range, and their total, which a counter holds. Reads both at about the same time. */
   page<D>(
     of: Collection<D>,
     range: Range,
     total: { in: Counters; id: string; field: string },
   ): Promise<{ rows: Stored<D>[]; total: number }>;
-  /** The number of documents in a range. Walks all of them: only for operators' lists, and for short lists of one user. */
+  /** The number of documents in a range. Walks all of them, so use it only for operators' lists and for short lists of one user. */
   count(of: AnyCollection, range: Omit<Range, 'limit' | 'skip'>, index?: string): Promise<number>;
-  /** Documents in a range with a field that contains a text or, with `starts`, begins with it; and their total. Walks the range. */
+  /**
+   * Documents of a range in which a field contains a text, and their total. With `starts`, the field has to begin with the
+   * text. Walks the range.
+   */
   search<D>(of: Collection<D>, range: Range, how: Search): Promise<{ found: Stored<D>[]; total: number }>;
   /**
-   * Makes changes independently of each other, in order and in few round trips, and returns the outcome of each. When it
-   * rejects, any of them may have been made, each as a whole or not at all: read again before you try again. Changes of a
-   * request with a key are held until its answer is known, and no read sees them before that (`HeldChanges`).
+   * Makes changes in order, in few round trips and independently of each other. Returns the outcome of each. If it rejects, any
+   * of the changes may have been made, each as a whole or not at all. So read again before you try again. If a request has a
+   * key, its changes are held until its answer is known, and no read sees them before (`HeldChanges`).
    */
   change(changes: readonly AnyChange[]): Promise<('made' | Refusal)[]>;
   /**
-   * Keeps copies: a higher epoch wins, then a higher version; a mark wins over both. Copies that arrive at the same time are
-   * stored in one write.
+   * Keeps copies. A higher epoch wins. In the same epoch, a higher version wins. A mark wins over both. If copies arrive at the
+   * same time, one write stores them.
    */
   keep<D>(of: Collection<D>, copies: readonly Copy<D>[]): Promise<void>;
   /**
-   * Deletes at most `limit` rows, copies or counters of a range for good, without a change, and also what is remembered of rows
-   * that were taken away before. Returns how many. Leaves counters that changes are about to add to. Throws `TypeError` for
-   * targets.
+   * Deletes at most `limit` rows, copies or counters of a range for good, without a change. Also deletes what is remembered of
+   * rows that were taken away before. Returns how many documents it has deleted. Leaves counters that changes are about to add
+   * to. Throws `TypeError` for targets.
    */
   clear(of: AnyCollection | Counters, range: Omit<Range, 'skip' | 'backwards' | 'except'>): Promise<number>;
   /**
-   * Reads at most `limit` targets that have one of these keys, settled and in no order. Also fences off writers that are creating
-   * more such targets: these writers check `below` again before they commit. So if the document above was deleted before, and
-   * nothing remains, no such target can appear any more.
+   * Reads at most `limit` targets that have one of these keys, settled and in no order. Also fences off writers that are
+   * creating more such targets, so that they check `below` again before they commit. If the document above was deleted before,
+   * and this returns nothing, no such target can appear any more.
    */
   remaining<D>(
     of: Collection<D>,
@@ -184,27 +192,30 @@ export interface Documents {
     limit: number,
   ): Promise<Stored<D>[]>;
   /**
-   * Removes at most `limit` rows from ranges of ids, without a change, and returns how many. Unlike after `clear`, a delayed writer
-   * cannot bring them back. For the rows of settled targets that are about to be erased.
+   * Removes at most `limit` rows from ranges of ids, without a change, and returns how many. Unlike `clear`, this keeps a
+   * delayed writer from bringing the rows back. Use this for the rows of settled targets that are about to be erased.
    */
   clearRows(
     of: AnyCollection,
     ranges: readonly Pick<Range, 'above' | 'below'>[],
     limit: number,
   ): Promise<number>;
-  /** Erases the settled targets that are still as they were read and have no unpublished events. Returns how many. */
+  /**
+   * Erases settled targets. Leaves those that have changed since they were read, and those with unpublished events. Returns how
+   * many it has erased.
+   */
   eraseAll<D>(of: Collection<D>, targets: readonly Stored<D>[]): Promise<number>;
   /**
-   * Deletes a target and all that is remembered of it, for good and without a change. It is for the remains of an ended account.
-   * If only the id is given, deletes whatever is or was there. Returns `false` when the target has changed since it was read,
-   * or when its events, or what follows from its changes, are still on their way.
+   * Deletes a target and all that is remembered of it, for good and without a change. It is for the remains of an ended
+   * account. If only the id is given, deletes whatever is or was there. Returns `false` if the target has changed since it was
+   * read. Also returns `false` while its events, or writes that follow from its changes, are still on their way.
    */
   erase<D>(of: Collection<D>, target: Stored<D> | string): Promise<boolean>;
   /** Deletes rows or copies by id for good, as `clear` does. Throws `TypeError` for targets. */
   clearIds(of: AnyCollection, ids: readonly string[]): Promise<void>;
   /**
-   * Whether the last change of a target is at most `ms` old, and the target has not changed since it was read. Uses the database's
-   * clock, because replicas' clocks differ. Creating a target does not count as a change. The collection must be `dated`.
+   * Whether a target was last changed at most `ms` ago, and has not changed since it was read. Uses the database's clock,
+   * because replicas' clocks differ. Creating a target does not count as a change. The collection must be `dated`.
    */
   changedWithin<D>(of: Collection<D>, target: Stored<D>, ms: number): Promise<boolean>;
   /** Deletes what has expired, and repairs what processes left behind when they died. */
@@ -246,7 +257,7 @@ export function standingOf({ epoch, version }: Pick<Copy<unknown>, 'epoch' | 've
   return { epoch: Number.MAX_SAFE_INTEGER, newest: Number.MAX_SAFE_INTEGER };
 }
 
-/** The total of a search, if it follows from the results without a second walk of the range; else `undefined`. */
+/** The total of a search, if the results alone show it. `undefined` if the range has to be walked a second time for it. */
 export function knownTotal(
   { above, limit, skip = 0 }: Range,
   found: number,
@@ -257,12 +268,12 @@ export function knownTotal(
   return isEnd && after === above ? skip + found : undefined;
 }
 
-/** Throws `TypeError` for targets: what follows from them would be left behind. */
+/** Throws `TypeError` for targets. If they were cleared, what follows from them would be left behind. */
 export function refuseTargets(of: AnyCollection | Counters): void {
   if ('kind' in of && of.kind === 'target') {
     throw new TypeError(`${of.name} are targets: a change takes them away.`);
   }
 }
 
-/** The first schema version in which databases hold documents; before it, each service had a layout of its own. */
+/** The first schema version in which databases hold documents. Before this version, each service had a layout of its own. */
 export const oldestLayout = 100;

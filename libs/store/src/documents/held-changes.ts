@@ -6,7 +6,8 @@ const holding = new AsyncLocalStorage<HeldChanges>();
 
 /**
  * Holds back the changes of one request until its answer is known, so that one write can store both (docs/adr/0046). To the
- * caller, a held change looks made. If it is refused later, the work is done again and then gets the refusal.
+ * caller, a held change looks made. If the change is refused later, the request's work is done again. This time, the work gets
+ * the refusal.
  */
 export class HeldChanges {
   readonly changes: AnyChange[] = [];
@@ -19,14 +20,17 @@ export class HeldChanges {
 
   /**
    * @param replies The answers in the database whose changes are held. The work may also ask services with other databases.
-   * @param refused The position of the change that was refused when the work was done before, and the refusal.
+   * @param refused If the work was done before and a change was refused: the position of that change, and the refusal.
    */
   constructor(replies: Replies | undefined, refused?: { at: number; refusal: Refusal }) {
     this.#replies = replies;
     this.#refused = refused;
   }
 
-  /** The `HeldChanges` of the work that is under way here, if any; with `replies`, only if it holds changes of that database. */
+  /**
+   * The `HeldChanges` of the work under way here, if any. With `replies`, only if they hold changes of the database of
+   * `replies`.
+   */
   static current(replies?: Replies): HeldChanges | undefined {
     const held = holding.getStore();
     return held?.isOpen && (!replies || held.#replies === replies) ? held : undefined;
@@ -56,7 +60,7 @@ export class HeldChanges {
     this.#after.push(work);
   }
 
-  /** Runs what `later` was given, now that the changes are made. Tries everything, and rejects with the first failure. */
+  /** Runs all work that `later` was given, now that the changes are made. Then rejects with the first failure, if there was any. */
   async follow(): Promise<void> {
     const done = await Promise.allSettled(this.#after.map(async (work) => work()));
     const failed = done.find((one) => one.status === 'rejected');
@@ -65,8 +69,8 @@ export class HeldChanges {
 }
 
 /**
- * Does work that follows from a change that was just made: immediately, or, if changes are held, after they are stored. The
- * process may die before that, so the work must be repeatable or unimportant.
+ * Does work that follows from a change that was just made. If changes are held, does the work after they are stored; otherwise
+ * immediately. The process may die before that, so the work must be repeatable or unimportant.
  */
 export function afterChange<T>(work: () => T): T | undefined {
   const held = HeldChanges.current();
@@ -76,9 +80,9 @@ export function afterChange<T>(work: () => T): T | undefined {
 }
 
 /**
- * Does work whose changes are not part of the request under way: they are made immediately, and stay even if the request is
- * refused. It is for changes that count whatever the answer is, such as a failed attempt. They carry no event of the request
- * either (`CarriedEvent`).
+ * Does work whose changes are not part of the request under way. These changes are made immediately, and stay even if the
+ * request is refused. This is for changes that count whatever the answer is, such as a failed attempt. They carry no event of
+ * the request either (`CarriedEvent`).
  */
 export function apart<T>(work: () => T): T {
   return holding.exit(() => CarriedEvent.without(work));

@@ -7,14 +7,14 @@ export interface Asked {
 }
 
 /**
- * Splits changes into turns that are made one after the other: within a turn none depends on another. A change depends on an
- * earlier change if both have the same target, if both take or give up the same unique key, or if one is to be below a key
- * that the other writes.
+ * Splits changes into turns, which are made one after the other. Within a turn, no change depends on another. A change depends
+ * on an earlier change if both have the same target, or if both take or give up the same unique key. It also depends on the
+ * earlier change if one of them is to be below a key that the other writes.
  */
 export function inTurns(changes: readonly AnyChange[]): Asked[][] {
   const turns: Asked[][] = [];
   const above = new Set(changes.map(({ in: of, below }) => `${of.name} ${below?.index}`));
-  // The last turn in which each thing is written, and in which it is looked for.
+  // For each target and key: the last turn that writes it, and the last turn that looks for it.
   const written = new Map<string, number>();
   const lookedFor = new Map<string, number>();
   const last = (of: ReadonlyMap<string, number>, what: readonly string[]) =>
@@ -38,7 +38,7 @@ function writesOf({ in: of, target, set }: AnyChange, isAbove: (index: string) =
   const docs = [...(typeof target === 'string' ? [] : [target.doc]), ...(set === null ? [] : [set])];
   const keys = Object.entries(of.indexes ?? {}).flatMap(([index, { key, unique }]) => {
     if (!unique && !isAbove(index)) return [];
-    // Documents without a key have nothing in common.
+    // Two documents without a key do not depend on each other.
     const own = docs.map((doc) => key(doc, id)).filter((one) => one !== null);
     return own.map((one) => `${of.name} ${index} ${one}`);
   });

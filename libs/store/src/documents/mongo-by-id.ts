@@ -10,9 +10,7 @@ interface Asked<T> {
   reject: (error: unknown) => void;
 }
 
-/**
- * Reads documents by id. All that is asked for in one turn of the event loop, by any request, becomes one query; nothing is cached.
- */
+/** Reads documents by id. One query reads all ids that any request asks for in one turn of the event loop. Nothing is cached. */
 export class MongoById<T extends Document & { _id: string }> {
   readonly stored: MongoCollection<T>;
   readonly #isOne: (found: T) => boolean;
@@ -20,8 +18,8 @@ export class MongoById<T extends Document & { _id: string }> {
   #asked: Asked<T>[] = [];
 
   /**
-   * @param isOne Documents that fail this test count as missing. It runs here and not in the database, because hardly
-   * any document fails it.
+   * @param isOne Documents that fail this test count as missing. The test runs here and not in the database, because hardly any
+   * document fails it.
    * @param projection The fields to read of each document; all by default.
    */
   constructor(stored: MongoCollection<T>, isOne: (found: T) => boolean = () => true, projection?: Document) {

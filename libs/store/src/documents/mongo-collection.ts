@@ -8,15 +8,15 @@ import { MongoById } from './mongo-by-id.ts';
 import { keysOf } from './mongo-content.ts';
 
 /**
- * A document as it is stored: the service's content in `d`, as JSON, which allows any field names, and beside it the fields
- * that it is found by. Without `shape` there is no content: the document is being made, was deleted a while ago, or is a row
- * that was taken away.
+ * A document as it is stored. `d` holds the service's content as JSON, which allows any field names. The fields beside `d`
+ * serve to find the document. Without `shape` there is no content: the document is being made, was deleted a while ago, or is a
+ * row that was taken away.
  */
 export interface MongoDocument {
   _id: string;
   shape?: number;
   d?: string;
-  /** Its key in each index. */
+  /** The document's key in each index. */
   k?: Record<string, string>;
   /** The texts that a search looks into, by field. */
   s?: Record<string, string>;
@@ -24,9 +24,9 @@ export interface MongoDocument {
   /** When a target of a `dated` collection was last changed, by the database's clock. */
   changedAt?: Date;
   rev: number;
-  /** For a target without content: since when it has none. */
+  /** For a target without content: when it lost its content, or when its place was made. */
   emptyAt?: Date;
-  /** For a copy. */
+  /** For a copy: its epoch and the number of its version. */
   epoch?: number;
   newest?: number;
 }
@@ -39,17 +39,18 @@ export const contentFields = ['shape', 'd', 'k', 's', 'expiresAt'] as const;
 export const isThere = { shape: { $exists: true } } as const;
 
 /**
- * The place of a new target, which no read shows. It has no unique keys: only the commit takes them, because otherwise an
- * abandoned place would keep a key from others.
+ * The place of a new target. No read shows this place. It has no unique keys, because only the commit takes them. Otherwise an
+ * abandoned place would keep its keys from others.
  */
 export function placeOf<D>(of: Collection<D>, id: string, set: D | null): MongoTarget {
   const keys = Object.entries(set === null ? {} : keysOf(of, id, set));
   const ordered = keys.filter(([index]) => !of.indexes?.[index]?.unique);
-  // Above the last `rev` of a target with this id that was deleted long ago, because late writers of its rows compare by `rev`.
+  // A target with this id may have been deleted long ago. `rev` is above the last one of that target, because late writers of
+  // its rows compare by `rev`.
   return { _id: id, rev: Date.now(), emptyAt: new Date(), k: Object.fromEntries(ordered) };
 }
 
-/** Turns a stored document into a read one. */
+/** Converts a stored document to a document as services read it. */
 export function readOf<D>(of: Collection<D>, stored: MongoDocument): Stored<D> & { stored: MongoDocument } {
   const { _id: id, shape = 0, d = 'null' } = stored;
   return { id, doc: asDeclared(of, JSON.parse(d), shape), stored };
@@ -92,7 +93,7 @@ export class MongoReads<D> {
   constructor(db: Db, collection: Collection<D>) {
     this.collection = collection;
     this.stored = db.collection(collection.name);
-    // A document that decides no change is read for its content alone.
+    // A document that decides no change is read only for its content.
     this.#projection = collection.kind === 'target' ? undefined : { shape: 1, d: 1 };
     this.#byId = new MongoById(this.stored, ({ shape }) => shape !== undefined, this.#projection);
   }
@@ -106,7 +107,7 @@ export class MongoReads<D> {
     return this.#all({ [this.#field(index)]: { $in: [...keys] } }, { sort: { _id: 1 }, batchSize });
   }
 
-  /** Pairs of a key and an id that has it. */
+  /** Pairs of a key and the id of a document with this key. */
   async idsBy(index: string, keys: readonly string[]): Promise<[string, string][]> {
     if (keys.length === 0) return [];
     const field = this.#field(index);
@@ -158,7 +159,7 @@ export class MongoReads<D> {
   ): Promise<{ found: MongoDocument[]; total: number }> {
     const { limit, skip = 0, backwards, ...ends } = range;
     const field = this.#field(index);
-    // A BSON pattern cannot contain the character NUL.
+    // A BSON pattern cannot contain the character NUL, so the pattern has an escape sequence in its place.
     const literal = text.replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&').replaceAll('\0', '\\x00');
     const pattern = (starts ? '^' : '') + literal;
     const within = (above: string) => ({

@@ -18,7 +18,7 @@ export class MongoCopies {
     this.#stored = stored;
   }
 
-  /** Single copies that arrive at the same time are one write. */
+  /** Keeps copies. Single copies that arrive at the same time are stored in one write. */
   async keep(copies: readonly MongoCopy[]): Promise<void> {
     const [first] = copies;
     if (first && copies.length === 1) await this.#gathered.write(first);
@@ -27,7 +27,7 @@ export class MongoCopies {
 
   async #keepAll(copies: readonly MongoCopy[]): Promise<void> {
     const newest = newestOf(copies);
-    // A first version is mostly new here; a later version mostly replaces a copy that is there.
+    // A copy in its first version is mostly new here. A copy in a later version mostly replaces a stored copy.
     const first = newest.filter((copy) => copy.newest <= 1);
     const later = newest.filter((copy) => copy.newest > 1);
     await this.#replaceOlder(await insertAbsent(this.#stored, first));
@@ -53,7 +53,7 @@ export class MongoCopies {
 }
 
 /**
- * The newest copy of each id, sorted by id. With the same order in every replica, replicas that write the same copies hardly ever
+ * The newest copy of each id, sorted by id. Every replica uses this order, so replicas that write the same copies hardly ever
  * deadlock.
  */
 function newestOf(copies: readonly MongoCopy[]): MongoCopy[] {

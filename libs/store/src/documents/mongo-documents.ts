@@ -51,25 +51,25 @@ export interface MongoDocumentsOptions extends Declared {
 }
 
 /**
- * How long a deleted target, or one that never came to be, keeps its place: far longer than anyone waits for a change or trusts
- * its plan, even on machines whose clocks differ by an hour.
+ * How long a target without content keeps its place, in ms: a deleted target, or one that was never made. This is far longer
+ * than anyone waits for a change or trusts its plan, even on machines whose clocks differ by an hour.
  */
 const emptyMs = 70 * 60_000;
 /** Filter for a target without unpublished events and without an unsettled change. */
 const isQuiet = { outboxAt: { $exists: false }, unsettled: { $exists: false } } as const;
 const noContent = Object.fromEntries(contentFields.map((field) => [field, '' as const]));
-/** Filter for the place of a target that never was. */
+/** Filter for the place of a target that was never made. */
 const neverWas = { shape: { $exists: false }, lastOp: { $exists: false }, ...isQuiet } as const;
 /** Matches any time. It is a range because some servers use a partial index only for a range. */
 const ever = { $gt: new Date(0) };
 /** Number of ranges whose rows are looked for at the same time. */
 const fewRanges = 10;
 /**
- * Up to this `skip`, rows and their total are read at the same time; beyond it, the total is read first, and the rows only
- * if there are so many.
+ * Up to this `skip`, rows and their total are read at the same time. Beyond it, the total is read first. The rows are then read
+ * only if there are more rows than `skip`.
  */
 const shallow = 20_000;
-/** How often one change may lose a race; each loss means that another change was made. */
+/** How often one change may lose a race. Each loss means that another change was made. */
 const attempts = 5;
 
 /** Opens a service's database on MongoDB, where a change is settled (docs/adr/0005). Throws `StartError`. */
@@ -85,7 +85,7 @@ export async function openMongoDocuments(options: MongoDocumentsOptions): Promis
   }
 }
 
-/** Notes the layout of what is declared. Refuses a stored layout that differs: it needs a migration. */
+/** Stores the layout of what is declared. Throws `StartError` if another layout is stored already, because it needs a migration. */
 async function noteLayout(db: Db, declared: readonly (AnyCollection | Counters)[]): Promise<void> {
   const layout = db.collection<{ _id: string; made: string }>('layout');
   const notes = declared.map((one) => ({ _id: one.name, made: layoutOf(one) }));
@@ -219,8 +219,8 @@ class MongoDocuments implements Documents {
     const { skip = 0, except = [] } = range;
     const isDeep = skip > shallow;
     const sums = this.#countersOf(counters);
-    // Counters are read at the end of this turn of the loop, together with others. Rows wait as well, so that both are
-    // one round trip.
+    // Counters are read at the end of this turn of the event loop, together with others. Rows wait for that moment too, so that
+    // both take only one round trip.
     const readRows = async () => {
       await endOfTurn();
       return this.range(of, range);
@@ -277,9 +277,9 @@ class MongoDocuments implements Documents {
     const stored = ('fields' in of
       ? this.#countersOf(of).stored
       : this.#readsOf(of).stored) as unknown as MongoCollection<{ _id: string }>;
-    // Leaves counters with intents: otherwise a change that is about to add to one would never be counted.
+    // Leaves counters with intents. Otherwise a change that is about to add to such a counter would never be counted.
     const idle = 'fields' in of ? { 'pending.0': { $exists: false } } : {};
-    // Includes the places of rows that were taken away: their ids are in the range too.
+    // Includes the places of rows that were taken away, because their ids are in the range too.
     const some = stored.find(
       { _id: { $gt: above, $lt: below }, ...idle },
       { projection: { _id: 1 }, sort: { _id: 1 }, limit },
@@ -306,16 +306,17 @@ class MongoDocuments implements Documents {
     }
   }
 
-  /** Stops the commits of targets that are being made. Targets that commit before this can be read after it. */
+  /** Stops the commits of targets that are being made. A target that committed earlier can be read after this. */
   async #fence<D>(of: Collection<D>, ids: readonly string[]): Promise<void> {
     const stored = this.#targetsOf(of);
     const _id = { $in: [...ids] };
-    // Removes the keys, so that the place is not found again: its maker may be dead, and its last events not published yet.
+    // Removes the keys, so that no search finds the place again. The place can stay for a while even if its maker is dead,
+    // because its last events may not be published yet.
     await stored.updateMany({ _id, shape: { $exists: false } } as Filter<MongoTarget>, {
       $inc: { rev: 1 },
       $unset: { k: '' },
     });
-    // The place names its user, and need not be remembered.
+    // A target that was never made need not be remembered. So this deletes its place, which names the user.
     await stored.deleteMany({ _id, ...neverWas } as Filter<MongoTarget>);
   }
 
@@ -336,13 +337,13 @@ class MongoDocuments implements Documents {
     }
     const ids = found.slice(0, limit);
     if (ids.length === 0) return 0;
-    // Each row keeps its `rev`, by which writers of earlier changes see that they are late.
+    // Each row keeps its `rev`. By this `rev`, writers of earlier changes see that they are late.
     await stored.updateMany({ _id: { $in: ids } }, { $set: goneRow(), $unset: noContent });
     return ids.length;
   }
 
   async eraseAll<D>(of: Collection<D>, targets: readonly Stored<D>[]): Promise<number> {
-    // Sorts by id in every replica, so that replicas that erase the same targets hardly ever wait for each other in a circle.
+    // Every replica sorts by id. So replicas that erase the same targets hardly ever wait for each other in a circle.
     const read = targets.map(targetOf);
     const inOrder = read.toSorted((one, other) => (one._id < other._id ? -1 : 1));
     const deletes = inOrder.map(({ _id, rev }) => ({
@@ -358,7 +359,7 @@ class MongoDocuments implements Documents {
     const read = typeof target === 'string' ? await stored.findOne({ _id: target }) : targetOf(target);
     if (!read) return true;
     await this.#settler.settleTarget(of.name, read);
-    // The filter keeps a target with events in its outbox: the event of a stored change has to be published.
+    // If the target has events in its outbox, the filter leaves it, because the events of stored changes have to be published.
     const { deletedCount } = await stored.deleteOne({
       _id: read._id,
       rev: read.rev,
@@ -414,13 +415,16 @@ class MongoDocuments implements Documents {
     return others.length === 0 ? this.#inTurn(first, all) : all();
   }
 
-  /** Racing writes of one key can deadlock for a second (docs/adr/0010), so writes of this process take turns. */
+  /**
+   * Racing writes of one key can deadlock for a second (docs/adr/0010). So this process makes its writes of a key one after the
+   * other.
+   */
   #inTurn<T>(change: AnyChange, work: () => Promise<T>): Promise<T> {
     const keys = newKeysOf(change);
     return keys.length === 0 ? work() : this.#turns.run(keys, work);
   }
 
-  /** Makes a change of a request with a key; the change that decides is made with the answer. */
+  /** Makes a change of a request that has a key. With `reply`, stores the answer together with the change. */
   async #makeAnswered(change: AnyChange, reply?: KeptReply): Promise<'made' | 'lost' | Refusal> {
     if (!reply) return (await this.change([change]))[0] as 'made' | Refusal;
     const checked = checkedChanges([change])[0] as AnyChange;
@@ -442,7 +446,8 @@ class MongoDocuments implements Documents {
       if (target === undefined) return 'there';
       await this.#settler.settleTarget(of.name, target);
       await this.outbox.makeRoom(of.name, target);
-      // Looks only after the place is taken, with its keys: whoever deletes the document above from now on finds the place.
+      // Looks for the document above only now, after the place and its keys are taken. Whoever deletes that document from now
+      // on finds the place.
       if (below && !(await this.#areThere(reads, below))) {
         if (typeof change.target === 'string') {
           await this.#giveUp(of, target);
@@ -489,7 +494,10 @@ class MongoDocuments implements Documents {
     };
   }
 
-  /** Takes the place of a new target, even one that another process has left. `undefined` when the target is there already. */
+  /**
+   * Takes the place of a new target, even if another process has left that place. Returns `undefined` if the target exists
+   * already.
+   */
   async #placeOf(reads: MongoReads<unknown>, id: string, set: unknown): Promise<MongoTarget | undefined> {
     const stored = reads.stored as unknown as MongoCollection<MongoTarget>;
     const place = placeOf(reads.collection, id, set);
@@ -505,7 +513,7 @@ class MongoDocuments implements Documents {
     return there ?? (await this.#placeOf(reads, id, set));
   }
 
-  /** Removes the place of a refused target. A process that has taken it over meanwhile starts again. */
+  /** Removes the place of a refused target. If another process has taken the place over meanwhile, that process starts again. */
   async #giveUp<D>(of: Collection<D>, { _id, rev }: MongoTarget): Promise<void> {
     await this.#targetsOf(of).deleteOne({ _id, rev, ...neverWas } as Filter<MongoTarget>);
   }
@@ -532,7 +540,7 @@ class MongoDocuments implements Documents {
     return { in: of.name, id, put: put === null ? null : contentOf(of, id, put) };
   }
 
-  /** Deletes what has expired, except targets with events or changes on the way. The place of a target stays for a while. */
+  /** Deletes what has expired, except targets whose events or changes are on their way. A target's place stays for a while. */
   async #expire({ kind }: AnyCollection, stored: MongoCollection<MongoTarget>): Promise<void> {
     const old = { expiresAt: { $gt: new Date(0), $lt: new Date() } };
     if (kind !== 'target') return void (await stored.deleteMany(old));

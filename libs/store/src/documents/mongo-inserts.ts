@@ -10,12 +10,12 @@ import { contentOf } from './mongo-content.ts';
 /** A change that creates a target and writes no rows or counters: one insert stores it with its events. */
 export type Insert = AnyChange & { target: string };
 
-/** The outcome of an insert. `place`: a document without content holds the id, and a change has to take it over. */
+/** The outcome of an insert. `place`: a document without content has the id, and a change has to take over its place. */
 export type Inserted = 'made' | 'place' | Refusal;
 
 /** Maximum number of documents per write. */
 const most = 1_000;
-/** How many writes in a row may store nothing. Each time, the holder of a key has released it, or was rolled back as well. */
+/** How many writes in a row may store nothing. Each time, another write has released the key, or was rolled back as well. */
 const attempts = 10;
 
 export function isInsert(change: AnyChange): change is Insert {
@@ -24,8 +24,8 @@ export function isInsert(change: AnyChange): change is Insert {
 }
 
 /**
- * Splits inserts, in order, into steps that one write can make: the inserts of a step are in one collection and have no id or
- * unique key in common.
+ * Splits inserts, in order, into steps. One write can make a step: all its inserts are in one collection, and no two of them
+ * have an id or unique key in common.
  */
 export function* inSteps(inserts: readonly Insert[]): Generator<Insert[]> {
   let step: Insert[] = [];
@@ -56,17 +56,17 @@ export function newKeysOf({ in: of, target, set }: AnyChange): string[] {
 }
 
 /**
- * Inserts targets with one write and returns each one's outcome, in order. A taken id or key refuses one insert only. Throws for any
- * other failure; some targets may be stored then.
+ * Inserts targets together, and returns the outcome of each, in order. If an id or key is taken, this refuses only one insert.
+ * Throws for any other failure. Some targets may then be stored.
  */
 export async function insertAll(reads: MongoReads<unknown>, inserts: readonly Insert[]): Promise<Inserted[]> {
   const of: AnyCollection = reads.collection;
-  // Marks the inserts of this call, so that one that was stored although its answer was lost is recognised.
+  // Marks the inserts of this call. If an insert was stored but its answer was lost, this call recognises it by the mark.
   const lastOp = randomUUID();
   const documents = new Map(
     inserts.map(({ target, set, events = [] }) => {
       const content = { ...contentOf(of, target, set), ...(events.length > 0 && outboxFields(events)) };
-      // Above the last `rev` of a document that had this id before, as in `placeOf`.
+      // `rev` is above the last one of any document that had this id before, as in `placeOf`.
       return [target, { _id: target, rev: Date.now(), lastOp, ...content } as MongoTarget] as const;
     }),
   );
@@ -86,7 +86,10 @@ export async function insertAll(reads: MongoReads<unknown>, inserts: readonly In
   return inserts.map(({ target }) => outcomes.get(target) ?? 'made');
 }
 
-/** Why documents were refused. Leaves out those that a concurrent write held up only for a moment: they can be inserted again. */
+/**
+ * Why documents were refused. Leaves out documents that a concurrent write held up only for a moment, because they can be
+ * inserted again.
+ */
 async function reasonsOf(
   reads: MongoReads<unknown>,
   refused: readonly MongoTarget[],

@@ -12,7 +12,7 @@ import { keysOf } from './mongo-content.ts';
 
 type Outcome = 'made' | Refusal;
 
-/** A change with its target, or the place of its new target. */
+/** A change, and its target or the place of its new target. */
 interface Begun extends Asked {
   target: MongoTarget;
 }
@@ -29,8 +29,8 @@ export interface MongoManyOptions {
 }
 
 /**
- * Makes many changes. Those that do not depend on each other are made together (`changeAll`), in about ten round trips. If
- * another process was faster with one, leaves it to `makeOne`, which returns why it is refused.
+ * Makes many changes. Changes that do not depend on each other are made together (`changeAll`), in about ten round trips. If
+ * another process was faster with a change, `makeOne` tries it again and returns its outcome.
  */
 export class MongoMany {
   readonly #options: MongoManyOptions;
@@ -43,7 +43,7 @@ export class MongoMany {
     const outcomes: Outcome[] = [];
     for (const turn of inTurns(changes)) {
       for (const asked of Map.groupBy(turn, ({ change }) => change.in.name).values()) {
-        // `makeOne` takes fewer round trips for a single change.
+        // For a single change, `makeOne` takes fewer round trips.
         if (asked.length > 1) await this.#makeTogether(asked, outcomes);
         const left = asked.filter(({ at }) => outcomes[at] === undefined);
         for (const { at, change } of left) outcomes[at] = await this.#options.makeOne(change);
@@ -52,7 +52,7 @@ export class MongoMany {
     return outcomes;
   }
 
-  /** Makes changes of one collection, none of which depends on another; some are left without an outcome. */
+  /** Makes changes of one collection that do not depend on each other. Leaves some of them without an outcome. */
   async #makeTogether(asked: readonly Asked[], outcomes: Outcome[]): Promise<void> {
     const { db, settler, outbox, onStep, readsOf, settled } = this.#options;
     const of = (asked[0] as Asked).change.in;
@@ -68,8 +68,8 @@ export class MongoMany {
         await outbox.makeRoom(of.name, target);
       }),
     );
-    // Looks for orphans only after the places are taken, with their keys: whoever deletes the document above from now
-    // on finds them.
+    // Looks for orphans only now, after the places and their keys are taken. Whoever deletes the document above from now on
+    // finds these places.
     const ready = inOrder(await withoutOrphans(reads, begun));
     const made = await changeAll(
       db,
@@ -110,18 +110,18 @@ async function refuse(
       return holder && holder !== id;
     });
     if (there.has(id)) outcomes[at] = 'there';
-    // A change with `below` is not refused here: if the document above is missing, `orphan` has to be the refusal.
+    // A taken key does not refuse a change with `below` here. If the document above is missing, the refusal has to be `orphan`.
     else if (taken && !below) outcomes[at] = { taken };
   }
 }
 
-/** Gives new targets their places, which no read shows. Leaves out those whose places others have just taken. */
+/** Gives new targets their places, which no read shows. Leaves out a target if another process has just taken its place. */
 async function begin(reads: MongoReads<unknown>, asked: readonly Asked[]): Promise<Begun[]> {
   const stored = reads.stored as unknown as MongoCollection<MongoTarget>;
   const places = asked.flatMap(({ change: { target, set } }) =>
     typeof target === 'string' ? placeOf(reads.collection, target, set) : [],
   );
-  // Sorts by id in every process, so that processes that take the same places hardly ever wait for each other in a circle.
+  // Every process sorts by id. So processes that take the same places hardly ever wait for each other in a circle.
   const taken = await insertAbsent(
     stored,
     places.toSorted((one, other) => (one._id < other._id ? -1 : 1)),
@@ -130,7 +130,7 @@ async function begin(reads: MongoReads<unknown>, asked: readonly Asked[]): Promi
   if (taken.length > 0) {
     // Takes over places that others have left.
     const _id = { $in: taken.map((place) => place._id) };
-    // Takes them over in the same order, for the same reason.
+    // Sorts by id again, for the same reason.
     const left = await stored.find({ _id, shape: { $exists: false } }, { sort: { _id: 1 } }).toArray();
     const keys = left.map((place) => ({
       updateOne: {
@@ -148,7 +148,7 @@ async function begin(reads: MongoReads<unknown>, asked: readonly Asked[]): Promi
   });
 }
 
-/** Leaves out changes whose `below` is not there. */
+/** Leaves out changes if a document that `below` requires is not there. */
 async function withoutOrphans(reads: MongoReads<unknown>, begun: readonly Begun[]): Promise<Begun[]> {
   const there = new Set<string>();
   const below = begun.flatMap(({ change }) => change.below ?? []);
@@ -161,7 +161,7 @@ async function withoutOrphans(reads: MongoReads<unknown>, begun: readonly Begun[
   );
 }
 
-/** Sorts by unique key, so that processes that use the same keys wait for each other, but never in a circle. */
+/** Sorts by unique key. So processes that use the same keys wait for each other, but never in a circle. */
 function inOrder(begun: readonly Begun[]): Begun[] {
   const placed = begun.map((one) => {
     const { in: of, set } = one.change;

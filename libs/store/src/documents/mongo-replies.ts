@@ -9,7 +9,7 @@ import { contentOf } from './mongo-content.ts';
 import { keepReplyMs, type Reply, replyCollection } from './reply-collection.ts';
 
 /**
- * An answer, or, if it has no content, a request under way. `pending` names the request's change while this change may be about
+ * An answer, or a request under way if there is no content. `pending` names the request's change while this change may be about
  * to commit.
  */
 type StoredReply = MongoDocument & CounterFields & { claim?: string; until?: Date; forMs?: number };
@@ -23,9 +23,9 @@ interface Parts {
 }
 
 /**
- * Answers on MongoDB. An answer follows from its change as a counter does (docs/adr/0005): the request's document names the
- * change before it commits, the commit leaves the answer in the target, and from there the answer is written under its id. So
- * whoever finds an open request can tell whether it has changed anything, and can stop it if it has not.
+ * Answers on MongoDB. An answer follows from its change as a counter does (docs/adr/0005). First, the request's document names
+ * the change. Then the commit stores the answer in the target. From there, the answer is written under its id. So whoever finds
+ * an open request can find out whether the request has changed anything. If it has not, it can be stopped.
  */
 export class MongoReplies implements Replies {
   readonly #parts: Parts;
@@ -52,7 +52,7 @@ export class MongoReplies implements Replies {
         continue;
       }
       const left = Number(there.until) - now;
-      // If more time is left than the claim was made for, a clock is wrong; taking the claim over is safe.
+      // If more time is left than the claim was made for, a clock is wrong. Then it is safe to take the claim over.
       const isRunning = left > 0 && left <= (there.forMs ?? 0);
       if (there.pending?.length) {
         if (await this.#parts.settler.settleReply(stored.collectionName, there, { stop: !isRunning }))
@@ -84,7 +84,7 @@ export class MongoReplies implements Replies {
       else kept = { at: 0, refusal: outcome };
     }
     if (kept !== 'made') {
-      // If the process dies here, the targets that it leaves behind have no meaning, and they expire.
+      // If the process dies here, some targets stay behind. They have no meaning, and they expire.
       for (const change of made) if (typeof change.target === 'string') await erase(change);
     }
     return kept;

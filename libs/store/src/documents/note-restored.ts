@@ -4,9 +4,9 @@ import { SqliteOutbox } from '../outbox/sqlite-outbox.ts';
 import type { StoreConfig } from './store-config.ts';
 
 /**
- * Notes that a service's database was restored from a backup: raises its epoch, so that the service's next start does the work
- * that follows. With `whole` nothing follows, because all databases were restored from one backup. The database must have its
- * schema already, and the service has to be stopped. Returns the epoch.
+ * Notes that a service's database was restored from a backup. Raises the database's epoch, so that the service's next start
+ * does the work that follows. With `whole`, all databases were restored from one backup, and no work follows. The database must
+ * have its schema already, and the service has to be stopped. Returns the epoch.
  */
 export async function noteRestored(config: StoreConfig, how: { whole?: true } = {}): Promise<number> {
   if (config.kind === 'sqlite') {

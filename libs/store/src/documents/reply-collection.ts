@@ -5,7 +5,7 @@ import { type Collection, collection } from './collection.ts';
 export interface Reply {
   /** The owner, `<project>|<user>`; erasure finds answers by it. */
   user: string;
-  /** An HMAC of the request, keyed from its key. */
+  /** An HMAC of the request, with the key of the request as its secret. */
   mac: string;
   /** The answer, sealed under a key that is stored nowhere. */
   sealed: string;
@@ -13,7 +13,7 @@ export interface Reply {
   expiresAt: number;
 }
 
-/** Answers by caller, operation and a hash of the key. On MongoDB, a document without content is a request under way. */
+/** Answers, stored by caller, operation and a hash of the key. On MongoDB, a document without content is a request under way. */
 export const replyCollection: Collection<Reply> = collection<Reply>({
   name: 'replies',
   kind: 'copy',

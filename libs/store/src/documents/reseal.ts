@@ -17,15 +17,15 @@ export interface Sealed {
 export interface Resealed {
   sealed: number;
   anew: number;
-  /** Texts of documents that have changed meanwhile; they are left as they were. */
+  /** Number of texts in documents that have changed meanwhile. These texts are left as they were. */
   left: number;
 }
 
 const atOnce = 200;
 
 /**
- * Reseals everything that is not sealed under the current secret of `by`. `by` are the secrets to seal under, if they differ
- * from those that open the texts. A document that changes meanwhile is left for the next run. Throws `CannotOpen`.
+ * Reseals everything that is not sealed under the current secret of `by`. `secrets` open the texts. `by` seals them, and is the
+ * same as `secrets` by default. A document that changes meanwhile is left for the next run. Throws `CannotOpen`.
  */
 export async function resealAll(
   documents: Pick<Documents, 'range' | 'change'>,

@@ -37,10 +37,10 @@ export interface SqliteDocumentsOptions extends Declared {
   synchronous?: Synchronous | undefined;
 }
 
-/** A version of a document. `rev` is random, so that a new document is never taken for a deleted one with the same id. */
+/** A version of a document. `rev` is random, so that nobody takes a new document for a deleted one with the same id. */
 type Read<D> = Stored<D> & { rev: number };
 
-/** This many changes, or more, are a bulk: the log is copied back less often. */
+/** This many changes, or more, are a bulk. During a bulk, the log is copied back into the database less often. */
 const bulk = 100;
 
 /** Opens a service's database on SQLite, where a change is one transaction. Throws `StartError`. */
@@ -67,7 +67,7 @@ export function openSqliteDocuments(options: SqliteDocumentsOptions): Documents 
 
 const layoutTable = 'CREATE TABLE layout (name TEXT NOT NULL PRIMARY KEY, made TEXT NOT NULL) WITHOUT ROWID';
 
-/** Creates what is declared and not there yet. Refuses tables that differ from what is declared: they need a migration. */
+/** Creates what is declared and not there yet. Refuses a table that differs from what is declared, because it needs a migration. */
 function bringUpToDate(
   db: DatabaseSync,
   file: string,
@@ -283,7 +283,7 @@ class SqliteDocuments implements Documents {
     return outcome;
   }
 
-  /** Makes a change inside a transaction. A refused change has written nothing. */
+  /** Makes a change inside a transaction. If the change is refused, nothing was written. */
   #make(change: AnyChange, following: SqliteFollowing): 'made' | Refusal {
     const { rows = [], counters = [], events = [] } = change;
     const refusal = this.#setTarget(change);
@@ -328,7 +328,7 @@ class SqliteDocuments implements Documents {
 
 /**
  * Gathers the rows and sums that follow from the changes of one transaction, and writes them at its end in the order of their
- * ids: neighbouring rows touch fewer pages than rows in the order of the changes.
+ * ids. In this order, neighbouring rows are on the same pages, so fewer pages change.
  */
 class SqliteFollowing {
   readonly #rows = new Map<SqliteTable<unknown>, Map<string, unknown>>();

@@ -6,8 +6,8 @@ import type { Reply } from './reply-collection.ts';
 import type { SqliteTable } from './sqlite-table.ts';
 
 /**
- * Answers on SQLite: each is a row that is written in the transaction of its change. Requests under way are kept in this
- * process only, and end with it.
+ * Answers on SQLite. Each answer is a row that is written in the transaction of its change. Requests under way are kept only in
+ * this process, and end with it.
  */
 export class SqliteReplies implements Replies {
   readonly #db: DatabaseSync;

@@ -5,7 +5,7 @@ import { knownTotal, type Range, type Search } from './documents.ts';
 /** A row of a collection's table. */
 export interface TableRow {
   id: string;
-  /** For a target. */
+  /** The version of a target. */
   rev: number;
   shape: number;
   doc: string;
@@ -13,7 +13,7 @@ export interface TableRow {
 
 type Value = string | number | null;
 
-/** Reading rows as arrays takes two thirds of the time that reading them as objects takes. */
+/** Reading a row as an array takes two thirds of the time of reading it as an object. */
 const asArrays = { asArrays: true } as const;
 
 /** The last code point: a text followed by it sorts after every other text with the same beginning. */
@@ -28,11 +28,11 @@ export class SqliteTable<D> {
   readonly #db: DatabaseSync;
   readonly #indexes: readonly string[];
   readonly #texts: readonly string[];
-  /** The columns of a `TableRow`. Only targets have a version that is asked for. */
+  /** The columns that are read for a `TableRow`. They include `rev` only for targets. */
   readonly #content: string;
   readonly #put: StatementSync;
   readonly #insert: StatementSync;
-  /** `name = ?` of each column. */
+  /** The text `name = ?` for each column. */
   readonly #assignments: readonly string[];
   /** For each unique index: the position of its column, and a statement that finds another document with a key. */
   readonly #unique: readonly { index: string; at: number; held: StatementSync }[];
@@ -96,8 +96,8 @@ export class SqliteTable<D> {
   }
 
   /**
-   * The documents with these ids that are there, in no particular order. Uses one statement, because each statement
-   * locks the database.
+   * The documents with these ids, in no particular order. Missing documents are left out. Uses one statement, because each
+   * statement locks the database.
    */
   findAll(ids: readonly string[]): TableRow[] {
     if (ids.length === 1) return [this.find(ids[0] as string)].filter((row) => row !== undefined);
@@ -124,12 +124,12 @@ export class SqliteTable<D> {
     );
   }
 
-  /** Pairs of a key and an id that has it. */
+  /** Pairs of a key and the id of a document with this key. */
   idsBy(index: string, keys: readonly string[]): [string, string][] {
     return this.#ofKeys(index, keys, 'id') as [string, string][];
   }
 
-  /** The key and these columns of documents that have one of these keys, in the order of their ids. */
+  /** The key and the given columns of each document that has one of these keys, in the order of their ids. */
   #ofKeys(index: string, keys: readonly string[], columns: string): unknown[][] {
     // Most often there is only one key, which needs no list.
     const one = keys.length === 1 ? keys[0] : undefined;
@@ -163,7 +163,7 @@ export class SqliteTable<D> {
 
   count({ above, below, except = [] }: Omit<Range, 'limit' | 'skip'>, index?: string): number {
     const column = this.#column(index);
-    // Checked for each row, so it is added only if there is something to leave out.
+    // The database checks this condition for each row, so it is added only if there is something to leave out.
     const passed = except.length > 0 ? `AND ${column} NOT IN (SELECT value FROM json_each(?))` : '';
     const sql = `SELECT count(*) AS n FROM :table WHERE ${column} > ? AND ${column} < ? ${passed}`;
     const names = except.length > 0 ? [JSON.stringify(except)] : [];
@@ -194,13 +194,13 @@ export class SqliteTable<D> {
     return { rows, total };
   }
 
-  /** Puts a document in its place and overwrites one that is there. `changed`: when an existing document was changed, Unix ms. */
+  /** Stores a document, and overwrites an older one with the same id. `changed`: when an existing document was changed, Unix ms. */
   put(id: string, rev: number, doc: D, changed: number | null = null): void {
     this.#put.run(...valuesOf(this.collection, { id, rev, doc, changed }));
   }
 
   /**
-   * Replaces a document; `changed` is the time of the change, Unix ms. If another document already has one of the new unique
+   * Replaces a document. `changed` is the time of the change, Unix ms. If another document already has one of the new unique
    * keys, changes nothing and returns the name of that key's index. Writes only columns that differ, because writing a column
    * also updates its index.
    */
@@ -226,7 +226,7 @@ export class SqliteTable<D> {
     return this.#insert.run(...valuesOf(this.collection, { id, rev, doc })).changes === 1;
   }
 
-  /** The first unique index in which another document has the key of this one. */
+  /** The first unique index in which another document already has the key of this document. */
   takenBy(id: string, doc: D): string | undefined {
     return this.#takenBy(id, valuesOf(this.collection, { id, rev: 0, doc }));
   }
@@ -236,7 +236,7 @@ export class SqliteTable<D> {
     return this.#prepared(sql, () => sql).get(id, rev, since) !== undefined;
   }
 
-  /** Puts a copy in its place and overwrites an older one. */
+  /** Stores a copy, and overwrites an older copy with the same id. */
   keep(id: string, rev: number, doc: D, { epoch, newest }: { epoch: number; newest: number }): void {
     this.#put.run(...valuesOf(this.collection, { id, rev, doc }), epoch, newest);
   }
@@ -262,7 +262,7 @@ export class SqliteTable<D> {
     this.#prepared('expire', () => 'DELETE FROM :table WHERE expires < ?').run(now);
   }
 
-  /** With `columns`, checks only these columns: keys that a document had before cannot be another document's. */
+  /** With `columns`, checks only these columns. If a key has not changed, no other document can have it. */
   #takenBy(id: string, values: readonly Value[], columns?: readonly number[]): string | undefined {
     return this.#unique.find(({ at, held }) => {
       const key = values[at] ?? null;
@@ -282,7 +282,7 @@ export class SqliteTable<D> {
     return quoted(textColumn(field));
   }
 
-  /** A statement by its name: a name is put together more quickly than the text of the statement. */
+  /** Finds a prepared statement by its name, because the name is made more quickly than the text of the statement. */
   #prepared(name: string, sql: () => string, how: { asArrays?: true } = {}): StatementSync {
     let statement = this.#statements.get(name);
     if (!statement) {

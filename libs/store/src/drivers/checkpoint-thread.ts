@@ -1,4 +1,4 @@
-// The thread that `checkpoints.ts` starts: copies the log of a database into that database while others go on writing.
+// The thread that `checkpoints.ts` starts. It copies the log of a database into that database while others go on writing.
 import { DatabaseSync } from 'node:sqlite';
 import { parentPort } from 'node:worker_threads';
 
@@ -8,7 +8,7 @@ parentPort?.on('message', (file: string) => {
     using db = new DatabaseSync(file, { timeout: 0 });
     db.exec('PRAGMA wal_checkpoint(PASSIVE)');
   } catch {
-    // The owner copies the log anyway when it tidies up. If the disk is full, its next write fails and reports that.
+    // The owner copies the log anyway when it tidies up. If the disk is full, the owner's next write fails and reports this.
   }
   parentPort?.postMessage(file);
 });

@@ -11,8 +11,8 @@ import { isMongoDeadlock, mongoDeadlock } from './mongo.ts';
 const expected: readonly unknown[] = [11000, mongoDeadlock];
 
 /**
- * Inserts documents independently of each other. Returns the `_id` of those that a unique key refused or that were
- * given up to end a deadlock; they are not stored. Throws for every other failure.
+ * Inserts documents independently of each other. Returns the `_id` of each document that is not stored: a unique key refused
+ * it, or the database gave it up to end a deadlock. Throws for every other failure.
  */
 export async function failedWrites<T extends Document & { _id: string }>(
   collection: Collection<T>,
@@ -28,8 +28,8 @@ export async function failedWrites<T extends Document & { _id: string }>(
 }
 
 /**
- * Inserts documents independently of each other, where there are none yet. Returns those whose `_id` was taken. If the database
- * refused inserts in order to end a deadlock, tries these again, a few times. Throws for every other failure.
+ * Inserts documents whose `_id` is free, independently of each other. Returns the documents whose `_id` was taken. If the
+ * database gave up inserts to end a deadlock, tries them again a few times. Throws for every other failure.
  */
 export async function insertAbsent<T extends Document & { _id: string }>(
   collection: Collection<T>,
@@ -56,8 +56,8 @@ export async function insertAbsent<T extends Document & { _id: string }>(
 }
 
 /**
- * Makes updates independently of each other and returns how many matched. An update that failed in one of the
- * `expected` ways has not matched.
+ * Makes updates independently of each other, and returns how many matched. If an update failed in one of the `expected` ways,
+ * it has not matched.
  */
 export async function matchingWrites<T extends Document>(
   collection: Collection<T>,
@@ -72,8 +72,8 @@ export async function matchingWrites<T extends Document>(
 }
 
 /**
- * Makes updates independently of each other and returns how many matched. Repeats those that were given up to end a deadlock.
- * Throws for any other failure.
+ * Makes updates independently of each other, and returns how many matched. Repeats the updates that the database gave up to end
+ * a deadlock. Throws for any other failure.
  */
 export async function writeAll<T extends Document>(
   collection: Collection<T>,
@@ -95,10 +95,10 @@ export async function writeAll<T extends Document>(
   return matchedCount;
 }
 
-/** How often a write may be given up to end a deadlock. Each time, one of the writes in the deadlock is made. */
+/** How often a write may be given up to end a deadlock. Each time, another write of the deadlock is made. */
 const attempts = 10;
 
-/** Makes a write, and repeats it while it is given up to end a deadlock. It must be safe to repeat. */
+/** Makes a write. If the database gives it up to end a deadlock, repeats it, a few times. The write must be safe to repeat. */
 export async function despiteDeadlocks<T>(write: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {
@@ -110,8 +110,8 @@ export async function despiteDeadlocks<T>(write: () => Promise<T>): Promise<T> {
 }
 
 /**
- * The refused writes of a bulk; throws the error again when any entry failed for another reason. The error's own code is
- * only that of its first entry; other entries may have failed for other reasons.
+ * The refused writes of a bulk. Throws the error again if any write failed for another reason. The error's own code is only
+ * that of its first write, so this looks at each write.
  */
 function refusalsOf(error: unknown): { failures: { index: number; code: unknown }[]; matched: number } {
   if (!(error instanceof MongoBulkWriteError)) throw error;

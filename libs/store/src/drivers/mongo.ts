@@ -14,9 +14,9 @@ import './mongo-driver.ts';
 
 /** A service's collections and indexes, declared in one place and ensured at start. */
 export interface MongoSchema {
-  /** Raised when stored documents change shape; a service refuses to run on a newer version. */
+  /** Raised when the shape of stored documents changes. A service refuses to run on a database with a newer version. */
   version: number;
-  /** Older versions are refused. */
+  /** The oldest version that can be used, 1 by default. Older versions are refused. */
   oldest?: number;
   collections: Readonly<Record<string, readonly IndexDescription[]>>;
 }
@@ -32,33 +32,37 @@ export interface MongoOptions {
 
 export interface MongoConnection {
   db: Db;
-  /** Rejects when the server does not answer in two seconds. Reconnects when it has not answered for long. */
+  /** Rejects if the server does not answer in two seconds. Reconnects if the server has not answered for long. */
   check(): Promise<void>;
   close(): Promise<void>;
 }
 
 /** Times of a connection, in ms. */
 export interface MongoTimes {
-  /** How long a command may wait for an answer, so that no relay and no sweep waits for ever. */
+  /** How long a command may wait for an answer. Without this limit, a relay or a sweep could wait for ever. */
   answerMs: number;
-  /** The connections are renewed when no check was answered for this long. */
+  /** If no check was answered for this long, the connections are renewed. */
   renewAfterMs: number;
 }
 
 const defaultTimes: MongoTimes = { answerMs: 30_000, renewAfterMs: 30_000 };
 const checkMs = 2_000;
 
-/** Connects (majority writes, journal, reads from the primary) and ensures the schema. Throws `StartError`. */
+/**
+ * Connects, and ensures the schema. Writes wait for a majority and for the journal. Reads go to the primary. Throws
+ * `StartError`.
+ */
 export async function openMongo(options: MongoOptions): Promise<MongoConnection> {
   const { url, database, schema, connectTimeoutMs = 10_000 } = options;
   const { answerMs, renewAfterMs } = { ...defaultTimes, ...options.times };
   const traces = tracing();
   const settings: MongoClientOptions = {
     writeConcern: { w: 'majority', journal: true },
-    // Otherwise a read could see a change that a failover takes back, and Kith would settle or publish a change that never was.
+    // Otherwise a read could see a change that a failover takes back. Kith would then settle or publish a change that never
+    // was.
     readConcern: { level: 'majority' },
     readPreference: 'primary',
-    // These waits stay under the deadline of a request's caller (REQUEST_TIMEOUT_MS, 5 s): when the database is gone,
+    // These waits are shorter than the deadline of a request's caller (REQUEST_TIMEOUT_MS, 5 s). So if the database is gone,
     // the caller gets the feature's own error and not silence.
     ...withoutThoseOf(url, {
       serverSelectionTimeoutMS: 3_000,
@@ -90,7 +94,7 @@ export async function openMongo(options: MongoOptions): Promise<MongoConnection>
   }
 }
 
-/** Leaves out settings that the URL sets too, in upper or lower case: otherwise the driver would silently prefer the settings. */
+/** Leaves out settings that the URL sets too, in upper or lower case. Otherwise the driver would silently prefer the settings. */
 function withoutThoseOf(url: string, settings: MongoClientOptions): MongoClientOptions {
   const query = new URLSearchParams(url.slice(url.indexOf('?') + 1));
   const set = new Set([...query.keys()].map((name) => name.toLowerCase()));
@@ -170,17 +174,18 @@ async function ensureSchema(db: Db, schema: MongoSchema): Promise<void> {
 }
 
 /**
- * Tells whether a write of one document failed on a unique key. The error of a bulk has the code of its first entry
- * alone: `failedWrites` and similar functions look at each entry.
+ * Whether a write of one document failed on a unique key. The error of a bulk has only the code of its first entry. So for a
+ * bulk, `failedWrites` and similar functions look at each entry.
  */
 export function isMongoDuplicate(error: unknown): boolean {
   return error instanceof MongoServerError && !(error instanceof MongoBulkWriteError) && error.code === 11000;
 }
 
 /**
- * Tells whether a write was given up to end a deadlock; nothing of it is stored. FerretDB's unique indexes other than
- * `_id` are exclusion constraints of PostgreSQL, on which racing writes of one key wait for each other: after one
- * second, one of them fails with SQLSTATE 40P01 (deadlock), encoded as an integer the way PostgreSQL does.
+ * Whether the database gave up a write to end a deadlock. Then nothing of the write is stored. FerretDB's unique indexes,
+ * except the index of `_id`, are exclusion constraints of PostgreSQL. There, racing writes of one key wait for each other.
+ * After one second, one of them fails with SQLSTATE 40P01 (deadlock). The error's code is 40P01, encoded as an integer the way
+ * PostgreSQL does.
  */
 export function isMongoDeadlock(error: unknown): boolean {
   return error instanceof MongoServerError && error.code === mongoDeadlock;

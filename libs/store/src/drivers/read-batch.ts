@@ -7,7 +7,7 @@ import {
 } from 'mongodb';
 
 export interface BatchOptions {
-  /** The maximum number of documents that can be found, if it is known; else a number that is hardly ever exceeded. */
+  /** The number of documents that can be found at most, if it is known. Otherwise a number that is hardly ever exceeded. */
   batchSize: number;
   limit?: number;
   skip?: number;
@@ -15,7 +15,10 @@ export interface BatchOptions {
   projection?: Document;
 }
 
-/** The batch size for one document per key, plus one: a batch that is exactly full does not show that nothing follows. */
+/**
+ * The batch size for one document per key, at least 101. It is larger than the number of keys, because a batch that is exactly
+ * full does not show that nothing follows.
+ */
 export function batchFor(keys: readonly string[]): number {
   return Math.max(keys.length + 1, 101);
 }
@@ -25,9 +28,9 @@ interface Answer<T> {
 }
 
 /**
- * Finds documents that come in one batch. Uses the `find` command itself, because the driver's cursor, which is made for
- * further batches, takes one and a half times as long. If there are further batches, or the server has gone away, the cursor
- * reads everything instead: it can continue and retry.
+ * Finds documents that come in one batch. Uses the `find` command itself: the driver's cursor is made for further batches, and
+ * takes one and a half times as long. If there are further batches, or the server has gone away, a cursor reads everything
+ * instead, because a cursor can continue and retry.
  */
 export async function readBatch<T extends Document>(
   stored: MongoCollection<T>,
@@ -38,7 +41,7 @@ export async function readBatch<T extends Document>(
   try {
     const command = { find: collectionName, filter, ...options, readConcern };
     const { cursor } = (await db.command(command)) as unknown as Answer<T>;
-    // The id is a BSON long; the driver gives a number where it fits into one.
+    // The id is a BSON long. The driver returns a number if the id fits into one.
     if (Number(cursor.id) === 0) return cursor.firstBatch;
     await db.command({ killCursors: collectionName, cursors: [cursor.id] });
   } catch (error) {

@@ -16,7 +16,7 @@ afterAll(() => rm(folder, { recursive: true, force: true }));
 const migrations = ['CREATE TABLE notes (id INTEGER PRIMARY KEY, text TEXT NOT NULL)'];
 const marker = 'a-word-that-stands-in-nothing-else';
 
-/** Whether a word is in the files of a database or its log. */
+/** Whether a word is in a database's file or in its log. */
 function isThere(name: string, word = marker): boolean {
   const files = readdirSync(folder).filter((file) => file.startsWith(name) && !file.endsWith('-shm'));
   return files.some((file) => readFileSync(join(folder, file), 'latin1').includes(word));

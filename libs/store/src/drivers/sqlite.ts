@@ -9,25 +9,25 @@ import { olderLayout } from './older-layout.ts';
 export interface SqliteOptions {
   /** Path, or `:memory:`. */
   file: string;
-  /** SQL scripts; each brings the schema from one version to the next (kept in `user_version`). */
+  /** SQL scripts. Each brings the schema from one version to the next. `user_version` holds the version. */
   migrations: readonly string[];
   /** The version that the first script leads to; the default is 1. Older versions are refused. */
   oldest?: number;
-  /** With `normal`, changes survive the death of the process; with `full`, also that of the machine. The default is `full`. */
+  /** With `normal`, changes survive the death of the process. With `full`, the default, they also survive that of the machine. */
   synchronous?: Synchronous | undefined;
   /** How often the log is written back and truncated, in ms. */
   tidyEveryMs?: number;
 }
 
-/** Whether a transaction is on the disk when it ends (`full`). */
+/** With `full`, a transaction is on the disk when it ends. With `normal`, it may reach the disk later. */
 export type Synchronous = 'normal' | 'full';
 
 /** How long a statement waits for another process. */
 const busyMs = 5_000;
-/** The size of the page cache: SQLite's own default, and the size for a bulk. */
+/** Sizes of the page cache, in KiB: SQLite's own default, and the size for a bulk. */
 const cacheKib = 2_000;
 const bulkCacheKib = 64_000;
-/** If the log has this many pages, a transaction copies it into the database: SQLite's own default. */
+/** When the log has this many pages, a transaction copies it into the database. This is SQLite's own default. */
 const usualLog = 1_000;
 const synchronousOf = new WeakMap<DatabaseSync, Synchronous>();
 
@@ -55,8 +55,8 @@ export function openSqlite(options: SqliteOptions): DatabaseSync {
 
 /**
  * Writes the log back into the database and truncates it, again and again, until the database is closed. Otherwise the log
- * would keep old data, even what has been erased since (docs/adr/0014), and with `normal` any number of changes might not reach
- * the disk.
+ * would keep old data, even data that was erased since (docs/adr/0014). And with `normal`, any number of changes might not
+ * reach the disk.
  */
 function tidy(db: DatabaseSync, file: string, everyMs: number): void {
   if (file === ':memory:') return;
@@ -64,11 +64,11 @@ function tidy(db: DatabaseSync, file: string, everyMs: number): void {
     if (!db.isOpen) return clearInterval(timer);
     if (!statSync(`${file}-wal`, { throwIfNoEntry: false })?.size) return;
     try {
-      // Does not wait for other readers: no request would be served meanwhile.
+      // Does not wait for other readers, because no request would be served meanwhile.
       db.exec(`PRAGMA busy_timeout = 0; PRAGMA wal_checkpoint(TRUNCATE); PRAGMA busy_timeout = ${busyMs};
         PRAGMA cache_size = -${cacheKib}; PRAGMA wal_autocheckpoint = ${usualLog}`);
     } catch {
-      // A full disk, for example, fails the next write as well, and that failure is reported.
+      // If the disk is full, for example, the next write fails as well, and that failure is reported.
     }
   }, everyMs);
   timer.unref();
@@ -90,7 +90,7 @@ function migrate(db: DatabaseSync, file: string, { migrations, oldest = 1 }: Sql
   }
 }
 
-/** Runs `work` in one write transaction; a throw rolls it back. */
+/** Runs `work` in one write transaction. If `work` throws, rolls the transaction back. */
 export function transaction<T>(db: DatabaseSync, work: () => T): T {
   const traces = tracing();
   if (traces?.active() === undefined) return inTransaction(db, work);
@@ -112,27 +112,28 @@ export function transaction<T>(db: DatabaseSync, work: () => T): T {
   }
 }
 
-/** If the log has this many pages (160 MB), a bulk copies it itself: the thread that should have done so is late. */
+/** When the log has this many pages (160 MB), a bulk copies it itself, because the thread that should copy it is late. */
 const longestLog = 40_000;
 
 /**
- * A transaction of many rows, in a series of such transactions. Each changes pages all over the database: so a thread copies
- * the log into the database, and pages stay in memory for the next transaction (until `tidy`).
+ * Runs one transaction of a series in which each writes many rows. Such a transaction changes pages all over the database. So a
+ * thread copies the log into the database, and pages stay in memory for the next transaction (until `tidy`).
  */
 export function bulkTransaction<T>(db: DatabaseSync, work: () => T): T {
   db.exec(`PRAGMA wal_autocheckpoint = ${longestLog}; PRAGMA cache_size = -${bulkCacheKib}`);
   try {
     return transaction(db, work);
   } finally {
-    // Leaves it to `tidy` to restore SQLite's own default: the next small change should not have to copy what a bulk has gathered.
+    // Leaves SQLite's own default to `tidy`. If it were restored here, the next small change would have to copy what the bulk
+    // has gathered.
     const file = db.location();
     if (file) checkpointSoon(file);
   }
 }
 
 /**
- * A transaction that does not wait for the disk. Only for content that can be found out again if the machine loses it, from
- * what was stored in the same file before.
+ * A transaction that does not wait for the disk. Use it only for content that the machine may lose: it must be possible to find
+ * out this content again from what the same file stored before.
  */
 export function lightTransaction<T>(db: DatabaseSync, work: () => T): T {
   if (synchronousOf.get(db) !== 'full') return transaction(db, work);
@@ -156,7 +157,7 @@ function inTransaction<T>(db: DatabaseSync, work: () => T): T {
   }
 }
 
-/** Tells whether a write failed on a unique key. */
+/** Whether a write failed on a unique key. */
 export function isSqliteDuplicate(error: unknown): boolean {
   // SQLITE_CONSTRAINT_UNIQUE and SQLITE_CONSTRAINT_PRIMARYKEY.
   const code = (error as { errcode?: number }).errcode;

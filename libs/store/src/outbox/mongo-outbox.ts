@@ -14,11 +14,11 @@ import {
   type StoredEvent,
 } from './outbox.ts';
 
-/** The fields of an aggregate's document that carry its events. The same document commits the change. */
+/** Fields of an aggregate's document that hold its events. So one write of the document stores a change and its events. */
 export interface OutboxFields {
   /** Events not yet copied to `events`, as JSON texts. Absent when there are none. */
   outbox?: { key: string; event: string }[];
-  /** Present while `outbox` holds something; the sweep's index finds documents by it. */
+  /** Present while `outbox` holds something. The sweep finds documents by an index on this field. */
   outboxAt?: Date;
 }
 
@@ -27,15 +27,15 @@ interface EventDocument {
   event: string;
   at: Date;
   unpublished?: true;
-  /** Another event has taken its place. */
+  /** Set if another event already had the place of this one. */
   conflict?: true;
   expireAt?: Date;
-  /** The span that its copies lie in; absent from events that were published before spans were kept. */
+  /** The span that the event's copies lie in. Absent from events that were published before spans were kept. */
   first?: number;
   last?: number;
 }
 
-/** Maximum number of events in an aggregate's document. If it is reached, they are copied out before the next change. */
+/** Maximum number of events in an aggregate's document. If it is reached, the events are copied out before the next change. */
 const outboxLimit = 16;
 const keepMs = 7 * 24 * 3600 * 1000;
 /** Matches any time. It is a range because some servers use a partial index only for a range. */
@@ -55,8 +55,8 @@ export const eventsIndexes: readonly IndexDescription[] = [
 ];
 
 /**
- * A batch that was published, under its last position. Kept apart from the events: one more index on them would make every
- * event more expensive.
+ * A batch of published events, stored under its last position. It is kept apart from the events, because one more index on them
+ * would make every event more expensive.
  */
 interface MarkDocument {
   _id: number;
@@ -72,7 +72,7 @@ export const marksIndexes: readonly IndexDescription[] = [
   { name: 'expire', key: { expireAt: 1 }, expireAfterSeconds: 0 },
 ];
 
-/** The part of an update that stores events with the change they tell of; empty when there are none. */
+/** The part of an update that stores a change's events. Empty if the change has no events. */
 export function outboxUpdate(events: readonly EventEnvelope[]): {
   $push?: Record<string, unknown>;
   $set?: Record<string, unknown>;
@@ -91,8 +91,8 @@ export function outboxFields(events: readonly EventEnvelope[]): OutboxFields {
 }
 
 /**
- * The outbox on MongoDB: events are committed in their aggregate's document, copied from there to `events` (its
- * `_id` is project, aggregate and seq, so copying twice changes nothing) and published from there.
+ * The outbox on MongoDB. A change commits its events in the aggregate's document. They are copied from there to `events`, and
+ * published from `events`. In `events`, the `_id` is project, aggregate and seq, so copying an event twice changes nothing.
  */
 export class MongoOutbox implements Outbox {
   readonly #aggregates: readonly Collection<OutboxFields & { _id: string }>[];
@@ -113,14 +113,14 @@ export class MongoOutbox implements Outbox {
       this.#aggregates.map(async (aggregates) => {
         const projection = { outbox: 1 } as const;
         const filled = await aggregates.find({ outboxAt: ever }, { projection, limit }).toArray();
-        // Sorts by id in every replica, so that replicas that copy the same documents hardly ever wait for each other in a circle.
+        // Every replica sorts by id. So replicas that copy the same documents hardly ever wait for each other in a circle.
         return { aggregates, filled: filled.toSorted((a, b) => (a._id < b._id ? -1 : 1)) };
       }),
     );
     await Promise.all(outboxes.map(({ filled }) => this.#copy(filled)));
     const at = past ? { $gte: new Date(past.at) } : ever;
     const _id = { $nin: [...(past?.keys ?? [])] };
-    // Emptying the documents does not change which events are found: their copies are stored.
+    // The copies are stored already, so emptying the documents does not change which events are found.
     const [rows] = await Promise.all([
       this.#events
         .find({ unpublished: { $exists: true }, at, ...(past && { _id }) }, { sort: { at: 1 }, limit })
@@ -131,7 +131,7 @@ export class MongoOutbox implements Outbox {
   }
 
   async markPublished(keys: readonly string[], copies?: Copies): Promise<void> {
-    // First notes where the copies are: an event that is marked without such a note would never be found by its position.
+    // First notes where the copies are. If an event were marked without such a note, nobody would find it by its position.
     if (copies) await this.#noteBatch(keys, copies);
     await this.#events.updateMany(
       { _id: { $in: [...keys] } },
@@ -156,7 +156,7 @@ export class MongoOutbox implements Outbox {
   }
 
   async holds(range: EventRange, { unpublished }: { unpublished?: true } = {}): Promise<boolean> {
-    // Looks at the aggregates' documents first: an event that has just left its document is then found in `events`.
+    // Looks at the aggregates' documents first. If an event leaves its document meanwhile, it is then found in `events`.
     for (const aggregates of this.#aggregates) {
       const waiting = { outboxAt: ever, outbox: { $elemMatch: entriesIn(range) } };
       if (await aggregates.findOne(waiting, { projection: { _id: 1 } })) return true;
@@ -174,7 +174,8 @@ export class MongoOutbox implements Outbox {
   }
 
   async forget(keys: readonly string[]): Promise<void> {
-    // A key names the person that its event is about. This walks a week's batches, but only when an account ends.
+    // Removes the keys, because a key names the person that its event is about. This walks a week's batches, but only when an
+    // account ends.
     await this.#marks.updateMany({ keys: { $in: [...keys] } }, { $pull: { keys: { $in: [...keys] } } });
     await this.#events.deleteMany({ _id: { $in: [...keys] }, unpublished: { $exists: false } });
   }
@@ -247,7 +248,7 @@ export class MongoOutbox implements Outbox {
     await this.#keepConflicts(await insertAbsent<EventDocument>(this.#events, copies));
   }
 
-  /** Removes the copied events from the documents: one write, or three if a document has changed meanwhile. */
+  /** Removes the copied events from the documents. Takes one write, or three if a document has changed meanwhile. */
   async #empty(
     aggregates: Collection<OutboxFields & { _id: string }>,
     filled: readonly (OutboxFields & { _id: string })[],
@@ -262,7 +263,7 @@ export class MongoOutbox implements Outbox {
     >;
     const { matchedCount } = await despiteDeadlocks(() => aggregates.updateMany(copied, empty));
     if (matchedCount === filled.length) return;
-    // Events that a change has added meanwhile stay, and are found again.
+    // Events that a change has added meanwhile stay. The next pass finds them.
     await despiteDeadlocks(() =>
       aggregates.updateMany({ _id }, { $pull: { outbox: { key: { $in: keys } } } }),
     );
@@ -270,9 +271,9 @@ export class MongoOutbox implements Outbox {
   }
 
   /**
-   * Looks at copies whose places were taken. Most of the time the same event is there, copied before. If another event
-   * has the place, the copy gets a place beside it, so that it is published, and is marked, so that the relay reports it:
-   * two events can have the same `seq` only if a database lost what it had acknowledged.
+   * Looks at copies whose places were taken. Most of the time, the same event was copied there before. If another event has the
+   * place, the copy gets a place beside it, so that it is published too. Such a copy is also marked, so that the relay reports
+   * it. Two events can have the same `seq` only if a database has lost what it had acknowledged.
    */
   async #keepConflicts(copies: readonly EventDocument[]): Promise<void> {
     if (copies.length === 0) return;

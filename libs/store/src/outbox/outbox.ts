@@ -5,7 +5,7 @@ import type { Progress, Span } from './progress.ts';
 export interface StoredEvent {
   key: string;
   event: EventEnvelope;
-  /** The place in a trace of the change that the event tells of. */
+  /** The place in a trace of the change behind this event. */
   traceparent?: string | undefined;
   /** When it was stored, Unix ms. It cannot have been published earlier. */
   at: number;
@@ -13,23 +13,23 @@ export interface StoredEvent {
   conflict?: true;
 }
 
-/** Where a pass over unpublished events continues: after all events stored before `at`, and after the events with these keys. */
+/** The point after which a pass over unpublished events continues: the events before `at` and those with these keys are done. */
 export interface Past {
   at: number;
   keys: readonly string[];
 }
 
-/** A published event, and where its copies are, if that is known. */
+/** A published event. `span` is where its copies are, if this is known. */
 export interface PublishedEvent extends StoredEvent {
   span?: Span | undefined;
 }
 
-/** Where copies of events that were published together are, and the id of the event at the last position. */
+/** The span of events that were published together, and the id of the event at its last position. */
 export interface Copies extends Span {
   id: string;
 }
 
-/** Which events are looked for: those with keys between `from` and `to`, and with `telling` in their JSON text, if given. */
+/** The events to look for: those with keys between `from` and `to`. With `telling`, only events whose JSON text contains it. */
 export interface EventRange {
   from: string;
   to: string;
@@ -38,30 +38,30 @@ export interface EventRange {
 
 /** The events that a store keeps. Each is stored in the same write as the change it tells of (docs/adr/0004). */
 export interface Outbox {
-  /** Notes of how far the service's consumers have got, if its database keeps them. */
+  /** Notes on how far the service's consumers have got. Present only if the service's database keeps such notes. */
   readonly progress?: Progress;
-  /** The oldest events that are stored but not marked as published; with `past`, only events after it. */
+  /** The oldest events that are stored but not marked as published. With `past`, only events after that point. */
   unpublished(limit: number, past?: Past): Promise<StoredEvent[]>;
-  /** Marks events as published and notes the span that their copies lie in, which widens an earlier span. */
+  /** Marks events as published, and notes the span of their copies. If an event has a span already, the new one widens it. */
   markPublished(keys: readonly string[], copies?: Copies): Promise<void>;
   /** At most `limit` published events of a range, in the order of their keys. */
   published(range: EventRange, limit: number): Promise<PublishedEvent[]>;
-  /** Whether there is an event in a range; with `unpublished`, an event that is not published yet. */
+  /** Whether a range holds an event. With `unpublished`, whether it holds an event that is not published yet. */
   holds(range: EventRange, how?: { unpublished?: true }): Promise<boolean>;
   /** Replaces what a published event says; its new copy is at `position`. */
   amend(key: string, event: EventEnvelope, position: number): Promise<void>;
   /** Removes published events. */
   forget(keys: readonly string[]): Promise<void>;
-  /** Of all positions between `above` and `below` that events are marked with, the highest, and the id of the event there. */
+  /** The highest position between `above` and `below` that an event is marked with, and the id of that event. */
   newest(above: number, below?: number): Promise<{ position: number; id: string } | undefined>;
-  /** Removes marks: events marked with a position above `after`, up to `upTo`, are to be published again. */
+  /** Removes the marks with positions above `after` and up to `upTo`, so that their events are published again. */
   unpublish(after: number, upTo: number): Promise<void>;
   /**
-   * Stores events that tell the current state and not a change. Their keys contain the events' ids, so repeating it with the
-   * same ids changes nothing.
+   * Stores events that describe the current state and no change. A key contains the event's id, so storing the same events
+   * again changes nothing.
    */
   restate(events: readonly EventEnvelope[]): Promise<void>;
-  /** A fact about the store itself; `undefined` before it was noted. */
+  /** A fact about the store itself. `undefined` if it was not noted yet. */
   fact<K extends keyof Facts>(name: K): Promise<Facts[K] | undefined>;
   noteFact<K extends keyof Facts>(name: K, value: Facts[K]): Promise<void>;
 }
@@ -75,7 +75,7 @@ export interface Facts {
 /** How often a database was restored from a backup (docs/adr/0028). */
 export interface Epoch {
   number: number;
-  /** When it was last restored, Unix ms; absent if that was before this time was noted. */
+  /** When the database was last restored, Unix ms. Absent if this time was not noted yet. */
   restoredAt?: number;
   /** Whether the work that follows from the last restore is still to be done. */
   isNew?: boolean;
@@ -97,7 +97,7 @@ export function eventKey(event: EventEnvelope): string {
   return `${event.projectId}|${type}|${id}|${seq}`;
 }
 
-/** The key of an event that is stored beside the place of its `seq`, with the event's id. */
+/** The key of an event that is stored beside the usual place of its `seq`. This key also contains the event's id. */
 export function besideKey(event: EventEnvelope): string {
   return `${eventKey(event)}|${event.id}`;
 }

@@ -4,7 +4,7 @@ export interface Span {
   last: number;
 }
 
-/** How far a durable has got: it has applied all that it had to apply of a log, up to a position. */
+/** How far a durable has got: it has applied all its events of a log, up to a position. */
 export interface ProgressNote {
   /** `EventLogState.created` */
   log: string;
@@ -12,8 +12,8 @@ export interface ProgressNote {
 }
 
 /**
- * Notes of a consumer's own database. In the embedded form the log and each database are separate files, and each can
- * lose its last changes independently. So what counts is what a database says it has applied, not what the log says
+ * Notes in a consumer's own database. In the embedded form, the log and each database are separate files. Each file can lose
+ * its last changes independently of the others. So this database decides what has been applied, and not the log
  * (docs/adr/0030).
  */
 export interface Progress {

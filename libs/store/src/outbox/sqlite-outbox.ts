@@ -30,8 +30,8 @@ const keepMs = 7 * 24 * 3600 * 1000;
 const expireEveryMs = 3600 * 1000;
 
 /**
- * The outbox on SQLite: one row per event, written in the transaction of its change and kept for 7 days. It keeps no
- * spans: the event log of the embedded form finds events by their ids.
+ * The outbox on SQLite. Each event is a row that is written in the transaction of its change and kept for 7 days. This outbox
+ * keeps no spans: the event log of the embedded form finds events by their ids.
  */
 export class SqliteOutbox implements Outbox {
   readonly progress: SqliteProgress;
@@ -125,7 +125,8 @@ export class SqliteOutbox implements Outbox {
   }
 
   async forget(keys: readonly string[]): Promise<void> {
-    // A key names the person that its event is about. This walks a week's batches, but only when an account ends.
+    // Removes the keys, because a key names the person that its event is about. This walks a week's batches, but only when an
+    // account ends.
     this.#leaveOut.run(JSON.stringify(keys));
     for (const key of keys) this.#forget.run(key);
   }

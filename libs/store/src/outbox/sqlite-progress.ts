@@ -2,7 +2,7 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { lightTransaction } from '../drivers/sqlite.ts';
 import type { Progress, ProgressNote } from './progress.ts';
 
-/** Notes on how far consumers have got, in the database they write to: if it loses changes, it loses the notes of them too. */
+/** Notes how far consumers have got, in the database that they write to. If it loses changes, it loses their notes too. */
 export class SqliteProgress implements Progress {
   readonly #db: DatabaseSync;
   readonly #read: StatementSync;

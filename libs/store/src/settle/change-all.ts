@@ -12,9 +12,9 @@ export interface ManyChange extends Omit<Change, 'events'> {
 }
 
 /**
- * Makes many changes as `Settler.change` makes one, with the same steps and guarantees; each step is one write for all
- * changes. Returns for each change whether it was made. A change that was not made has lost its target, a unique key or a
- * deadlock to another change. All targets are in one collection, and each is changed once.
+ * Makes many changes with the same steps and guarantees as `Settler.change`. Each step writes all changes together. Returns for
+ * each change whether it was made. A change that was not made has lost its target, a unique key or a deadlock to another
+ * change. All targets are in one collection, and each is changed once.
  */
 export async function changeAll(
   db: Db,
@@ -66,7 +66,7 @@ export async function changeAll(
     );
     await onStep('settled');
   } else {
-    // Another process interfered, or the writes took too long: settles the targets one by one, from what is stored now.
+    // Another process interfered, or the writes took too long. So this reads the targets again and settles them one by one.
     const ids = made.map(({ change }) => change.target.id);
     for (const target of await targets.find({ _id: { $in: ids } }).toArray())
       await settler.settleTarget(name, target);
@@ -85,7 +85,7 @@ interface Count {
   inc: Record<string, number>;
 }
 
-/** Gives every counter its intents in one write. Rejects when one was erased meanwhile, or has no room in time. */
+/** Adds all intents to their counters. Rejects if a counter was erased meanwhile, or has no room in time. */
 async function announceAll(db: Db, settler: Settler, planned: readonly Planned[], at: Date): Promise<void> {
   for (const [name, counts] of countsOf(planned)) {
     const counters = db.collection<CounterFields>(name);
@@ -110,7 +110,7 @@ async function announceAll(db: Db, settler: Settler, planned: readonly Planned[]
       })),
       { ordered: false },
     );
-    // A change that commits without its intent would never be counted.
+    // Without its intent, a change that commits would never be counted.
     if (matchedCount < pushes.length) throw new Error('A counter was erased meanwhile.');
   }
 }
@@ -127,7 +127,7 @@ async function committedOf(
   );
 }
 
-/** This only tidies up: without a commit an intent counts for nothing. */
+/** Removes the intents of changes that were not made. This only tidies up: an intent without a commit counts for nothing. */
 async function withdrawAll(db: Db, planned: readonly Planned[]): Promise<void> {
   for (const [name, counts] of countsOf(planned)) {
     await matchingWrites(
@@ -139,7 +139,7 @@ async function withdrawAll(db: Db, planned: readonly Planned[]): Promise<void> {
   }
 }
 
-/** Writes all rows; `false` when some were not written, or when it is too late to write them. */
+/** Writes all rows. Returns `false` if some rows were not written, or if it is too late to write them. */
 async function putRows(db: Db, planned: readonly Planned[], until: number): Promise<boolean> {
   const rows = planned.flatMap(({ change, plan }) => change.rows.map((row) => ({ ...row, rev: plan.rev })));
   const written = [...Map.groupBy(rows, (row) => row.in)].map(([name, some]) =>
@@ -149,10 +149,10 @@ async function putRows(db: Db, planned: readonly Planned[], until: number): Prom
 }
 
 /**
- * Writes rows of one collection as `writeRow` does: a row that is put is first inserted hidden, then shown. The hidden
- * document already has the row's content, so that a few updates show all rows. Its `rev` is a random negative number: lower
- * than that of any shown row, and different in every call, so that a call recognises the documents that it has hidden. No
- * list of documents shows them, because they have no `shape`.
+ * Writes rows of one collection as `writeRow` does: it inserts a new row hidden, and then shows it. The hidden document has the
+ * row's content already, so a few updates can show all rows. Its `rev` is a random negative number, lower than the `rev` of any
+ * shown row. Each call uses another number, so it recognises the documents that it has hidden. No list of documents shows them,
+ * because they have no `shape`.
  */
 async function putRowsIn(
   stored: Collection<RowFields>,
@@ -189,7 +189,7 @@ async function putRowsIn(
   return (await writeAll(stored, [...replacements, ...shown])) === rows.length;
 }
 
-/** Adds to each counter and removes its intents in one update; `false` when another process has removed some of them. */
+/** Adds to each counter and removes its intents in one update. Returns `false` if another process has removed some intents. */
 async function countAll(
   db: Db,
   planned: readonly Planned[],
@@ -212,7 +212,7 @@ async function countAll(
   return isWhole;
 }
 
-/** Sorts by id, so that all processes write in the same order: they then wait for each other, but never in a circle. */
+/** Sorts by id, so that all processes write in the same order. Then they wait for each other, but never in a circle. */
 function inOrder<T>(byId: ReadonlyMap<string, T>): [string, T][] {
   return [...byId].sort(([one], [other]) => (one < other ? -1 : 1));
 }

@@ -3,8 +3,9 @@ import type { Document, IndexDescription } from 'mongodb';
 import type { OutboxFields } from '../outbox/mongo-outbox.ts';
 
 /**
- * A listing row that follows from a change. `put: null` takes it away. The id is fixed by the change and belongs to one
- * target for ever: so a writer of the row can see by the target's `rev` whether a later change has written it already.
+ * A listing row that follows from a change. `put: null` takes the row away. The change fixes the row's id, and the id belongs
+ * to one target for ever. The row keeps the `rev` of its target. So a writer can see whether a later change has written the row
+ * already.
  */
 export interface RowWrite {
   in: string;
@@ -12,7 +13,7 @@ export interface RowWrite {
   put: Document | null;
 }
 
-/** A counter that follows from a change: fields of the document (no paths) and what is added to each. */
+/** A counter that follows from a change: fields of its document (no paths), and what the change adds to each field. */
 export interface CounterWrite {
   in: string;
   id: string;
@@ -36,19 +37,22 @@ export interface Plan {
   reply?: KeptReply;
 }
 
-/** A target document: the truth a change commits in. Made with `rev: 0`; once erased, its id is not used again. */
+/**
+ * A target document: writing it commits a change. If its id is used again after a deletion, `rev` must begin above the last
+ * one.
+ */
 export interface TargetFields extends OutboxFields {
   _id: string;
   /** Goes up with every change, and when an intent is fenced off. Unlike an event's `seq`, it may skip numbers. */
   rev: number;
-  /** The change that made this `rev`, unless an intent was fenced off since. */
+  /** The change that made this `rev`. It is out of date if an intent was fenced off since. */
   lastOp?: string;
   unsettled?: Plan;
   /** Present together with `unsettled`; the sweep's index finds targets by it. */
   unsettledAt?: Date;
 }
 
-/** What a counter document keeps of a change that may be about to commit. */
+/** What a counter's document stores about a change that may be about to commit. */
 export interface Intent {
   op: string;
   in: string;
@@ -63,7 +67,10 @@ export interface CounterFields {
   pending?: Intent[];
 }
 
-/** A row as it is stored. `gone`: the row was taken away, or is not there yet; the document vanishes at `expireAt`. */
+/**
+ * A row as it is stored. `gone`: the row was taken away, or is not shown yet. The database deletes such a document at
+ * `expireAt`.
+ */
 export interface RowFields {
   _id: string;
   rev: number;
@@ -72,7 +79,7 @@ export interface RowFields {
 }
 
 export interface Change {
-  /** The target as it was read. It must exist and be settled. */
+  /** The target as it was read. The target must exist and be settled. */
   target: { in: string; id: string; rev: number };
   set: Document;
   /** Fields that the change removes. */
@@ -92,7 +99,7 @@ export const unsettledIndex: IndexDescription = {
   key: { unsettledAt: 1 },
   partialFilterExpression: { unsettledAt: { $exists: true } },
 };
-/** Index of a collection of rows: rows that were taken away are deleted for good after a while. */
+/** Index of a collection of rows. By it, the database deletes rows for good, some time after they were taken away. */
 export const goneIndex: IndexDescription = { name: 'gone', key: { expireAt: 1 }, expireAfterSeconds: 0 };
 /** Index of a collection of counters, by which the sweep finds open intents. */
 export const pendingIndex: IndexDescription = {
@@ -101,12 +108,15 @@ export const pendingIndex: IndexDescription = {
   partialFilterExpression: { 'pending.at': { $exists: true } },
 };
 
-/** Filter of a list: rows that were taken away stay for a while, so that a late writer cannot bring them back. */
+/**
+ * Filter of a list: leaves out rows that were taken away. They stay stored for a while, so that a late writer cannot restore
+ * them.
+ */
 export const notGone = { gone: { $exists: false } } as const;
 
 /**
- * Does the same as `notGone` for lists that walk past many rows: a row that was taken away has no content. The database
- * finds a field near the front of the document faster than it finds that a field is missing.
+ * Does the same as `notGone`, for lists that walk past many rows. A row that was taken away has no content. The database finds
+ * a field near the front of a document faster than it notices that a field is missing.
  */
 export function withContent<Field extends string>(field: Field): { [name in Field]: { $exists: true } } {
   return { [field]: { $exists: true } } as { [name in Field]: { $exists: true } };

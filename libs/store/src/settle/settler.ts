@@ -16,27 +16,30 @@ import type {
 } from './plan.ts';
 import { writeRow } from './write-row.ts';
 
-/** The steps of a change, in order; a test stops or ends the process between any two of them. */
+/** The steps of a change, in order. A test can stop or end the process between any two of them. */
 export type Step = 'announced' | 'committed' | 'rows' | 'counters' | 'settled';
 
 const refused = new WeakSet<Error>();
 
-/** Whether a unique key has refused a change, or the change was given up to end a deadlock: nothing of it is stored. */
+/** Whether a unique key refused a change, or the database gave it up to end a deadlock. Then nothing of the change is stored. */
 export function isCommitRefused(error: unknown): boolean {
   return refused.has(error as Error);
 }
 
-/** Another request holds the claim of a change's answer by now: the change was not made, and never will be. */
+/** Another request now holds the claim that this change needs to keep its answer. The change was not made, and never will be. */
 export class ClaimLost extends Error {}
 
-/** How long a plan is trusted after it was read, and how long an intent's change may still be on its way, in ms. */
+/** How long a plan is trusted after it was read, in ms. An intent's change may still be on its way for as long. */
 export const trustMs = 30_000;
 /** Intents younger than this, in ms, are left to their writers. */
 const leaveMs = 1_000;
 const sweepLimit = 100;
-/** Maximum number of intents that a reader settles, and that a process settles at the same time. */
+/** Maximum number of intents that one reader settles. Also the maximum that one process settles at the same time. */
 const fewIntents = 20;
-/** The most intents that a counter holds. A few more may get in when several arrive at the same moment as the last. */
+/**
+ * A counter with this many intents is full. It may hold more, because `changeAll` checks for room once and then adds many
+ * intents.
+ */
 const mostIntents = 500;
 /** Filter for a counter that takes one more intent. */
 const hasRoom = { [`pending.${mostIntents - 1}`]: { $exists: false } };
@@ -45,11 +48,12 @@ const retryMs = 50;
 const fewWaiting = 16;
 
 /**
- * Commits a change in one document and settles what follows from it in others, without transactions (docs/adr/0005).
- * Steps: every counter gets an intent; a compare-and-set on the target's `rev` commits, and leaves in the target what
- * is to follow; rows are written under fixed ids; one update adds to each counter and removes its intent; the target is
- * marked settled. Every process that meets an unsettled target or an open intent rolls it forward. So a process may die
- * at any point: a change that was acknowledged is whole, one that was not is whole or absent.
+ * Commits a change in one document, and settles in other documents what follows from it, without transactions (docs/adr/0005).
+ * Steps: (1) Every counter gets an intent. (2) A compare-and-set on the target's `rev` commits the change. It also stores in
+ * the target what is to follow. (3) Rows are written under fixed ids. (4) One update of each counter adds to the counter and
+ * removes the intent. (5) The target is marked as settled.
+ * If a process meets an unsettled target or an open intent, it rolls the change forward. So a process may die at any point. A
+ * change that was acknowledged is whole. A change that was not acknowledged is whole or absent.
  */
 export class Settler {
   readonly #db: Db;
@@ -57,8 +61,8 @@ export class Settler {
   readonly #now: () => number;
   readonly #patienceMs: number;
   /**
-   * Changes that this process makes, and (`#settling`) intents that it settles for others. While one call works on one of these,
-   * the other calls of the process do not settle it.
+   * `#making`: the changes that this process makes. `#settling`: the intents that it settles for other processes. While one
+   * call works on a change or an intent, the other calls of this process do not settle it.
    */
   readonly #making = new Set<string>();
   readonly #settling = new Set<string>();
@@ -66,8 +70,8 @@ export class Settler {
 
   /**
    * @param options.now Unix time in ms.
-   * @param options.patienceMs How long a change waits for room among the intents of a counter: less than its caller waits
-   * for the change.
+   * @param options.patienceMs How long a change waits for room among a counter's intents, in ms. The caller must wait longer
+   * than this for the change.
    */
   constructor(
     db: Db,
@@ -84,9 +88,10 @@ export class Settler {
   }
 
   /**
-   * Makes a change; `false` when the target has changed since it was read. Throws `gateway/unavailable` when too many
-   * changes of a counter are under way, and `ClaimLost` when the answer's claim is lost: nothing was done then. Any other
-   * rejection leaves open whether the change was made, but it is made as a whole or not at all.
+   * Makes a change. Returns `false` if the target has changed since it was read. Throws `gateway/unavailable` if too many
+   * changes of a counter are under way, and `ClaimLost` if the answer's claim is lost. In both cases nothing was done. Nothing
+   * is stored either if `isCommitRefused` is true for the error. After any other error, the change may have been made, as a
+   * whole or not at all.
    */
   async change(change: Change): Promise<boolean> {
     const { target, rows, reply } = change;
@@ -101,8 +106,8 @@ export class Settler {
         return await this.#make(change, plan);
       } catch (error) {
         if (!(error instanceof NotAnnounced)) throw error;
-        // If the driver has repeated a push that matched nothing, the first push may still arrive: so the change that it names
-        // must never commit.
+        // The driver may have sent a push twice, and the first push may still arrive. It names this change, so this change must
+        // never commit. The next attempt has a new `op`.
         await Promise.all(error.counters.map((counter) => this.#provide(counter, until)));
       } finally {
         this.#making.delete(plan.op);
@@ -123,7 +128,8 @@ export class Settler {
       commitOf(change, plan, now),
     );
     const { matchedCount } = await commit.catch(async (error: unknown) => {
-      // A unique key refused the commit, or it was given up to end a deadlock: nothing of it is stored, and never will be.
+      // A unique key refused the commit, or the database gave it up to end a deadlock. Nothing of the change is or will be
+      // stored.
       if (!isMongoDuplicate(error) && !isMongoDeadlock(error)) throw error;
       await Promise.allSettled(announced.map((one) => this.#withdraw(one, plan.op)));
       refused.add(error as Error);
@@ -144,20 +150,20 @@ export class Settler {
   }
 
   /**
-   * Settles at most twenty of the intents that a counter was read with. Takes only those older than a second: their
-   * processes died or are slow. Younger intents are left to their writers, who acknowledge a change only once it is counted:
-   * so a reader sees all that was acknowledged before this call. Intents that this process is making or settling are left
-   * alone too: otherwise, when everything is slow, readers would do the same work over and over. Returns whether the counter
-   * is to be read again; once is enough.
+   * Settles at most twenty of the intents that a counter was read with. Takes only intents older than a second: their processes
+   * died or are slow. Leaves younger intents to their writers. A writer acknowledges a change only once it is counted, so a
+   * reader sees all that was acknowledged before this call. Also leaves alone the intents that this process is making or
+   * settling. Otherwise, when everything is slow, readers would do the same work over and over. Returns whether the counter has
+   * to be read again. Reading it again once is enough.
    */
   async settleCounter(collection: string, counter: CounterFields): Promise<boolean> {
     return this.#settleSome(collection, counter, this.#leftOf(counter).slice(0, fewIntents));
   }
 
   /**
-   * Finds out what became of the change that an answer's document names. Returns `true` when the document is to be read again:
-   * the answer is written, or there will be none. Returns `false` while the change may still be made; with `stop` it stops the
-   * change instead.
+   * Finds out what became of the change that an answer's document names. Returns `true` if the document has to be read again:
+   * the answer is written, or there will be none. Returns `false` while the change may still be made. With `stop`, stops such a
+   * change and returns `true`.
    */
   async settleReply(collection: string, reply: CounterFields, how: { stop: boolean }): Promise<boolean> {
     const at = { in: collection, id: reply._id };
@@ -165,7 +171,7 @@ export class Settler {
     return (await Promise.all(settled)).every(Boolean);
   }
 
-  /** Waits until counters have room for further intents. Throws `gateway/unavailable` when they have none in time. */
+  /** Waits until counters have room for further intents. Throws `gateway/unavailable` if they have no room in time. */
   async makeRoom(
     collection: string,
     ids: readonly string[],
@@ -192,7 +198,7 @@ export class Settler {
 
   /** Settles what processes left behind when they died. If some of it cannot be settled, settles the rest and then rejects. */
   async sweep(collections: { targets: readonly string[]; counters: readonly string[] }): Promise<void> {
-    // A range and not only an upper bound: some servers do not use a partial index for an upper bound alone.
+    // Uses a range and not only an upper bound. Some servers do not use a partial index for an upper bound alone.
     const old = { $gt: new Date(0), $lt: new Date(this.#now() - leaveMs) };
     const failures: unknown[] = [];
     const failed = (error: unknown) => failures.push(error);
@@ -255,12 +261,15 @@ export class Settler {
       return result?.status === 'fulfilled' && !result.value;
     });
     if (!failed && untaken.length === 0) return;
-    // This only tidies up: without a commit an intent counts for nothing and is fenced off later.
+    // This only tidies up. An intent without a commit counts for nothing, and is fenced off later.
     await Promise.allSettled(counters.map((counter) => this.#withdraw(counter, op)));
     throw failed ? failed.reason : new NotAnnounced(untaken);
   }
 
-  /** Returns whether the counter has a document with room in it. Throws `ClaimLost` when an answer's claim is lost. */
+  /**
+   * Adds an intent. Returns `false` if the counter has no document, or no room. Throws `ClaimLost` if an answer's claim is
+   * lost.
+   */
   async #announce(counter: CounterWrite | KeptReply, intent: Intent): Promise<boolean> {
     const counters = this.#counters(counter.in);
     if ('claim' in counter) {
@@ -273,10 +282,10 @@ export class Settler {
     return (await counters.updateOne(open, { $push: { pending: intent } })).matchedCount > 0;
   }
 
-  /** Makes a counter's document, or waits until it has room. Throws `gateway/unavailable` when it has none in time. */
+  /** Makes a counter's document, or waits until the document has room. Throws `gateway/unavailable` if it has no room in time. */
   async #provide(counter: { in: string; id: string }, until: number): Promise<void> {
     try {
-      // Not an upsert: not every compatible server gives a losing upsert a duplicate-key error.
+      // This is no upsert: if two upserts race, not every compatible server reports a duplicate key to the loser.
       await this.#counters(counter.in).insertOne({ _id: counter.id, pending: [] });
     } catch (error) {
       if (!isMongoDuplicate(error)) throw error;
@@ -288,7 +297,10 @@ export class Settler {
     await this.#counters(counter.in).updateOne({ _id: counter.id }, { $pull: { pending: { op } } });
   }
 
-  /** Whether a compare-and-set that matched nothing has won all the same: if its answer was lost, the driver has repeated it. */
+  /**
+   * Whether a compare-and-set has won although it matched nothing. This happens if the driver lost the answer and sent it
+   * again.
+   */
   async #hasCommitted(target: { in: string; id: string }, op: string): Promise<boolean> {
     return (await this.#read(target))?.lastOp === op;
   }
@@ -307,21 +319,21 @@ export class Settler {
     }
     if (target && target.rev <= intent.fromRev) {
       if (!stop && intent.at.getTime() > readAt - trustMs) return false;
-      // The intent's process died before the commit, or is slow: after `rev` is raised, it cannot commit any more.
+      // The intent's process died before the commit, or is slow. Once `rev` is raised, that process cannot commit any more.
       await this.#targets(at.in).updateOne(
         { _id: at.id, rev: { $lte: intent.fromRev } },
         { $set: { rev: intent.fromRev + 1 } },
       );
       return this.#settleIntent(counter, intent);
     }
-    // The intent's compare-and-set has lost or will lose. Or the change is settled already: then there is nothing to remove.
+    // The intent's compare-and-set has lost or will lose. Or its change is settled already, and then nothing is left to remove.
     await this.#withdraw(counter, intent.op);
     return true;
   }
 
   /**
-   * Writes what follows from a target's change; with `op`, only from that change. A plan is trusted for a while after
-   * it was read and then read again, because rows that a later change took away are not remembered for ever.
+   * Writes what follows from a target's change. With `op`, does so only for that change. Trusts a plan for `trustMs` after
+   * reading it, and then reads it again: the database does not remember for ever which rows a later change took away.
    */
   async #rollForward(
     at: { in: string; id: string },
@@ -374,7 +386,7 @@ export class Settler {
   }
 }
 
-/** The update of a target that makes a change and leaves in it what is to follow. */
+/** The update that makes a change in its target, and stores there what is to follow. */
 export function commitOf(
   {
     set,
@@ -415,7 +427,7 @@ function noRoom(): ApiError {
   });
 }
 
-/** Merges the writes to one counter document into one, because the first write removes the intent. */
+/** Merges all writes to one counter's document into one. Otherwise the first write would remove the intent that the others need. */
 export function mergeCounters(counters: readonly CounterWrite[]): CounterWrite[] {
   const merged = new Map<string, CounterWrite>();
   for (const { in: name, id, inc } of counters) {

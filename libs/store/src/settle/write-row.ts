@@ -2,13 +2,13 @@ import type { Collection, OptionalUnlessRequiredId } from 'mongodb';
 import { isMongoDuplicate } from '../drivers/mongo.ts';
 import type { RowFields, RowWrite } from './plan.ts';
 
-/** How long a row that was taken away is remembered: far longer than a writer trusts its plan. */
+/** How long a row that was taken away is remembered, in ms. This is far longer than a writer trusts its plan. */
 const goneForMs = 10 * 60_000;
 
 /**
- * Writes a row, unless a later change of its target has written it already. Resolves to `false` when nothing could be
- * written by `until` (Unix time in ms): after that, others may have settled the plan long ago, and the row may no longer
- * show that a later change has taken it away.
+ * Writes a row, unless a later change of its target has written it already. Resolves to `false` if nothing could be written by
+ * `until` (Unix time in ms). After `until`, another process may have settled the plan long ago. Then the row may no longer show
+ * that a later change has taken it away.
  */
 export async function writeRow(
   rows: Collection<RowFields>,
@@ -19,7 +19,8 @@ export async function writeRow(
   const content = row.put ? { ...row.put, rev } : { ...goneRow(), rev };
   while (Date.now() <= until) {
     if (row.put) await insertRow(rows, { _id: row.id, ...goneRow(), rev: -1 });
-    // Checks the time again: a process that was suspended here must not fill a place that is free because the row came and went.
+    // Checks the time again, because this process may have been suspended. Meanwhile the row may have come and gone. Its place
+    // is then free, and must not be filled again.
     if (Date.now() > until) return false;
     const written = await rows.replaceOne({ _id: row.id, rev: { $lt: rev } }, content);
     if (written.matchedCount > 0) return true;
@@ -30,15 +31,15 @@ export async function writeRow(
 }
 
 /**
- * A row that no list shows. With `rev: -1` it takes the place of a row before the row is put there. The write that
- * shows the row can only replace, so a writer that is suspended just before that write finds the place taken by others,
- * or gone.
+ * The content of a row that no list shows. With `rev: -1`, such a row holds the place until the real row is put there. The
+ * write that shows the row can only replace. If a writer is suspended just before this write, it later finds that others have
+ * taken the place, or that the place is gone.
  */
 export function goneRow(): { gone: true; expireAt: Date } {
   return { gone: true, expireAt: new Date(Date.now() + goneForMs) };
 }
 
-/** Not an upsert: not every compatible server gives a losing upsert a duplicate-key error. */
+/** Inserts a row. This is no upsert: if two upserts race, not every compatible server reports a duplicate key to the loser. */
 async function insertRow(rows: Collection<RowFields>, row: RowFields): Promise<boolean> {
   try {
     await rows.insertOne(row as OptionalUnlessRequiredId<RowFields>);

@@ -3,7 +3,7 @@ import { dieBeforeWrite } from '@kith/testing/die-before-write';
 import { openDocuments } from '../../src/documents/open-documents.ts';
 import { answered, declaredWithReplies, makeBoxes } from './shelf-request.ts';
 
-/** The child's orders: where to store, under which key, and before which write to die. */
+/** The child's orders: the store to use, the key to store under, and the write before which to die. */
 export interface DyingReply {
   store: StoreConfig;
   key: string;

@@ -7,7 +7,10 @@ export const declaredWithReplies = {
   collections: [...declared.collections, replyCollection],
 };
 
-/** A request's work: makes a new box for a key, with all that follows from it, and a second box that the first one needs. */
+/**
+ * The work of a request. It makes a new box for a key, with all that follows from the box, and a second box that the first one
+ * needs.
+ */
 export async function makeBoxes(documents: Documents, key: string): Promise<string> {
   const id = `${key}-${randomUUID()}`;
   const set = box({ owner: key, things: 1 });

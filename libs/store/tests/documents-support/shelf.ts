@@ -2,7 +2,7 @@ import type { EventEnvelope } from '@kith/contracts';
 import { type Collection, collection, counters, type DocumentChange, type Stored } from '@kith/store';
 import { z } from 'zod';
 
-/** A made-up service. It has boxes within boxes, lists of the things in them by time, counts per owner, and copies of owners. */
+/** A made-up service. It has boxes within boxes, lists of the things in a box by time, counts per owner, and copies of owners. */
 export interface Box {
   owner: string;
   label: string;

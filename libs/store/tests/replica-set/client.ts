@@ -31,7 +31,7 @@ export interface Gated {
 interface Command<T> {
   isWrite: boolean;
   isRetried: boolean;
-  /** Whether it is a bulk, whose failures are wrapped in an error of their own. */
+  /** Whether the command is a bulk. The failures of a bulk are wrapped in an error of its own kind. */
   isBulk?: boolean;
   execute(member: Member, made: string): T | Error;
 }
@@ -40,9 +40,9 @@ let commands = 0;
 
 /**
  * A process's connections to a replica set: the part of the driver's `Db` that the code under test uses. A member executes a
- * command when the schedule lets it arrive there, and answers a write once a majority has it. The client learns of a new
- * primary from failures, or when the schedule says so. Like the driver, it repeats a read or a write of single documents
- * once; the log tells a member what an earlier attempt has written.
+ * command when the schedule lets the command arrive there. It answers a write once a majority has the write. The client learns
+ * of a new primary from failures, or when the schedule says so. Like the driver, the client repeats a read once, and also a
+ * write of a single document. The log tells a member what an earlier attempt has written.
  */
 export class Client {
   readonly #set: ReplicaSet;
@@ -71,26 +71,26 @@ export class Client {
     this.#sees = this.#set.leader;
   }
 
-  /** Breaks its connections: commands under way fail, but may be executed all the same. */
+  /** Breaks the client's connections. Commands under way fail, but may be executed all the same. */
   cut(): void {
     for (const reject of this.#open) reject(new MongoNetworkError('connection closed'));
     this.#open.clear();
     this.discover();
   }
 
-  /** Ends its process: commands under way arrive, but are never answered. */
+  /** Ends the client's process. Commands under way arrive, but are never answered. */
   die(): void {
     this.#isDead = true;
   }
 
-  /** Fails whatever still waits in a process that has died, so that its promises settle. */
+  /** Lets everything fail that still waits in a process that has died, so that its promises settle. */
   bury(): void {
     this.#isBuried = true;
     this.#isDead = false;
     this.cut();
   }
 
-  /** Does something elsewhere once the schedule lets it arrive there. The sender may have died by then. */
+  /** Calls `arrive` once the schedule lets it. By then, the sender may have died. */
   async send<T>(arrive: () => Promise<T>): Promise<T> {
     if (this.#isBuried) throw new MongoNetworkError('the process has died');
     const gates = this.#gates;
@@ -134,7 +134,7 @@ export class Client {
     if (!member.isPrimary) throw new MongoServerError({ message: 'not primary', code: 10107 });
     const answer = execute(member, made);
     if (isWrite) {
-      // A write waits until a majority has all entries of the log, even if it changed nothing.
+      // A write waits until a majority has all entries of the log, even if the write changed nothing.
       const written = member.majority(member.log.length);
       if (!this.#gates) this.#set.replicateAll();
       try {

@@ -28,7 +28,7 @@ export function copyOf<T>(value: T): T {
   return value;
 }
 
-/** Tells whether a document matches a filter. */
+/** Whether a document matches a filter. */
 export function matches(document: unknown, filter: Fields): boolean {
   return Object.entries(filter).every(([path, condition]) => {
     if (path.startsWith('$')) throw new NotModelled(`filter ${path}`);
@@ -160,7 +160,10 @@ function valuesAt(value: unknown, path: readonly string[]): unknown[] {
   return isFields(value) && name in value ? valuesAt(value[name], rest) : [];
 }
 
-/** Below, above or at 0; `undefined` for values of different types, which are in no range. */
+/**
+ * Compares two values: the result is below, above or equal to 0. `undefined` for values of different types, which are in no
+ * range.
+ */
 function compare(one: unknown, other: unknown): number | undefined {
   if (one instanceof Date && other instanceof Date) return one.getTime() - other.getTime();
   if (typeof one === 'number' && typeof other === 'number') return one - other;

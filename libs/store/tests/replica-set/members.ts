@@ -6,25 +6,25 @@ export interface Entry {
   collection: string;
   id: Id;
   document: Stored | null;
-  /** Which statement of which command made it, so that a command that is sent again is not executed again. */
+  /** Which statement of which command made the entry. So a command that is sent again is not executed again. */
   statement: string;
 }
 
 /** Documents by collection and `_id`. */
 export type Data = Map<string, Map<Id, Stored>>;
 
-/** The error of a command that waited for a majority on a member that is no longer the primary. */
+/** The error of a command that waited for a majority on a member which is no longer the primary. */
 export class SteppedDown extends Error {}
 
-/** A member of a replica set. It may have entries that a majority does not have, which may be rolled back. */
+/** A member of a replica set. It may have entries that a majority does not have. Such entries may be rolled back. */
 export class Member {
   readonly log: Entry[] = [];
   /** The data after all entries of `log`. */
   head: Data = new Map();
-  /** The data after the first `commit` entries, which a majority has, as far as this member knows. Never rolled back. */
+  /** The data after the first `commit` entries. As far as this member knows, a majority has them. They are never rolled back. */
   readonly committed: Data = new Map();
   commit = 0;
-  /** Whether it thinks that it is the primary, since the election of `term`. */
+  /** Whether this member thinks that it is the primary. It thinks so since the election of `term`. */
   isPrimary = false;
   term = 0;
   /** Whether it is cut off from all other members. */
@@ -64,9 +64,9 @@ export class Member {
 }
 
 /**
- * A set of three members, of which two are a majority. The primary replicates to the others; entries of its term that two
- * members have are committed. In a failover, the primary is cut off and for a while does not know that another was elected:
- * it continues to read and write, but its writes reach no majority, and are rolled back when it rejoins.
+ * A set of three members, of which two are a majority. The primary replicates to the others. If two members have an entry of
+ * the primary's term, the entry is committed. In a failover, the primary is cut off. For a while, it does not know that another
+ * primary was elected. It continues to read and write, but its writes reach no majority. They are rolled back when it rejoins.
  */
 export class ReplicaSet {
   readonly members = [new Member(), new Member(), new Member()] as const;
@@ -81,7 +81,7 @@ export class ReplicaSet {
     return this.#leader;
   }
 
-  /** Gives a member the next entries of the primary's log and tells it how much a majority has. */
+  /** Gives a member the next entries of the primary's log, and tells the member how many entries a majority has. */
   replicate(member: Member, most = Number.POSITIVE_INFINITY): void {
     const leader = this.#leader;
     if (member === leader || member.isCut) return;
@@ -109,7 +109,7 @@ export class ReplicaSet {
     this.#lead(isFirst ? one : other, this.#leader.term + 1);
   }
 
-  /** A member that was cut off learns of the election, and rolls back entries that the primary does not have. */
+  /** Lets the members that were cut off learn of the election. They roll back entries that the primary does not have. */
   rejoin(): void {
     for (const member of this.members.filter(({ isCut }) => isCut)) {
       member.isCut = false;

@@ -33,7 +33,7 @@ export type Turn =
   | { do: 'fail over' | 'rejoin' | 'wait' }
   | { do: 'discover' | 'cut' | 'die' | 'sleep or wake'; at: number };
 
-/** Random schedules. Most turns let a command go on, in any order; turns between them do something to the set or to processes. */
+/** Random schedules. Most turns let a command go on, in any order. Other turns do something to the set or to the processes. */
 export function schedules(): fc.Arbitrary<Turn[]> {
   const at = fc.nat(11);
   const of = (name: Turn['do']) => fc.record({ do: fc.constant(name), at });
@@ -61,7 +61,10 @@ export function schedules(): fc.Arbitrary<Turn[]> {
 /** How a schedule ended. */
 export interface Outcome {
   faults: Fault[];
-  /** Number of events of committed changes that were published and logged although another event had their key. */
+  /**
+   * Number of events that were published and logged although another event had their key. Counts only events of committed
+   * changes.
+   */
   besides: number;
 }
 export type Fault =
@@ -74,7 +77,7 @@ export type Fault =
   | 'an event was published for a change that is not there'
   | 'two events were published for one seq';
 
-/** Plays random schedules. Rejects with the seed and the shortest failing schedule that it found in `withinMs`. */
+/** Plays random schedules. If one fails, rejects with the seed and the shortest failing schedule that it found in `withinMs`. */
 export async function losesNothing(numRuns: number, withinMs: number): Promise<void> {
   const property = fc.asyncProperty(schedules(), async (schedule) => {
     expect((await play(schedule)).faults).toEqual([]);
@@ -112,7 +115,7 @@ interface Process {
 class World {
   readonly #set = new ReplicaSet();
   readonly #gates: Gated[] = [];
-  /** For preparing and judging; its commands are executed immediately. */
+  /** The client that prepares and judges. Its commands are executed immediately. */
   readonly #admin = new Client(this.#set);
   readonly db = this.#admin.db;
   readonly #concern: (collection: string) => Concern;
@@ -171,7 +174,7 @@ class World {
       case 'go': {
         const awake = this.#gates.filter(({ client }) => !this.#asleep.has(client));
         const gate = awake[turn.at % awake.length];
-        // There is no command to let go on: all that are under way wait for a majority.
+        // All commands under way wait for a majority, so there is no command to let go on.
         if (!gate) {
           this.#set.replicateAll();
           return;
@@ -248,7 +251,7 @@ class World {
     return new Relay({ bus: this.#bus(client), outbox, log, metrics, sweepMs: never, checkMs: never });
   }
 
-  /** An event log that loses nothing, because it is not what this tests. */
+  /** An event log that loses nothing, because this test is not about the log. */
   #bus(client: Client): Bus {
     const published = this.#published;
     return {

@@ -3,7 +3,10 @@ import { MongoClient } from 'mongodb';
 import { Settler } from '../../src/settle/settler.ts';
 import { flip, killAtCommand, lampNames, lampsOf, readLamp, view } from './world.ts';
 
-/** A child process's work: it makes `flips` changes of lamps, chosen by a seeded generator, unless it kills itself before. */
+/**
+ * A child process's work: it makes `flips` changes of lamps, which a seeded generator chooses. The child may kill itself before
+ * the end.
+ */
 export interface ChildWork {
   url: string;
   database: string;
@@ -11,9 +14,9 @@ export interface ChildWork {
   flips: number;
   /** The only lamp to be flipped. */
   lamp?: string;
-  /** It sends itself SIGKILL at this step of the last flip. */
+  /** If set, the child sends itself SIGKILL at this step of the last flip. */
   killAtStep?: string;
-  /** It sends itself SIGKILL after this many writes. */
+  /** If set, the child sends itself SIGKILL after this many writes. */
   killAtWrite?: number;
 }
 

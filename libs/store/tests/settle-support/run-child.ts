@@ -4,11 +4,11 @@ import type { ChildWork } from './child.ts';
 
 export interface ChildEnd {
   killed: boolean;
-  /** The changes it has acknowledged. */
+  /** The changes that the child has acknowledged. */
   acknowledged: { lamp: string; seq: number }[];
 }
 
-/** Runs a child process to its end. Rejects when it fails in any other way than by the SIGKILL that it sends itself. */
+/** Runs a child process to its end. Rejects if the child fails, except if it dies of SIGKILL, which it sends to itself. */
 export async function runChild(work: ChildWork): Promise<ChildEnd> {
   const script = new URL('./child.ts', import.meta.url).pathname;
   const child = spawn(process.execPath, [script, JSON.stringify(work)], {

@@ -15,7 +15,7 @@ import type { Settler } from '../../src/settle/settler.ts';
 /** A lamp that is on or off and has two owners. While it is on, each owner has a row for it and counts it. */
 export interface Lamp extends TargetFields {
   on: boolean;
-  /** New each time the lamp is switched on; the rows' ids are made from it. */
+  /** Text that is new each time the lamp is switched on. The rows' ids are made from it. */
   life: string;
   seq: number;
 }
@@ -49,7 +49,7 @@ export async function makeWorld(db: Db): Promise<void> {
   await lampsOf(db).insertMany(lampNames.map((_id) => ({ _id, rev: 0, on: false, life: '', seq: 0 })));
 }
 
-/** A lamp's owners; two lamps share both of theirs. */
+/** A lamp's owners. Two of the lamps have the same two owners. */
 export function ownersOfLamp(name: string): string[] {
   const index = lampNames.indexOf(name as never);
   return [ownerNames[index % 3], ownerNames[(index + 1) % 3]] as string[];
@@ -67,7 +67,7 @@ export async function readLamp(db: Db, settler: Settler, name: string): Promise<
   return lamp;
 }
 
-/** Switches a lamp as it was read: on if it was off, off if it was on. `null` when it has changed since. */
+/** Switches a lamp on if it was off when it was read, and otherwise off. Returns `null` if it has changed since it was read. */
 export async function flip(settler: Settler, lamp: Lamp): Promise<Lamp | null> {
   const on = !lamp.on;
   const life = on ? randomUUID() : lamp.life;
@@ -93,7 +93,7 @@ export async function flip(settler: Settler, lamp: Lamp): Promise<Lamp | null> {
   return made ? { ...lamp, on, life, seq, rev: lamp.rev + 1 } : null;
 }
 
-/** What a reader sees of an owner: the total and the rows. Settles and reads again if need be, as a service's reader does. */
+/** What a reader sees of an owner: the total and the rows. Like a service's reader, settles and reads again if needed. */
 export async function view(
   db: Db,
   settler: Settler,

@@ -5,14 +5,15 @@ import { changeCollection, changeEntity } from '../change.ts';
 import { changed, toCounted } from '../collection.ts';
 
 /**
- * Saves an entity in a collection of the caller's. Saving it again changes nothing: there is no event, and the entity keeps the
- * time and the metadata it was first saved with (spec#collections-add-entity).
+ * Saves an entity in one of the caller's collections. If the entity is saved there already, nothing changes: there is no
+ * event, and the entity keeps its time and its metadata (spec#collections-add-entity).
  */
 export const addEntity = handler(spec, async (request, app: AppContext) => {
   const { entityId, metadata } = request.body;
   return changeCollection(request, app, async (before) => {
     if (await app.store.entity(before, entityId)) return toCounted(before);
-    // Later than all earlier ones, so that it comes after them in the list even if the machines' clocks differ.
+    // This time is later than the times of all earlier entities. So the new entity comes after them in the list, even if the
+    // machines' clocks differ.
     const addedAt = Math.max(Date.now(), before.updatedAt + 1);
     const after = changed(before, { entityCount: before.entityCount + 1, updatedAt: addedAt });
     const entity = { entityId, addedAt, metadata: metadata ?? null };

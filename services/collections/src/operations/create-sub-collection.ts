@@ -4,7 +4,7 @@ import { handler } from '@kith/service';
 import type { AppContext } from '../app.ts';
 import { collectionEvent, maxDepth, newCollection, ownerOf, toCollection } from '../collection.ts';
 
-/** Creates a collection below another one of the caller's (spec#collections-create). */
+/** Creates a collection below another collection of the caller (spec#collections-create). */
 export const createSubCollection = handler(spec, async (request, app: AppContext) => {
   const owner = ownerOf(request);
   const parent = await app.store.find(owner, request.params.collectionId);

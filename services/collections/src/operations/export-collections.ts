@@ -4,7 +4,7 @@ import type { AppContext } from '../app.ts';
 import { toCollection } from '../collection.ts';
 import { placeInTree } from '../store/place.ts';
 
-/** Gives a user's collections for an export, in the order of their places. No page shows deleted ones. */
+/** Returns a page of a user's collections for an export, sorted by their keys. The page leaves out deleted collections. */
 export const exportCollectionsHandler = internalHandler(exportCollections, async (body, app: AppContext) => {
   const { projectId, userId, after, limit } = body;
   const found = await app.store.all({ projectId, userId }, { after: after ?? '', limit });

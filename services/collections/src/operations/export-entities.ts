@@ -6,10 +6,10 @@ import { type EntityRecord, toSavedEntity } from '../entity.ts';
 import { entityPosition } from '../store/entity-place.ts';
 import { placeInTree } from '../store/place.ts';
 
-/** The largest number of collections that a page reads: each costs a query, even if it holds little. */
+/** The most collections that a page reads. Each collection costs a query, even if it holds few entities. */
 const collectionsAtOnce = 50;
 
-/** Where a page ended: after a collection, or within one. */
+/** Where a page ended: after a collection, or in the middle of a collection. */
 interface Position {
   collection: string;
   within?: { id: string; entity: string };
@@ -20,7 +20,10 @@ interface Row {
   entity: EntityRecord;
 }
 
-/** Gives the entities of a user's collections for an export: collection by collection, oldest first. */
+/**
+ * Returns a page of the entities in a user's collections for an export. They come collection by collection. Within a
+ * collection, the oldest entity comes first.
+ */
 export const exportEntitiesHandler = internalHandler(exportEntities, async (body, app: AppContext) => {
   const { projectId, userId, limit } = body;
   const from: Position = body.after === null ? { collection: '' } : JSON.parse(body.after);
@@ -39,7 +42,10 @@ function positionOf({ collection, entity }: Row): string {
   return JSON.stringify({ collection: placeInTree(collection), within } satisfies Position);
 }
 
-/** Reads rows from a position on. If fewer than `limit` were found, `next` is the position to go on from. */
+/**
+ * Reads at most `limit` rows after a position. If it finds fewer rows, `next` is the position from which to go on, or null at
+ * the end.
+ */
 async function readRows(
   app: AppContext,
   owner: Owner,

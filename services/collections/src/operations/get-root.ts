@@ -3,7 +3,10 @@ import { handler } from '@kith/service';
 import type { AppContext } from '../app.ts';
 import { collectionEvent, newCollection, ownerOf, toCollection } from '../collection.ts';
 
-/** Gives the caller's root, made on first use. If several first requests come together, only one makes it (spec#collections-root). */
+/**
+ * Returns the caller's root. The caller's first request makes the root. If several first requests come at the same time, only
+ * one of them makes it (spec#collections-root).
+ */
 export const getRoot = handler(spec, async (request, app: AppContext) => {
   const owner = ownerOf(request);
   const known = await app.store.root(owner);

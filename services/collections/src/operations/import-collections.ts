@@ -13,8 +13,9 @@ interface Row {
 }
 
 /**
- * Imports collections, each below its parent, which exists or comes in the same rows. Publishes no events (docs/adr/0018). A
- * collection that exists stays as it is; of two rows for the same collection the first counts.
+ * Imports collections. The parent of a collection must exist already or come in the same rows. Publishes no events
+ * (docs/adr/0018). If a collection exists already, it stays as it is. If two rows describe the same collection, the first row
+ * counts.
  */
 export const importCollections = handler(spec, async (request, app: AppContext) => {
   const { projectId } = request.params;
@@ -49,7 +50,7 @@ async function importRows(app: AppContext, rows: readonly Row[]) {
   const known = await app.store.imports.find(wanted);
   const there: Row[] = [];
   const made: { row: number; record: CollectionRecord }[] = [];
-  // Level by level, so that each collection comes after its parent.
+  // Makes the collections level by level, so that each collection comes after its parent.
   let left = rows;
   for (let before = -1; before < made.length; ) {
     before = made.length;
@@ -79,7 +80,7 @@ async function importRows(app: AppContext, rows: readonly Row[]) {
       refused.push({ row, reason: outcome });
       known.delete(record.id);
     } else {
-      // Another import was faster.
+      // Another import has stored this collection first.
       known.set(record.id, outcome);
       there.push(rows.find((one) => one.row === row)!);
     }
@@ -95,7 +96,7 @@ async function importRows(app: AppContext, rows: readonly Row[]) {
   return { imported, unchanged, refused };
 }
 
-/** The fields of a row that differ from the stored collection. A field that is absent does not count. */
+/** The fields of a row that differ from the stored collection. If the row leaves out a field, this field does not count. */
 function differingFields(
   row: ImportedCollection,
   { parentId, stored }: { parentId: string | undefined; stored: CollectionRecord },

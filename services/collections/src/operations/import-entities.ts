@@ -14,15 +14,15 @@ interface Row {
 
 interface Group {
   owner: Owner;
-  /** Null means the root. */
+  /** The collection's id. Null means the owner's root. */
   id: string | null;
-  /** If an entity has several rows, the first is saved. */
+  /** The entities to save, by their ids. If several rows name the same entity, the first row is saved. */
   entities: Map<string, EntityRecord>;
   rows: Row[];
 }
 
 /**
- * Imports entities into collections. Entities that are saved already stay as they are, with their time and metadata. Publishes
+ * Imports entities into collections. If an entity is saved already, it stays as it is, with its time and metadata. Publishes
  * no events (docs/adr/0018).
  */
 export const importEntities = handler(spec, async (request, app: AppContext) => {
@@ -64,13 +64,13 @@ export const importEntities = handler(spec, async (request, app: AppContext) => 
       left = again;
     }
   };
-  // Without turns, requests that save in one collection at the same time would undo each other's unfinished work. If a request
-  // takes seconds, one of them could lose every race until its client gives up.
+  // Requests that save in the same collection take turns. Without turns, each saved change would make the other requests start
+  // again. A slow request might then lose every time, until its client gives up.
   await app.turns.run([...groups.keys()], saveAll);
   return { imported, unchanged, rejected: rejected.sort((one, other) => one.row - other.row) };
 });
 
-/** What became of a group's rows; `there` are those of its entities that were saved already. */
+/** What became of a group's rows. `there` holds the group's entities that were saved already. */
 function countOf(group: Group, there: readonly EntityRecord[]) {
   const stored = new Map(there.map((entity) => [entity.entityId, entity]));
   const refused: ImportResult['rejected'] = [];
@@ -89,19 +89,19 @@ function countOf(group: Group, there: readonly EntityRecord[]) {
   return { imported: group.entities.size - there.length, unchanged, refused };
 }
 
-/** The fields of a row that differ from the saved entity. A field that is absent does not count. */
+/** The fields of a row that differ from the saved entity. If the row leaves out a field, this field does not count. */
 function differingFields(row: ImportedEntity, stored: EntityRecord): string[] {
   const metadata = row.metadata === undefined || isSameJson(row.metadata, stored.metadata);
   const isSame = { addedAt: Date.parse(row.addedAt) === stored.addedAt, metadata };
   return Object.entries(isSame).flatMap(([field, same]) => (same ? [] : [field]));
 }
 
-/** Whether two values are the same JSON; the order of keys does not matter. */
+/** Whether two values are the same JSON. The order of keys does not matter. */
 function isSameJson(one: unknown, other: unknown): boolean {
   return isDeepStrictEqual(JSON.parse(JSON.stringify(one)), JSON.parse(JSON.stringify(other)));
 }
 
-/** Saves the entities of groups; `again` are the groups whose collection others changed meanwhile. */
+/** Saves the entities of groups. `again` in the result holds the groups whose collection somebody else changed meanwhile. */
 async function save(app: AppContext, groups: readonly Group[]) {
   const { imports } = app.store;
   const inRoot = groups.filter(({ id }) => id === null);

@@ -6,7 +6,7 @@ import { ownerOf } from '../collection.ts';
 import { toSavedEntity } from '../entity.ts';
 import { entityPosition, isEntityPosition } from '../store/entity-place.ts';
 
-/** Lists what is saved in a collection of the caller's, by page or by cursor (spec#collections-entities). */
+/** Lists the entities in one of the caller's collections, by page or by cursor (spec#collections-entities). */
 export const listEntities = handler(spec, async (request, app: AppContext) => {
   const owner = ownerOf(request);
   const { collectionId } = request.params;
@@ -15,7 +15,7 @@ export const listEntities = handler(spec, async (request, app: AppContext) => {
   const position = cursor === undefined ? undefined : readCursor(cursor, binding);
   const page = position?.page ?? request.query.page;
   const from = position ? { after: position.after } : { skip: (page - 1) * limit };
-  // One more, to know whether a row follows.
+  // Reads one row more than the page shows, to know whether another page follows.
   const range = { from, limit: limit + 1, newestFirst: sortDir === 'desc' };
   const found = await app.store.withEntities(owner, collectionId, range);
   if (!found) throw new ApiError('collection/not-found');

@@ -5,7 +5,10 @@ import type { AppContext } from '../app.ts';
 import { ownerOf, toCollection } from '../collection.ts';
 import { positionOf } from '../store/place.ts';
 
-/** Lists the children of a collection of the caller's, oldest first, with a link to the next page (spec#collections-list-sub). */
+/**
+ * Lists the collections directly below one of the caller's collections, oldest first. The answer has a link to the next page
+ * (spec#collections-list-sub).
+ */
 export const listSubCollections = handler(spec, async (request, app: AppContext) => {
   const owner = ownerOf(request);
   const { collectionId } = request.params;

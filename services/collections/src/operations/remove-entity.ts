@@ -5,7 +5,7 @@ import { changeCollection, changeEntity } from '../change.ts';
 import { changed, toCounted } from '../collection.ts';
 
 /**
- * Removes an entity from a collection of the caller's. If the entity is not there, nothing changes and there is no event
+ * Removes an entity from one of the caller's collections. If the entity is not there, nothing changes and there is no event
  * (spec#collections-remove-entity).
  */
 export const removeEntity = handler(spec, async (request, app: AppContext) => {

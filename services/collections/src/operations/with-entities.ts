@@ -5,7 +5,7 @@ import { toCollection } from '../collection.ts';
 
 const newest = { from: { skip: 0 }, limit: 1000, newestFirst: true };
 
-/** Gives a collection with the ids of what is saved in it, in the order in which it was saved. */
+/** Returns a collection with the ids of its newest 1,000 entities, in the order in which they were saved. */
 export const withEntitiesHandler = internalHandler(
   collectionWithEntities,
   async ({ collectionId, ...owner }, app: AppContext) => {

@@ -7,23 +7,23 @@ import type { EntityRecord } from '../entity.ts';
 import { savedKeyAt } from './entity-place.ts';
 import { placed } from './place.ts';
 
-/** A collection as it is stored. The other fields are in its place. Times are Unix ms. */
+/** A collection as it is stored. Its key, which is its place, holds the other fields. Times are Unix ms. */
 export interface StoredCollection
   extends Pick<CollectionRecord, 'name' | 'ancestors' | 'entityCount' | 'updatedAt' | 'seq'> {
-  /** Stored only for a root, because a root's place contains neither. */
+  /** The id and the time of a root. They are stored only for a root, because the key of a root contains neither. */
   root?: Pick<CollectionRecord, 'id' | 'createdAt'> | undefined;
-  /** Set when the collection is deleted. The document stays until everything below it is purged. */
+  /** Set when the collection is deleted. The document stays until everything below the collection is purged. */
   deleted?: true | undefined;
 }
 
-/** An entity as it is stored. The other fields are in its place. */
+/** An entity as it is stored. Its key, which is its place, holds the other fields. */
 export interface StoredEntity extends Pick<EntityRecord, 'entityId' | 'metadata'> {
   userId: string;
 }
 
 const time = z.int();
 
-/** The collections, by `placeOf`. */
+/** The collections. `placeOf` makes their keys. */
 export const collections: Collection<StoredCollection> = collection<StoredCollection>({
   name: 'collections',
   kind: 'target',
@@ -44,7 +44,7 @@ export const collections: Collection<StoredCollection> = collection<StoredCollec
   },
 });
 
-/** What is saved in collections, by `entityPlace`. */
+/** The entities that are saved in collections. `entityPlace` makes their keys. */
 export const entities: Collection<StoredEntity> = collection<StoredEntity>({
   name: 'entities',
   kind: 'row',
@@ -57,7 +57,7 @@ export const entities: Collection<StoredEntity> = collection<StoredEntity>({
   indexes: { saved: { key: ({ userId }, place) => savedKeyAt(place, userId) } },
 });
 
-/** Everything that collections stores. */
+/** Everything that the collections service stores. */
 export const declared: Declared = {
   collections: [collections, entities, erasedUserCollection, replyCollection],
 };

@@ -5,7 +5,7 @@ import { rangeBehind } from './place.ts';
 
 const positionPattern = /^\d{15}\|[\w-]{43}$/;
 
-/** Where an entity stands in its collection, oldest first. Cursors carry this position. */
+/** The position of an entity in its collection. Sorted by position, the oldest entity comes first. Cursors carry this position. */
 export function entityPosition({ addedAt, entityId }: EntityRecord): string {
   return `${String(addedAt).padStart(15, '0')}|${digest(entityId)}`;
 }
@@ -17,40 +17,41 @@ export function isEntityPosition(text: string): boolean {
 
 type Home = Pick<CollectionRecord, 'projectId' | 'id'>;
 
-/** The key of an entity's row, new each time it is added (docs/adr/0006). */
+/** The key of an entity's row. Each time the entity is added, it gets a new key (docs/adr/0006). */
 export function entityPlace({ projectId, id }: Home, entity: EntityRecord): string {
   return `${projectId}|${id}|${entityPosition(entity)}`;
 }
 
-/** When the entity at a place was added. */
+/** The time at which an entity was added, read from its key. */
 export function addedAtOf(place: string): number {
-  // Sliced, because splitting is slower and a page does this for each of its rows: the time has 15 digits, the digest 43 characters.
+  // The time has 15 digits, and the digest has 43 characters. A page does this for each of its rows, and slicing is faster
+  // than splitting.
   return Number(place.slice(-59, -44));
 }
 
-/** What a place says. */
+/** Reads the parts of an entity's key. */
 export function placedEntity(place: string) {
   const [projectId = '', collectionId = '', , hash = ''] = place.split('|');
   return { projectId, collectionId, addedAt: addedAtOf(place), hash };
 }
 
-/** The keys of a collection's rows. */
+/** The range of the keys of all rows of a collection. */
 export function entityRange({ projectId, id }: Home): { above: string; below: string } {
   return rangeBehind(`${projectId}|${id}|`, '');
 }
 
-/** The index key by which the row of an entity in a collection is found. */
+/** The index key that finds the row of an entity in a collection. */
 export function savedKey(collection: Owner & Home, entityId: string): string {
   return `${savedPrefix(collection, digest(entityId))}${collection.id}`;
 }
 
-/** The same key, for the row at a place. */
+/** The same key as from `savedKey`, made from the key of a row. */
 export function savedKeyAt(place: string, userId: string): string {
   const { projectId, collectionId, hash } = placedEntity(place);
   return `${savedPrefix({ projectId, userId }, hash)}${collectionId}`;
 }
 
-/** The index keys of all rows of an entity in an owner's collections. */
+/** The range of the index keys of an entity's rows in all collections of an owner. */
 export function savedRange(owner: Owner, entityId: string): { above: string; below: string } {
   return rangeBehind(savedPrefix(owner, digest(entityId)), '');
 }
@@ -59,7 +60,7 @@ function savedPrefix({ projectId, userId }: Owner, hash: string): string {
   return `${projectId}|${userId}|${hash}|`;
 }
 
-/** A text of fixed length without separators. The ids of entities can be any text. */
+/** A text of fixed length without separators. An entity's id is not used in keys directly, because it can be any text. */
 function digest(entityId: string): string {
   return createHash('sha256').update(entityId).digest('base64url');
 }

@@ -8,10 +8,10 @@ import { entityPlace, savedKey } from './entity-place.ts';
 import { adding, entityOf, storedEntity, storedOf } from './record.ts';
 import type { Tree } from './tree.ts';
 
-/** Entities to save in a collection; `collection` is as it was read. */
+/** Entities to save in a collection. `collection` is the record as it was read from the store. */
 export interface EntityBatch {
   collection: CollectionRecord;
-  /** Each entity only once. */
+  /** No entity comes twice. */
   entities: readonly EntityRecord[];
 }
 
@@ -25,7 +25,7 @@ export class Imports {
     this.#tree = tree;
   }
 
-  /** The roots of owners, by `userId`. Makes missing ones, except for owners who are being erased. */
+  /** Returns the roots of owners, by `userId`. Makes the roots that are missing, except for owners who are being erased. */
   async roots(owners: readonly Owner[], at: number): Promise<Map<string, CollectionRecord>> {
     if (owners.length === 0) return new Map();
     const found = await this.#tree.roots(owners);
@@ -37,14 +37,14 @@ export class Imports {
     return this.#tree.roots(owners);
   }
 
-  /** Those of the given collections that are there, by their ids. */
+  /** Returns those of the given collections that exist, by their ids. */
   find(of: readonly (Owner & { id: string })[]): Promise<Map<string, CollectionRecord>> {
     return this.#tree.findAll(of);
   }
 
   /**
-   * Stores new collections whose parents are there or come before them. Returns what became of each, in the same order. If the
-   * id is taken already, the outcome is the stored collection.
+   * Stores new collections. The parent of a collection must exist or come earlier in `records`. Returns the outcome for each
+   * collection, in the same order. If the id is taken already, the outcome is the stored collection.
    */
   async insert(records: readonly CollectionRecord[]): Promise<('stored' | 'deleted' | CollectionRecord)[]> {
     const outcomes = await this.#documents.change(records.map(adding));
@@ -56,8 +56,8 @@ export class Imports {
   }
 
   /**
-   * Saves the entities that are not saved yet. For each batch, returns its entities that were saved before, as they are stored;
-   * null if the collection has changed since it was read.
+   * Saves the entities that are not saved yet. For each batch, returns the entities that were saved before, as they are
+   * stored. If a collection has changed since it was read, the outcome of its batch is null.
    */
   async save(batches: readonly EntityBatch[]): Promise<(EntityRecord[] | null)[]> {
     const targets = batches.map(({ collection }) => this.#tree.readOf(collection));

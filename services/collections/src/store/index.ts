@@ -20,7 +20,7 @@ import { adding, entityOf, storedEntity, storedOf } from './record.ts';
 import { Tree } from './tree.ts';
 import { walk } from './walk.ts';
 
-/** The entities of a collection to read: those after the first `skip`, or after a position. */
+/** Which entities of a collection to read: those after the first `skip` entities, or those after a position. */
 export interface EntityRange {
   from: { skip: number } | { after: string };
   limit: number;
@@ -28,9 +28,9 @@ export interface EntityRange {
 }
 
 /**
- * The store of the service: collections and what is saved in them. Each change of a collection and its event are one write.
+ * The store of collections and of the entities in them. One write stores a change of a collection together with its event.
  * Only `purge` sees deleted collections and what is below them. A change is refused if its collection was not read from this
- * store, or has changed since.
+ * store. It is also refused if the collection has changed since it was read.
  */
 export class CollectionStore {
   readonly outbox: Outbox;
@@ -56,14 +56,14 @@ export class CollectionStore {
     return this.#tree.root(owner);
   }
 
-  /** A collection of this owner's; `null` for anyone else's. */
+  /** Finds a collection of this owner. Returns `null` if the collection does not exist or belongs to somebody else. */
   async find(owner: Owner, id: string): Promise<CollectionRecord | null> {
     return (await this.#tree.findWith(owner, id, async () => undefined))?.collection ?? null;
   }
 
   /**
-   * At most `limit` collections directly below another, oldest first, that follow the position `after`; `null` if the parent is
-   * not there.
+   * Returns at most `limit` collections directly below another collection, oldest first. They come after the position `after`.
+   * Returns `null` if the parent does not exist.
    */
   async children(
     owner: Owner,
@@ -75,8 +75,8 @@ export class CollectionStore {
   }
 
   /**
-   * Some of an owner's collections, after a place among all of them. It looks at `limit` documents and skips those that are
-   * deleted. `next` is the place after which more may follow.
+   * Returns some of an owner's collections, after the place `after`. It reads `limit` documents and leaves out deleted
+   * collections. More collections may follow after the place `next`. At the end, `next` is null.
    */
   async all(
     owner: Owner,
@@ -87,24 +87,30 @@ export class CollectionStore {
   }
 
   /**
-   * Stores a new collection with its event. `false` if it is a root and the owner has one already, or if a collection above it
-   * has been deleted meanwhile.
+   * Stores a new collection with its event. Returns `false` if the collection is a root and the owner has a root already. Also
+   * returns `false` if a collection above it has been deleted meanwhile.
    */
   insert(record: CollectionRecord, event: EventEnvelope): Promise<boolean> {
     return this.#make({ ...adding(record), events: [event] });
   }
 
-  /** Stores a changed collection with the event of the change; `false` when another change came first. */
+  /** Stores a changed collection with the event of the change. Returns `false` if another change came first. */
   async replace(before: CollectionRecord, after: CollectionRecord, event: EventEnvelope): Promise<boolean> {
     return this.#change(before, { set: storedOf(after), events: [event] });
   }
 
-  /** Deletes a collection with everything below it, in the same time for any size; `false` when another change came first. */
+  /**
+   * Deletes a collection with everything below it. This takes the same time for any number of collections. Returns `false` if
+   * another change came first.
+   */
   async delete(before: CollectionRecord, after: CollectionRecord, event: EventEnvelope): Promise<boolean> {
     return this.#change(before, { set: { ...storedOf(after), deleted: true }, events: [event] });
   }
 
-  /** An entity of a collection; `null` if it is not there. All changes that were made before the collection was read are visible. */
+  /**
+   * Returns an entity of a collection, or `null` if the entity is not there. It sees all changes that were made before the
+   * collection was read.
+   */
   async entity(collection: CollectionRecord, entityId: string): Promise<EntityRecord | null> {
     await this.#settle(collection);
     const key = savedKey(collection, entityId);
@@ -112,7 +118,10 @@ export class CollectionStore {
     return row ? entityOf(row) : null;
   }
 
-  /** Stores that an entity was added or removed, with the changed collection; `false` when another change came first. */
+  /**
+   * Stores that an entity was added or removed, together with the changed collection. Returns `false` if another change came
+   * first.
+   */
   async changeEntity(
     before: CollectionRecord,
     after: CollectionRecord,
@@ -136,7 +145,7 @@ export class CollectionStore {
     return rows.map(entityOf);
   }
 
-  /** A collection with some of its entities; `null` if the collection is not there. */
+  /** Returns a collection with some of its entities, or `null` if the collection does not exist. */
   async withEntities(
     owner: Owner,
     id: string,
@@ -149,9 +158,9 @@ export class CollectionStore {
     return found && { collection: found.collection, entities: found.more };
   }
 
-  /** The owner's collections that hold an entity, in no order. */
+  /** Returns the owner's collections that hold an entity, in no particular order. */
   async holding(owner: Owner, entityId: string): Promise<CollectionRecord[]> {
-    // A change counts from its commit on, even if its process died and its row is still missing.
+    // A change counts from its commit on. If its process died before it wrote the row, `settle` writes the row now.
     await this.#documents.settle(collections, ownerRange(owner, ''));
     const homes: (Owner & { id: string })[] = [];
     for await (const { id } of walk(this.#documents, entities, savedRange(owner, entityId), 'saved'))
@@ -159,7 +168,7 @@ export class CollectionStore {
     return [...(await this.#tree.findAll(homes)).values()];
   }
 
-  /** Purges a bounded part of what deleted collections left. `true` if there may be more to purge right away. */
+  /** Purges a limited part of what deleted collections have left. Returns `true` if there may be more to purge right away. */
   purge(): Promise<boolean> {
     return this.#purge.step();
   }
@@ -169,7 +178,10 @@ export class CollectionStore {
     return this.#documents.sweep();
   }
 
-  /** Erases what is left of a deleted project; `false` as long as collections are left, which go with its users. */
+  /**
+   * Erases what is left of a deleted project. Returns `false` while the project still has collections. These are erased with
+   * the project's users.
+   */
   eraseProject(projectId: string): Promise<boolean> {
     return eraseProject(this.#documents, projectId, {
       awaited: [collections, entities],

@@ -2,42 +2,48 @@ import type { CollectionRecord, Owner } from '../collection.ts';
 
 type Range = { above: string; below: string };
 
-/** The key of a user's one root. */
+/** The key of a user's root. A user has only one root. */
 export function rootPlace(owner: Owner): string {
   return `${ownerPrefix(owner)}root`;
 }
 
-/** A collection's key, which is its place in its parent's list, oldest first (docs/adr/0006). */
+/**
+ * A collection's key. It is also the collection's place in the list of its parent, in which the oldest comes first
+ * (docs/adr/0006).
+ */
 export function placeOf(record: CollectionRecord): string {
   if (record.parentId === null) return rootPlace(record);
   return `${listPrefix(record, record.parentId)}${positionOf(record)}`;
 }
 
-/** What a place says. The id and the time are wrong for a root, whose place holds neither. */
+/** Reads the parts of a place. A root's place holds no id and no time, so these two are wrong for a root. */
 export function placed(place: string): Owner & { id: string; createdAt: number } {
   const [projectId = '', userId = '', , createdAt, id = ''] = place.split('|');
   return { projectId, userId, id, createdAt: Number(createdAt) };
 }
 
-/** Where a collection stands among its siblings. Cursors carry this position. 15 digits of ms last for 30,000 years. */
+/** The position of a collection among its siblings. Cursors carry this position. 15 digits of ms are enough for 30,000 years. */
 export function positionOf(record: CollectionRecord): string {
   return `${String(record.createdAt).padStart(15, '0')}|${record.id}`;
 }
 
 /**
- * The keys of a parent's list. The owner's prefix always stands before the position, so that a forged position makes the list
- * empty or whole but never reaches into another list.
+ * The range of the keys in a parent's list. The owner's prefix always stands before the position. So a forged position makes
+ * the list empty or whole, but never reaches into another list.
  */
 export function listRange(owner: Owner, parentId: string, after: string | null): Range {
   return rangeBehind(listPrefix(owner, parentId), after ?? '');
 }
 
-/** Where a collection stands among all its owner's collections, so that a walk over them can go on after it. */
+/**
+ * The position of a collection among all collections of its owner. A walk over these collections can stop here and go on from
+ * here later.
+ */
 export function placeInTree(record: CollectionRecord): string {
   return placeOf(record).slice(ownerPrefix(record).length);
 }
 
-/** The keys of all of an owner's collections. */
+/** The range of the keys of an owner's collections that come after `after`. */
 export function ownerRange(owner: Owner, after: string): Range {
   return rangeBehind(ownerPrefix(owner), after);
 }
@@ -50,8 +56,8 @@ function listPrefix(owner: Owner, parentId: string): string {
   return `${ownerPrefix(owner)}${parentId}|`;
 }
 
-/** The keys that begin with `prefix`, which ends in a bar, and follow `after`. */
+/** The range of the keys that begin with `prefix` and go on with a text that sorts after `after`. `prefix` ends in a bar. */
 export function rangeBehind(prefix: string, after: string): Range {
-  // `}` follows `|`.
+  // `}` is the character after `|`.
   return { above: `${prefix}${after}`, below: `${prefix.slice(0, -1)}}` };
 }

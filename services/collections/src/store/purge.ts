@@ -3,14 +3,17 @@ import { collections, entities, idOf, type StoredCollection } from './collection
 import { entityRange } from './entity-place.ts';
 import { placed } from './place.ts';
 
-/** The most documents of one kind that a step touches. During a step, a few milliseconds, the embedded form serves no request. */
+/**
+ * The most documents of one kind that a step reads or erases. A step takes a few milliseconds. Meanwhile, the embedded form of
+ * Kith serves no request.
+ */
 const batch = 200;
 
 type Deleted = Stored<StoredCollection>;
 
 /**
- * Erases deleted collections with everything below them, from the bottom up: a collection is erased before its parent, by
- * which it is found. So a process may die at any point, and several may purge at the same time.
+ * Erases deleted collections with everything below them, from the bottom up. A collection is found through its parent, so it
+ * is erased before its parent. So a process may die at any point, and several processes may purge at the same time.
  */
 export class Purge {
   readonly #documents: Documents;
@@ -20,7 +23,7 @@ export class Purge {
     this.#documents = documents;
   }
 
-  /** Takes one step; `false` if there is nothing to do for now. */
+  /** Takes one step. Returns `false` if there is nothing to do for now. */
   async step(): Promise<boolean> {
     this.#walk ??= this.#eraseDeleted();
     try {
@@ -34,7 +37,7 @@ export class Purge {
     }
   }
 
-  /** Returns whether anything could be erased. */
+  /** Erases what can be erased, step by step. Returns whether anything was erased. */
   async *#eraseDeleted(): AsyncGenerator<void, boolean> {
     let erased = 0;
     for (let above: string | undefined = ''; above !== undefined; ) {
@@ -47,8 +50,8 @@ export class Purge {
   }
 
   /**
-   * Erases what is below `some` and then, if nothing is left there, those of `some` that have no unpublished events. Returns how
-   * many were erased.
+   * First erases what is below the collections `some`. If nothing is left there, erases those of `some` that have no
+   * unpublished events. Returns how many collections were erased.
    */
   async *#erase(some: readonly Deleted[]): AsyncGenerator<void, number> {
     const ids = some.map(({ id, doc }) => idOf(doc, id));

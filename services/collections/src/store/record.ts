@@ -29,13 +29,13 @@ export function storedEntity({ userId }: Owner, { entityId, metadata }: EntityRe
   return { userId, entityId, metadata };
 }
 
-/** The change that stores a new collection if everything above it is there. */
+/** The change that stores a new collection. The store makes it only if all collections above the new one exist. */
 export function adding(record: CollectionRecord): DocumentChange<StoredCollection> {
   return {
     in: collections,
     target: placeOf(record),
     set: storedOf(record),
-    // A root has no `below`: so the store inserts it with one write.
+    // A root has no `below`, so the store inserts it with one write.
     ...(record.parentId !== null && { below: { index: 'id', keys: record.ancestors } }),
   };
 }

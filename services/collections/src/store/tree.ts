@@ -4,7 +4,7 @@ import { collections, type StoredCollection } from './collections.ts';
 import { rootPlace } from './place.ts';
 import { recordOf } from './record.ts';
 
-/** Reads collections. A collection is there as long as neither it nor any collection above it is deleted. */
+/** Reads collections. A collection exists as long as neither the collection itself nor any collection above it is deleted. */
 export class Tree {
   readonly #documents: Documents;
   readonly #read = new WeakMap<CollectionRecord, Stored<StoredCollection>>();
@@ -13,7 +13,7 @@ export class Tree {
     this.#documents = documents;
   }
 
-  /** The document that a record was made from; absent for a record that was not read from this store. */
+  /** The document from which a record was made. Undefined if the record was not read from this store. */
   readOf(record: CollectionRecord): Stored<StoredCollection> | undefined {
     return this.#read.get(record);
   }
@@ -29,7 +29,7 @@ export class Tree {
     return new Map(roots.map((root) => [root.userId, root]));
   }
 
-  /** Finds a collection, and reads something more with `read` while the collections above it are looked up. */
+  /** Finds a collection and looks up the collections above it. At the same time, `read` reads something more. */
   async findWith<T>(
     owner: Owner,
     id: string,
@@ -41,24 +41,28 @@ export class Tree {
     return whole.length === 1 ? { collection, more } : null;
   }
 
-  /** Those of the given collections that are there, by their ids. */
+  /** Returns those of the given collections that exist, by their ids. */
   async findAll(of: readonly (Owner & { id: string })[]): Promise<Map<string, CollectionRecord>> {
     const whole = await this.#whole(await this.#own(of));
     return new Map(whole.map((record) => [record.id, record]));
   }
 
-  /** At most `limit` collections of a parent's list. Does not check whether the parent is there. */
+  /** Returns at most `limit` collections of a parent's list. Does not check whether the parent exists. */
   async children(range: Range): Promise<CollectionRecord[]> {
     const found = await this.#documents.range(collections, range);
     const children = this.#recordsOf(found);
     const last = found.at(-1);
     if (!last || found.length < range.limit || children.length === found.length) return children;
-    // Deleted collections were among them, which stay until they are purged: reads on for the rest.
+    // Deleted collections stay in the list until they are purged. Some were among the documents, so this reads on to fill the
+    // page.
     const rest = { ...range, above: last.id, limit: range.limit - children.length };
     return [...children, ...(await this.children(rest))];
   }
 
-  /** The collections that are there among at most `limit` documents of an owner's. `last` is the last one read, if more may follow. */
+  /**
+   * Reads at most `limit` documents of an owner and returns the collections that exist. If more may follow, `last` is the last
+   * collection that was read.
+   */
   async all(range: Range): Promise<{ there: CollectionRecord[]; last: CollectionRecord | undefined }> {
     const found = await this.#documents.range(collections, range);
     const last = found.length === range.limit ? found.at(-1) : undefined;
@@ -74,7 +78,7 @@ export class Tree {
     });
   }
 
-  /** The records whose ancestors are all there. */
+  /** The records whose ancestors all exist. */
   async #whole(records: readonly CollectionRecord[]): Promise<CollectionRecord[]> {
     const known = new Set(records.map(({ id }) => id));
     const above = new Set(records.flatMap(({ ancestors }) => ancestors).filter((id) => !known.has(id)));

@@ -2,7 +2,10 @@ import type { AnyCollection, Collection, Documents, Range, Stored } from '@kith/
 
 const batch = 1_000;
 
-/** Reads a whole range of ids, or of an index's keys, which must all be different. */
+/**
+ * Reads all documents in a range of ids, or in a range of an index's keys. If it reads by an index, all keys must be
+ * different.
+ */
 export async function* walk<D>(
   documents: Documents,
   of: Collection<D>,

@@ -113,7 +113,7 @@ describe.each(handlerEngines())('sub-collections (%s)', (engine) => {
   test('that are made meanwhile come at the end of a walk', async () => {
     const { parent, children } = await family(3);
     const first = await list(parent.id, 'limit=2');
-    // Collections of the same millisecond are in no order of time.
+    // Collections made in the same millisecond are not sorted by time. So the test waits for the next millisecond.
     await waitFor(() => Date.now() > Date.parse(children[2]?.createdAt ?? ''));
     const late = (await create(parent.id, 'late')).json;
     expect((await list(parent.id, first.next)).json).toEqual([children[2], late]);

@@ -30,7 +30,7 @@ export interface Acts {
   add(id: string, body: unknown): Promise<Answer>;
   take(id: string, entityId: string): Promise<Answer>;
   entities(id: string, query?: string): Promise<Answer>;
-  /** The ids of all entities, by cursor, newest first. */
+  /** Reads all entities of a collection by cursor, and returns their ids, newest first. */
   walk(id: string, query?: string): Promise<string[]>;
   saved(entityId: string): Promise<Answer>;
   /** The ids of the collections that hold an entity. */

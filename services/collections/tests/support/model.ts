@@ -14,14 +14,14 @@ interface Node {
 }
 
 interface Step {
-  /** Who acts: the owner of the target, or now and then the other user. */
+  /** Who acts: usually the owner of the target, sometimes the other user. */
   by: 'owner' | 'other';
   act: 'create' | 'rename' | 'delete' | 'add' | 'take';
-  /** Picks one of all collections that ever existed, of either user. */
+  /** Picks a collection of either user, among all that ever existed. */
   target: number;
   name: string;
   entityId: string;
-  /** Whether to take the oldest entity instead of `entityId`. */
+  /** Whether to remove the oldest entity instead of `entityId`. */
   oldest: boolean;
 }
 
@@ -35,10 +35,10 @@ const step: fc.Arbitrary<Step> = fc.record({
   oldest: fc.boolean(),
 });
 
-/** The tree as it has to be: the collections that are there, by id. */
+/** The tree as it has to be: all collections that exist, by their ids. */
 class Model {
   readonly nodes = new Map<string, Node>();
-  /** Every id that ever existed. */
+  /** The id of every collection that ever existed. */
   readonly ids: string[] = [];
   readonly #owners = new Map<string, number>();
 
@@ -68,7 +68,7 @@ class Model {
   }
 }
 
-/** Takes `numRuns` random sequences of steps, and compares service and model after each step. */
+/** Runs `numRuns` random sequences of steps, and compares the service with the model after each step. */
 export async function agreeWithModel(world: World, numRuns: number): Promise<void> {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 4, maxLength: 16, size: 'max' }), async (steps) => {
@@ -86,7 +86,7 @@ export async function agreeWithModel(world: World, numRuns: number): Promise<voi
   );
 }
 
-/** Takes a step through the service and in the model; both have to answer the same. */
+/** Takes a step in the service and in the model. Both have to give the same answer. */
 async function take(model: Model, users: readonly Acts[], { act, ...step }: Step): Promise<void> {
   const id = model.ids[step.target % model.ids.length] ?? '';
   const by = step.by === 'owner' ? model.ownerOf(id) : 1 - model.ownerOf(id);
@@ -118,7 +118,7 @@ async function take(model: Model, users: readonly Acts[], { act, ...step }: Step
   }
 }
 
-/** Compares everything that either user can see with the model. */
+/** Compares everything that the two users can see with what the model expects. */
 async function compare(model: Model, users: readonly Acts[]): Promise<void> {
   await Promise.all(
     model.ids.map(async (id) => {

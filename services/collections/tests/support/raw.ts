@@ -4,13 +4,13 @@ import { MongoClient } from 'mongodb';
 import { type CollectionRecord, newCollection, type Owner } from '../../src/collection.ts';
 import { openStore } from '../../src/store/index.ts';
 
-/** How much a store holds, deleted or not. */
+/** How many collections and entities a store holds, including deleted ones. */
 export interface Stored {
   collections: number;
   entities: number;
 }
 
-/** Counts what is stored of an owner, in the database itself. */
+/** Counts, in the database itself, what is stored of an owner. */
 export async function countStored(config: StoreConfig, owner: Owner): Promise<Stored> {
   const { projectId, userId } = owner;
   const [from, to] = [`${projectId}|${userId}|`, `${projectId}|${userId}}`];
@@ -34,7 +34,10 @@ export async function countStored(config: StoreConfig, owner: Owner): Promise<St
   };
 }
 
-/** Stores collections below another: `width` on each level, all of them below the first collection of the level above. */
+/**
+ * Stores `levels` levels of collections below another collection, with `width` collections on each level. All collections of a
+ * level are below the first collection of the level above.
+ */
 export async function seedBelow(
   config: StoreConfig,
   owner: Owner,

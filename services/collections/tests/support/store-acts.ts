@@ -4,7 +4,7 @@ import { changed, collectionEvent, newCollection, type Owner } from '../../src/c
 import { entityEvent } from '../../src/entity.ts';
 import type { CollectionStore } from '../../src/store/index.ts';
 
-/** Stores a collection below `parentId`, or a root if that is null; returns it as read back from the store. */
+/** Stores a collection below `parentId`. If `parentId` is null, stores a root. Returns the collection as read from the store. */
 export async function makeBelow(store: CollectionStore, owner: Owner, parentId: string | null) {
   const parent = parentId === null ? null : await store.find(owner, parentId);
   const made = newCollection(owner, { name: 'x', parent });
@@ -14,7 +14,7 @@ export async function makeBelow(store: CollectionStore, owner: Owner, parentId: 
   return read;
 }
 
-/** Saves an entity; `false` if the collection is not there, or another change came first. */
+/** Saves an entity. Returns `false` if the collection does not exist, or if another change came first. */
 export async function save(
   store: CollectionStore,
   owner: Owner,
@@ -37,7 +37,7 @@ export async function erase(store: CollectionStore, owner: Owner, id: string): P
   expect(await store.delete(before, after, collectionEvent(collectionDeleted, after))).toBe(true);
 }
 
-/** Purges until nothing is left to do; takes the events out of the outbox as a relay does. */
+/** Takes the events out of the outbox as a relay does, and then purges until nothing is left to do. */
 export async function purgeAll(store: CollectionStore): Promise<void> {
   await store.outbox.unpublished(1_000);
   while (await store.purge());

@@ -11,7 +11,7 @@ export interface Answer {
   text: string;
   /** The body, parsed. */
   json: unknown;
-  /** The query string of the next page, from `Link`. */
+  /** The query string of the next page, from the `Link` header. */
   next: string | undefined;
 }
 
@@ -28,15 +28,15 @@ export interface Call {
   timeoutMs?: number;
 }
 
-/** A service on a bus and a store of its own, and a way to call it as the gateway does. */
+/** The collections service with its own bus and its own store, and a way to call it as the gateway does. */
 export interface World extends AsyncDisposable {
   runtime: ServiceRuntime;
   store: StoreConfig;
   projectId: string;
   call(spec: OperationSpec, request: Call): Promise<Answer>;
-  /** Calls, expects success, and returns the collection. */
+  /** Calls an operation, expects success, and returns the collection. */
   collection(spec: OperationSpec, request: Call): Promise<Collection>;
-  /** Every event the service publishes, in the order it arrives. */
+  /** Every event that the service publishes, in the order of arrival. */
   events(): Promise<SeenEvent[]>;
 }
 

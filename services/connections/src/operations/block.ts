@@ -9,7 +9,7 @@ export const blockHandler = handler(blockUser, async (request, app: AppContext) 
   const { projectId, caller, deadline } = request;
   const { userId } = request.params;
   if (userId === caller.userId) throw new ApiError('connection/self-block');
-  // The caller has to exist, too: nothing may be stored about a user who is gone.
+  // The caller has to exist, too. Nothing may be stored about a user whose account has ended.
   const users = await findUsers(app, { projectId, userIds: [userId, caller.userId] }, request);
   if (users.size < 2) throw new ApiError('connection/user-not-found');
   await block(app, { projectId, blockerId: caller.userId, blockedId: userId, deadline });

@@ -4,7 +4,7 @@ import type { AppContext } from '../app.ts';
 
 const pageSize = 200;
 
-/** Gives identity a page of all current blocks, so that it can rebuild its copy. */
+/** Returns a page of all current blocks. Identity asks for these pages to rebuild its copy of the blocks. */
 export const blocksPageHandler = internalHandler(blocksPage, async ({ after }, app: AppContext) => {
   const pairs = await app.store.blocked(after ?? '', pageSize);
   const last = pairs.length === pageSize ? pairs.at(-1) : undefined;

@@ -6,7 +6,7 @@ import { hiddenInListOf } from '../hidden-lists.ts';
 import { hiddenKeys } from '../visible.ts';
 
 /**
- * How many established connections a user has: the total of the list as the same caller gets it
+ * Returns how many established connections a user has. This is the total that the same caller gets with the user's list
  * (spec#connections-count-of-user).
  */
 export const countOfUserHandler = handler(countUserConnections, async (request, app: AppContext) => {

@@ -5,8 +5,8 @@ import type { AppContext } from '../app.ts';
 import { pairOfConnection } from '../pair-of-connection.ts';
 
 /**
- * Declines a pending request. An unknown id, an id of another project and one of other people's request get the same answer
- * (spec#connections-no-party).
+ * Declines a pending request. An unknown id, an id of another project, and the id of other people's request all get the same
+ * answer (spec#connections-no-party).
  */
 export const declineHandler = handler(declineConnection, async (request, app: AppContext) => {
   const { projectId, caller, params, deadline } = request;

@@ -7,8 +7,8 @@ import type { Pair } from '../pair.ts';
 import { pairOfConnection } from '../pair-of-connection.ts';
 
 /**
- * Withdraws a request (its requester) or ends a connection (either side); a stranger finds nothing
- * (spec#connections-delete).
+ * Withdraws a request or ends a connection. Only the requester may withdraw a request, but both users may end a connection. If
+ * the caller is neither of the two users, the connection is not found (spec#connections-delete).
  */
 export const deleteHandler = handler(deleteConnection, async (request, app: AppContext) => {
   const { projectId, caller, params, deadline } = request;

@@ -4,7 +4,7 @@ import type { AppContext } from '../app.ts';
 import { requestOf } from '../connection-views.ts';
 import { publicUsers } from '../export-people.ts';
 
-/** Gives a user's declined requests, sent and received, for an export. */
+/** Returns a page of a user's declined requests, sent and received, for an export. */
 export const exportDeclinedHandler = internalHandler(
   exportDeclinedRequests,
   async (body, app: AppContext, context) => {

@@ -4,7 +4,7 @@ import type { AppContext } from '../app.ts';
 import { connectionOf, requestOf } from '../connection-views.ts';
 import { exportList } from '../export-people.ts';
 
-/** Gives a user's lists for an export: connections, requests sent and received, blocks. */
+/** The exports of a user's lists: connections, sent requests, received requests, and blocks. */
 export const exportListHandlers: readonly InternalHandler<AppContext>[] = [
   internalHandler(exportConnections, (body, app: AppContext, context) =>
     exportList(app, { list: 'established', body, context }, (entry, user) =>

@@ -2,7 +2,7 @@ import { exportConnectionSettings } from '@kith/contracts';
 import { internalHandler } from '@kith/service';
 import type { AppContext } from '../app.ts';
 
-/** Gives, for an export, a user's settings for requests and for their own list. */
+/** Returns a user's settings for an export: who may ask the user to connect, and whether others see the user's list. */
 export const exportSettingsHandler = internalHandler(
   exportConnectionSettings,
   async ({ projectId, userId }, app: AppContext) => {

@@ -4,7 +4,7 @@ import { findUsers, handler } from '@kith/service';
 import type { AppContext } from '../app.ts';
 import type { Pair } from '../pair.ts';
 
-/** The state between the caller and another user (spec#connections-status). */
+/** Returns the state between the caller and another user (spec#connections-status). */
 export const getStatusHandler = handler(getConnectionStatus, async (request, app: AppContext) => {
   const { projectId, caller } = request;
   const { userId } = request.params;

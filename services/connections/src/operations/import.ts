@@ -6,7 +6,7 @@ import type { LivePair } from '../pair.ts';
 
 /**
  * Imports connections and requests between users. It publishes no events, so nobody is notified (docs/adr/0018). What exists
- * between two users stays; a row of a connection that exists changes nothing.
+ * between two users stays as it is. If a row's connection exists already, the row changes nothing.
  */
 export const importHandler = handler(importConnections, async (request, app: AppContext) => {
   const { projectId } = request.params;

@@ -3,7 +3,7 @@ import { handler } from '@kith/service';
 import type { AppContext } from '../app.ts';
 import { listPeople } from '../list-people.ts';
 
-/** The users whom the caller blocks (spec#blocks-list). */
+/** Lists the users whom the caller blocks (spec#blocks-list). */
 export const listBlocksHandler = handler(listBlocks, async (request, app: AppContext) => {
   const of = { spec: listBlocks, ownerId: request.caller.userId, list: 'blocks' } as const;
   const found = await listPeople(app, request, of);

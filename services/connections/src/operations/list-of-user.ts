@@ -7,9 +7,10 @@ import { hiddenInListOf } from '../hidden-lists.ts';
 import { listPeople, readPage } from '../list-people.ts';
 
 /**
- * A user's established connections as the caller may see them. Rows and total leave out everybody the caller blocks or is
- * blocked by. The list is empty if its owner is one of them, or keeps the list from others (spec#blocks-hides,
- * spec#connections-settings-list). All that the list needs is asked for in parallel.
+ * Lists a user's established connections as the caller may see them. Rows and total leave out all users whom the caller
+ * blocks, and all users who block the caller. If the list's owner is one of these users, the list is empty. It is also empty
+ * if the owner hides it from others (spec#blocks-hides, spec#connections-settings-list). The handler asks for everything that
+ * it needs in parallel.
  */
 export const listOfUserHandler = handler(listUserConnections, async (request, app: AppContext) => {
   const { projectId, caller } = request;
@@ -25,7 +26,7 @@ export const listOfUserHandler = handler(listUserConnections, async (request, ap
     return people;
   });
   const found = await listPeople(app, request, { ...of, hidden });
-  // Only the two users of a connection get its message (spec#connections-message-parties).
+  // Only the two users of a connection get to see its message (spec#connections-message-parties).
   const isParty = (userId: string) => caller !== null && [ownerId, userId].includes(caller.userId);
   const entries = found.entries.map((entry) => (isParty(entry.userId) ? entry : { ...entry, message: null }));
   return connectionListOf({ ...found, entries }, request);

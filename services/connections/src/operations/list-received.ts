@@ -4,7 +4,7 @@ import type { AppContext } from '../app.ts';
 import { requestListOf } from '../connection-views.ts';
 import { listPeople } from '../list-people.ts';
 
-/** The requests that wait for the caller's answer (spec#connections-list-received). */
+/** Lists the requests that wait for the caller's answer (spec#connections-list-received). */
 export const listReceivedHandler = handler(listReceivedRequests, async (request, app: AppContext) => {
   const of = { spec: listReceivedRequests, ownerId: request.caller.userId, list: 'received' } as const;
   return requestListOf(await listPeople(app, request, of), 'received', request);

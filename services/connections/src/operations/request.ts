@@ -7,7 +7,7 @@ import { decide } from '../machine.ts';
 import { mayAsk } from '../may-ask.ts';
 import { partOf } from '../pair.ts';
 
-/** Asks another user to connect; the order of the checks is that of spec#connections-request-refused. */
+/** Asks another user to connect. The checks come in the order of spec#connections-request-refused. */
 export const requestHandler = handler(requestConnection, async (request, app: AppContext) => {
   const { projectId, caller, body, deadline } = request;
   const receiverId = request.params.userId;

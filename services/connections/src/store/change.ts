@@ -5,7 +5,7 @@ import { declines, entries, pairs, type StoredPair, totals } from './collections
 import { pairId, totalsId } from './keys.ts';
 import { declinesOf, readOf, storedEntry, storedPair } from './stored.ts';
 
-/** The change of a pair, with the changes of lists and totals that follow from it. */
+/** The change of a pair, together with the changes of lists and totals that it causes. */
 export function changeOf(before: Pair, after: Pair): DocumentChange<StoredPair> {
   const changed = entriesChange(before, after);
   return {
@@ -24,8 +24,8 @@ export function changeOf(before: Pair, after: Pair): DocumentChange<StoredPair> 
 }
 
 /**
- * The changed rows of declined requests. When one user of a declined pair blocks the other, the state stays the same, and so do
- * the rows.
+ * The changed rows of declined requests. If one user of a declined pair blocks the other, the state and these rows stay the
+ * same.
  */
 function declinesChange(before: Pair, after: Pair) {
   if (before.state === after.state) return [];

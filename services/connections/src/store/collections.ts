@@ -9,7 +9,7 @@ import { usersOf } from './keys.ts';
 
 const time = z.int();
 
-/** Two users and where they stand. The document's id says who they are. Times are Unix ms. */
+/** The state between two users. The document's id holds the ids of the two users. Times are Unix ms. */
 export interface StoredPair {
   seq: number;
   blocks: { id: string; blockerId: string; at: number }[];
@@ -25,7 +25,7 @@ export interface StoredPair {
   } | null;
 }
 
-/** The pairs, by `pairId`. Every change between two users is decided on this document. */
+/** The pairs. `pairId` makes their ids. Every change between two users goes through the document of their pair. */
 export const pairs: Collection<StoredPair> = collection<StoredPair>({
   name: 'pairs',
   kind: 'target',
@@ -50,7 +50,8 @@ export const pairs: Collection<StoredPair> = collection<StoredPair>({
       key: ({ request }, id) => request && `${usersOf(id).projectId}|${request.id}`,
       unique: true,
     },
-    // Finds pairs by their second user. The first one is at the start of the id.
+    // Finds pairs by their second user. The first user needs no index, because the ids of pairs begin with the project and the
+    // first user.
     higher: {
       key: (_, id) => {
         const { projectId, lower, higher } = usersOf(id);
@@ -68,7 +69,7 @@ export interface StoredEntry {
   requestedAt: number;
 }
 
-/** The rows of lists, by `entryKey`. */
+/** The rows of lists. `entryKey` makes their keys. */
 export const entries: Collection<StoredEntry> = collection<StoredEntry>({
   name: 'entries',
   kind: 'row',
@@ -86,7 +87,7 @@ export interface StoredDecline {
   respondedAt: number;
 }
 
-/** Declined requests, one row for each side, by the user and the other user. */
+/** Declined requests. Each request has two rows, one for each user. A row's key holds the user and the other user. */
 export const declines: Collection<StoredDecline> = collection<StoredDecline>({
   name: 'declines',
   kind: 'row',
@@ -100,7 +101,7 @@ export const declines: Collection<StoredDecline> = collection<StoredDecline>({
   }),
 });
 
-/** How many rows each list of a user has, by `totalsId`. */
+/** How many rows each list of a user has. `totalsId` makes the ids. */
 export const totals = counters({ name: 'totals', fields: lists });
 
 /** This service's copy of public users, with their search keys (spec#connections-search). */
@@ -115,7 +116,7 @@ export const profiles: typeof profileCollection = collection({
 /** Users' settings for requests and for their lists. */
 export const settings = userSettingsCollection(connectionSettings);
 
-/** Everything that connections stores. */
+/** Everything that the connections service stores. */
 export const declared: Declared = {
   collections: [pairs, entries, declines, settings, endedUserCollection, profiles, replyCollection],
   counters: [totals],

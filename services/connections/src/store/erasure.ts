@@ -18,15 +18,15 @@ export class Erasure extends EndedUsers {
     this.#documents = documents;
   }
 
-  /** Everybody with whom a user has a stored pair. */
+  /** The ids of all users with whom a user has a stored pair. */
   async partners(user: UserKey): Promise<string[]> {
     const [above, below] = await Promise.all([this.#pairsOf(user), this.#pairsOf(user, 'higher')]);
     return [...above.map((id) => usersOf(id).higher), ...below.map((id) => usersOf(id).lower)];
   }
 
   /**
-   * Removes a pair without lists or blocks. `false` while events before its last one are left, or the last one is not yet
-   * published, or when the pair has changed meanwhile.
+   * Removes a pair that has no rows in lists and no blocks. Returns `false` if events before the pair's last event are left,
+   * or if the last event is not published yet. Also returns `false` if the pair has changed meanwhile.
    */
   async removePair(pair: Pair): Promise<boolean> {
     const { outbox } = this.#documents;

@@ -11,7 +11,7 @@ import { pairId, rangeOf, totalsId } from './keys.ts';
 import { Profiles } from './profiles.ts';
 import { type Decline, declineOf, entryOf, pairOf } from './stored.ts';
 
-/** The rows of a list to read: those after the first `skip` rows, or after the row at a place. */
+/** Which rows of a list to read: those after the first `skip` rows, or those after the row at a place. */
 export interface ListRange {
   projectId: string;
   ownerId: string;
@@ -19,20 +19,20 @@ export interface ListRange {
   from: { skip: number } | { after: string };
   /** The most rows to read. */
   limit: number;
-  /** Keys of rows of this list to leave out, from the rows and from the total. */
+  /** The keys of rows that the result and the total leave out. */
   without?: readonly string[];
 }
 
-/** Rows of a list, in its order. The total counts the rows of all pages. */
+/** Some rows of a list, in the list's order. `total` counts the rows of all pages. */
 export interface ListPage {
   entries: Entry[];
   total: number;
 }
 
-/** What became of a pair that was to be imported. If its connection exists already, the outcome is the stored pair. */
+/** The outcome for an imported pair. If the connection exists already, the outcome is the stored pair. */
 export type ImportOutcome = 'stored' | 'pair-taken' | 'id-taken' | Pair;
 
-/** The store of connections. Lists and totals follow from the pairs. */
+/** The store of connections. Each change of a pair also changes the lists and totals. */
 export class ConnectionStore {
   /** The events of pairs. */
   readonly outbox: Outbox;
@@ -55,7 +55,7 @@ export class ConnectionStore {
     });
   }
 
-  /** Where two users stand; state `none` if nothing is stored. */
+  /** Returns the pair of two users. If nothing is stored, the pair has state `none`. */
   async pairOf(projectId: string, one: string, other: string): Promise<Pair> {
     const none = strangers(projectId, one, other);
     const id = pairId(none);
@@ -71,8 +71,8 @@ export class ConnectionStore {
   }
 
   /**
-   * Stores a pair with the event of its change, if there is one, and with the changes of lists and totals that follow. `false`
-   * when the pair has changed since `before` was read.
+   * Stores a changed pair with the event of the change, if there is one. Also stores the changes of lists and totals. Returns
+   * `false` if the pair has changed since `before` was read.
    */
   async change(before: Pair, after: Pair, event?: EventEnvelope): Promise<boolean> {
     const change = { ...changeOf(before, after), events: event ? [event] : [] };
@@ -81,16 +81,17 @@ export class ConnectionStore {
   }
 
   /**
-   * Stores pairs of another backend, one after the other, with their lists and totals and without events. Returns what became
-   * of each, in the same order. What is stored already stays as it is. If several pairs come at the same time with one connection
-   * id, only one of them is stored.
+   * Stores pairs of another backend, one after the other, with their lists and totals but without events. Returns the outcome
+   * for each pair, in the same order. What is stored already stays as it is. If several pairs with the same connection id come
+   * at the same time, only one of them is stored.
    */
   async import(projectId: string, given: readonly LivePair[]): Promise<ImportOutcome[]> {
     const outcomes = await this.#documents.change(
       given.map((pair) => changeOf(strangers(projectId, pair.lower, pair.higher), pair)),
     );
     const ids = given.filter((_, at) => outcomes[at] === 'there').map(pairId);
-    // The writer of such a pair may have died. Nobody may be told that the pair exists before its rows are stored as well.
+    // The process that wrote one of these pairs may have died in the middle. Nobody may learn that the pair exists before its
+    // rows are stored as well.
     const there = await this.#documents.get(pairs, ids, { settled: true });
     return given.map((pair, at) => {
       if (outcomes[at] === 'made') return 'stored';
@@ -100,19 +101,22 @@ export class ConnectionStore {
     });
   }
 
-  /** The stored pairs of a user with these others. */
+  /** The stored pairs of a user with the given other users. */
   async pairsWith(projectId: string, userId: string, otherIds: readonly string[]): Promise<Pair[]> {
     const ids = otherIds.map((otherId) => pairId(strangers(projectId, userId, otherId)));
     return [...(await this.#documents.get(pairs, ids)).values()].map(pairOf);
   }
 
-  /** Pairs of all projects in which one user blocks the other, sorted by `<project>|<lower>|<higher>`; `after` is such a key. */
+  /**
+   * Returns pairs of all projects in which one user blocks the other. They are sorted by the key `<project>|<lower>|<higher>`
+   * and come after the key `after`.
+   */
   async blocked(after: string, limit: number): Promise<Pair[]> {
     const found = await this.#documents.range(pairs, { above: after, below: '~', limit }, 'blocked');
     return found.map(pairOf);
   }
 
-  /** Declined requests of a user, sorted by the other user's id; `after` is such an id. */
+  /** Returns declined requests of a user, sorted by the other user's id. They come after the id `after`. */
   async declined(
     of: { projectId: string; userId: string },
     { after, limit }: { after: string; limit: number },
@@ -144,7 +148,10 @@ export class ConnectionStore {
     return this.#documents.sweep();
   }
 
-  /** Erases what is left of a deleted project; `false` as long as pairs are left, which go with its users. */
+  /**
+   * Erases what is left of a deleted project. Returns `false` while data of the project's users is left. This data is erased
+   * with the users.
+   */
   eraseProject(projectId: string): Promise<boolean> {
     return eraseProject(this.#documents, projectId, {
       awaited: [pairs, entries, declines, settings],

@@ -5,16 +5,16 @@ export function pairId({ projectId, lower, higher }: Pick<Pair, 'projectId' | 'l
   return `${projectId}|${lower}|${higher}`;
 }
 
-/** The project and the two users of a pair's id. */
+/** The project and the two users that a pair's id contains. */
 export function usersOf(id: string): Pick<Pair, 'projectId' | 'lower' | 'higher'> {
   const [projectId = '', lower = '', higher = ''] = id.split('|');
   return { projectId, lower, higher };
 }
 
-/** The range of all keys that begin with a user. */
+/** The range of all keys that begin with a project and a user. */
 export function rangeOf(of: { projectId: string; userId: string }): { above: string; below: string } {
   const user = `${of.projectId}|${of.userId}`;
-  // The character after the bar.
+  // `}` is the character after the bar.
   return { above: `${user}|`, below: `${user}}` };
 }
 
@@ -26,6 +26,6 @@ export function totalsId(projectId: string, userId: string): string {
 /** The range of the keys of a pair's events, and the key of the last event. */
 export function pairEvents(pair: Pair): { range: { from: string; to: string }; last: string } {
   const aggregate = `${pair.projectId}|connection|${pair.lower}:${pair.higher}`;
-  // The character after the bar.
+  // `}` is the character after the bar.
   return { range: { from: `${aggregate}|`, to: `${aggregate}}` }, last: `${aggregate}|${pair.seq}` };
 }

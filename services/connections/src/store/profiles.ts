@@ -2,7 +2,7 @@ import { ProfileCopy } from '@kith/service';
 import type { Documents } from '@kith/store';
 import { profiles } from './collections.ts';
 
-/** The field by which a user is found. It is stored folded, and is empty if the user has none. */
+/** A field by which a search finds users. It is stored folded. If the user does not have the field, the stored text is empty. */
 export type SearchKey = 'username' | 'name';
 
 /** This service's copy of public users, with their search keys. */
@@ -14,7 +14,10 @@ export class Profiles extends ProfileCopy {
     this.#documents = documents;
   }
 
-  /** The search keys of these users (spec#connections-search); users whose profile is not held are left out. */
+  /**
+   * Returns the search keys of these users (spec#connections-search). Leaves out users whose profile this service does not
+   * have.
+   */
   async searchKeys<Key extends SearchKey>(
     projectId: string,
     userIds: readonly string[],

@@ -18,7 +18,10 @@ export interface Decline {
 
 const reads = new WeakMap<Pair, Stored<StoredPair>>();
 
-/** The stored document that a pair was read from; `undefined` if nothing was stored. A change applies to that version only. */
+/**
+ * The stored document from which a pair was read. It is `undefined` if nothing was stored. A change is made only if the
+ * document is still the same version.
+ */
 export function readOf(pair: Pair): Stored<StoredPair> | undefined {
   return reads.get(pair);
 }
@@ -90,7 +93,7 @@ export function declineOf({ id: key, doc }: Stored<StoredDecline>): Decline {
   };
 }
 
-/** A pair's rows in the lists of declined requests, by their ids. */
+/** The rows that a pair has in the lists of declined requests, with their ids. */
 export function declinesOf(pair: Pair): { id: string; put: StoredDecline }[] {
   if (pair.state !== 'declined') return [];
   const { projectId, lower, higher, requesterId, message, ...rest } = pair as LivePair & {

@@ -11,7 +11,7 @@ const start = Date.parse('2026-03-01T00:00:00.000Z');
 
 describe.each(handlerEngines())('list, %s', (engine) => {
   let world: World;
-  /** Ann is connected with 25 others, one each second; `expected` holds the connections' ids in the order of the list. */
+  /** Ann got 25 connections with others, one each second. `expected` holds the connections' ids in the order of the list. */
   let ann: string;
   let others: string[];
   let expected: string[];
@@ -169,7 +169,7 @@ describe.each(handlerEngines())('list, %s', (engine) => {
       limit: 10,
     });
     const cursor = new URLSearchParams(nextOf(second.headers)).get('cursor');
-    // The cursor wins over a page.
+    // If a request has both a cursor and a page, the cursor counts.
     const third = await world.list(ann, `page=1&limit=4&cursor=${cursor}`);
     expect(idsOf(third.body)).toEqual(expected.slice(20, 24));
     expect(third.body.pagination).toMatchObject({ currentPage: 3, hasNextPage: true });
@@ -192,7 +192,8 @@ describe.each(handlerEngines())('list, %s', (engine) => {
   it('is stable for a walk while connections come and go', async () => {
     const { projectId, store } = world;
     const first = await world.list(ann, 'limit=10');
-    // One connection is added at the top; the last one of the page and one after it are removed. The walk goes on where it was.
+    // A new connection comes to the top of the list. The page's last connection and a later connection are removed. The walk
+    // goes on where it was.
     const late = await connectSecond(randomUUID(), 100);
     const goneIds = [idsOf(first.body)[9]!, expected[12]!];
     for (const id of goneIds) {

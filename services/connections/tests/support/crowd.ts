@@ -10,20 +10,21 @@ import { expect } from 'vitest';
 import type { World } from './world.ts';
 
 /**
- * How many requests are under way at a time: few enough that none waits for a connection to its database. A request that waits
- * longer than 4 s for one is refused, which on a slow machine happens to hundreds.
+ * How many requests are under way at a time. They are so few that no request waits for a connection to its database. If a
+ * request waits longer than 4 s for a connection, the request is refused. On a slow machine, this would happen to hundreds of
+ * requests.
  */
 const width = 24;
 
 /**
- * Makes `size` new users all ask each other at the same time, and then accept. Each pair gets one record, the slower of the two
- * is told that a request is pending, and counts agree with lists at each step.
+ * Makes `size` new users. All of them ask each other at the same time, and then accept. Each pair gets one record. The slower
+ * user of a pair gets the answer that a request is pending. At each step, counts agree with lists.
  */
 export async function askEachOther(world: World, size: number): Promise<void> {
   const users = await world.newPeople(size);
   const asked: { from: string; to: string }[] = [];
   for (const [at, one] of users.entries()) {
-    // Both directions of a pair come next to each other.
+    // The two directions of a pair come one after the other.
     for (const other of users.slice(at + 1)) asked.push({ from: one, to: other }, { from: other, to: one });
   }
   const requested: { id: string; from: string; to: string }[] = [];

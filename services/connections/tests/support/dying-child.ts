@@ -5,7 +5,7 @@ import type { StoreConfig } from '@kith/store';
 import { callerOf, callOperation } from '@kith/testing';
 import { startConnections } from '../../src/index.ts';
 
-/** What the child is told: where its data is, and who asks whom. */
+/** The child's task: where its data is, and who asks whom. */
 export interface DyingWork {
   store: StoreConfig;
   projectId: string;

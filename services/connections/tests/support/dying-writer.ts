@@ -4,7 +4,7 @@ import type { Action } from '../../src/machine.ts';
 import { openStore } from '../../src/store/index.ts';
 import { perform } from './pairs.ts';
 
-/** What the child is told: who performs which action on whom, and before which of its writes it is to die. */
+/** The child's task: who performs which action on whom, and before which of its writes the child has to die. */
 export interface DyingChange {
   store: StoreConfig;
   projectId: string;

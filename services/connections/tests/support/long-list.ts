@@ -8,7 +8,10 @@ import { entries, totals } from '../../src/store/collections.ts';
 import { totalsId } from '../../src/store/keys.ts';
 import { storedEntry } from '../../src/store/stored.ts';
 
-/** Writes lists of `counts` rows into the database directly, in the store's format, and returns them in their order. */
+/**
+ * Writes lists directly into the database, in the store's format. `counts` holds the number of rows of each list. Returns the
+ * rows of each list in their order.
+ */
 export async function storeLongLists<List extends ListName>(
   config: StoreConfig,
   of: { projectId: string; ownerId: string },

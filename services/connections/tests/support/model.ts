@@ -1,6 +1,6 @@
 import type { Action } from '../../src/machine.ts';
 
-/** What two users are to each other, as a person would note it down. */
+/** The state between two users, as a person would note it down. */
 interface Note {
   state: 'none' | 'pending' | 'connected' | 'declined';
   requester: number | null;
@@ -12,7 +12,7 @@ export type Move =
   | { do: 'request' | 'remove-with' | 'block' | 'unblock'; by: number; to: number }
   | { do: 'accept' | 'decline' | 'remove'; by: number; of: { one: number; other: number } };
 
-/** What the model foretells of an answer. */
+/** The answer that the model expects. */
 export interface Foretold {
   status: number;
   code?: string;
@@ -22,7 +22,7 @@ export interface Foretold {
 const refused = (status: number, code: string): Foretold => ({ status, code: `connection/${code}` });
 const notFound = refused(404, 'not-found');
 
-/** spec#connections in the simplest words there are: a table of notes, no lists, no totals, no events. */
+/** The rules of spec#connections in the simplest form: a table of notes, without lists, totals or events. */
 export class Model {
   readonly #notes = new Map<string, Note>();
   readonly #size: number;
@@ -43,7 +43,10 @@ export class Model {
     return note;
   }
 
-  /** Foretells the answer to a move and notes its outcome. The caller notes the id of a new request. */
+  /**
+   * Returns the answer that the model expects to a move, and notes the move's outcome. The caller notes the id of a new
+   * request.
+   */
   play(move: Move): Foretold {
     if ('of' in move) return this.#byId(move.do, move.by, move.of);
     const { by, to } = move;

@@ -4,7 +4,7 @@ import { type Action, decide } from '../../src/machine.ts';
 import { advance, type Pair, partOf } from '../../src/pair.ts';
 import type { ConnectionStore } from '../../src/store/index.ts';
 
-/** An event of a pair's change; stores do not look into it. */
+/** An event of a pair's change. Stores do not look at its content. */
 export function eventOf(pair: Pair, userId: string, at: Date) {
   const { projectId, lower, higher, seq, connectionId, requesterId, receiverId, message } = pair;
   return makeEvent(connectionRequested, {
@@ -21,7 +21,7 @@ export function eventOf(pair: Pair, userId: string, at: Date) {
   });
 }
 
-/** Performs a user's action in the store directly, without an operation, and at a set time if one is given. */
+/** Performs a user's action directly in the store, without an operation. If `at` is given, the action happens at this time. */
 export async function perform(
   store: ConnectionStore,
   of: { projectId: string; userId: string; otherId: string; action: Action; at?: Date; message?: string },

@@ -31,7 +31,7 @@ const toUser = {
 };
 const byId = { accept: acceptConnection, decline: declineConnection, remove: deleteConnection };
 
-/** Moves of this many actors; in one move of ten an actor acts on themselves. */
+/** Makes random moves of `actors` actors. In one of ten moves, an actor acts on themselves. */
 function moves(actors: number): fc.Arbitrary<Move> {
   const actor = fc.nat({ max: actors - 1 });
   const two = fc
@@ -55,7 +55,7 @@ function moves(actors: number): fc.Arbitrary<Move> {
   return fc.oneof(user, id) as fc.Arbitrary<Move>;
 }
 
-/** Plays random moves of this many actors, and compares service and model after each move. */
+/** Plays random moves of `actors` actors, and compares the service with the model after each move. */
 export async function agreeWithModel(
   world: World,
   of: { actors: number; runs: number; steps: number },

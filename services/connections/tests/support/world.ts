@@ -27,14 +27,14 @@ import { startConnections } from '../../src/index.ts';
 import { type ConnectionStore, openStore } from '../../src/store/index.ts';
 import { unknownUser } from '../../src/unknown-user.ts';
 
-/** Connections and identity on one bus, and one project; every user is made by signing up. */
+/** The services connections and identity on one bus, and one project. Only `newPerson` makes users without signing up. */
 export class World implements AsyncDisposable {
   readonly bus: Bus;
   readonly identity: RunningService;
   readonly connections: RunningService;
-  /** The service's own store, opened a second time. */
+  /** The store of the connections service, opened a second time. */
   readonly store: ConnectionStore;
-  /** Where that store keeps its data. */
+  /** Where the connections service keeps its data. */
   readonly place: StoreConfig;
   readonly projectId: string;
   readonly #ends: AsyncDisposableStack;
@@ -92,7 +92,7 @@ export class World implements AsyncDisposable {
     return users;
   }
 
-  /** A user that only the copy in connections knows. It is made without identity, so that many can be made quickly. */
+  /** A user whom only the connections service knows. Identity is not involved, so that tests can make many users quickly. */
   async newPerson(fields: Partial<PublicUser> = {}): Promise<PublicUser> {
     const { projectId } = this;
     const user = { ...unknownUser(projectId, crypto.randomUUID(), new Date()), ...fields };
@@ -118,7 +118,7 @@ export class World implements AsyncDisposable {
     });
   }
 
-  /** The events of a pair that connections has published, in order; waits until there are `count`. */
+  /** Waits until connections has published `count` events of a pair, and returns these events in order. */
   async eventsOf(one: string, other: string, count: number): Promise<EventEnvelope[]> {
     const id = [one, other].sort().join(':');
     const events: EventEnvelope[] = [];

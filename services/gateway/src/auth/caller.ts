@@ -13,7 +13,7 @@ export class Callers {
   readonly #tokens: Pick<TokenVerifier, 'verify'>;
   readonly #operators: Operators;
 
-  /** @param options.operatorToken Without one, operator endpoints refuse everybody. */
+  /** @param options.operatorToken If there is no token, only operator keys open the operators' endpoints. */
   constructor(options: {
     tokens: Pick<TokenVerifier, 'verify'>;
     operatorToken: string | undefined;
@@ -46,8 +46,8 @@ export class Callers {
         throw new ApiError('auth/forbidden', { message: 'This endpoint takes a server key alone.' });
       case 'optional':
         return this.#user(authorization, at.projectId).catch((error: unknown) => {
-          // Any token that is invalid here counts as none. A token that cannot be judged yet (503) does not: otherwise a
-          // signed-in user would be answered as a stranger.
+          // A token that is invalid here counts as no token. But if the gateway cannot judge the token yet (503), it passes the
+          // error on. Otherwise it would answer a signed-in user as a stranger.
           if (error instanceof ApiError && error.code !== 'gateway/unavailable') return null;
           throw error;
         });

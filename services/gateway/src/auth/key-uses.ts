@@ -3,17 +3,17 @@ import type { Bus } from '@kith/bus';
 import { noteKeyUses } from '@kith/contracts';
 import { ask, Sweeper } from '@kith/service';
 
-/** A use within a minute after one that identity knows of is not reported. */
+/** If identity knows of a use of a key, further uses of the key in the next minute are not reported. */
 const graceMs = 60_000;
 const everyMs = 1_000;
 const patienceMs = 2_000;
 const batch = 1_000;
 
-/** Tells identity when keys were last used: within a second, but at most once a minute for each key. */
+/** Reports to identity when keys were last used. A use is reported within a second, but at most once a minute for each key. */
 export class KeyUses {
   readonly #bus: Bus;
   readonly #sweeper: Sweeper;
-  /** Unix ms, by hash. Both maps hold only known keys. */
+  /** When each key was last reported as used, in Unix ms, by the hash of the key. This map and the next hold only known keys. */
   readonly #told = new Map<string, number>();
   readonly #untold = new Map<string, number>();
 
@@ -28,7 +28,7 @@ export class KeyUses {
     if (now - (this.#told.get(hash) ?? 0) >= graceMs) this.#untold.set(hash, now);
   }
 
-  /** Tells identity the last uses, if it can. */
+  /** Stops, and makes one attempt to report the last uses to identity. */
   async stop(): Promise<void> {
     await this.#sweeper.stop();
     await this.#tell().catch(() => {});

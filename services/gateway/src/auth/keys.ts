@@ -4,10 +4,10 @@ import { getJwks, jwks, rpcSubject } from '@kith/contracts';
 import { encodeContext, Sweeper } from '@kith/service';
 import { createLocalJWKSet, type JSONWebKeySet, type JWTVerifyGetKey } from 'jose';
 
-/** The algorithm access tokens are signed with; no other is accepted (spec#auth-algorithms). */
+/** The algorithm that signs access tokens. No other algorithm is accepted (spec#auth-algorithms). */
 export const tokenAlgorithm = 'RS256';
 
-/** The verification keys that one fetch gave. */
+/** The verification keys that one fetch returned. */
 export interface KeySet {
   /** The keys as JSON: two sets with the same text are equal. */
   text: string;
@@ -28,8 +28,8 @@ const defaults = { refreshMs: 5 * 60_000, cooldownMs: 1_000, timeoutMs: 2_000 };
 const checkMs = 250;
 
 /**
- * Identity's public keys, fetched over the bus: at start, every 5 minutes, and when a token names an unknown key. Keys once
- * fetched stay in use while identity is away (spec#auth-keys-stay).
+ * Identity's public keys. They are fetched over the bus: at start, every 5 minutes, and when a token names an unknown key.
+ * While identity is away, the keys that were fetched last stay in use (spec#auth-keys-stay).
  */
 export class Keys {
   readonly #options: KeysOptions & typeof defaults;
@@ -45,17 +45,14 @@ export class Keys {
     this.#sweeper = new Sweeper(() => this.#refreshWhenDue(), { everyMs: checkMs, log: options.log });
   }
 
-  /**
-   * Makes a first attempt to fetch the keys. If there is no answer, it resolves all the same; `Keys` tries again four times a
-   * second.
-   */
+  /** Makes a first attempt to fetch the keys. Resolves even if there is no answer. `Keys` then tries again four times a second. */
   static async open(options: KeysOptions): Promise<Keys> {
     const keys = new Keys(options);
     await keys.#refresh();
     return keys;
   }
 
-  /** The keys in use now; undefined until the first fetch. A fetch that brings other keys makes a new object. */
+  /** The keys in use now. Undefined until the first fetch. If a fetch returns other keys, this is a new object. */
   get current(): KeySet | undefined {
     return this.#current;
   }
@@ -63,19 +60,20 @@ export class Keys {
   /** The keys, fetched again if `kid` is not among them. Throws `gateway/unavailable` while there are no keys. */
   async having(kid: string): Promise<KeySet> {
     const unknown = !this.#current?.kids.has(kid);
-    // Waits for a fetch that is under way. Without any keys each request may fetch, as nothing else can be done.
+    // If a fetch is under way, this waits for it. While there are no keys at all, every request may start a fetch, because no
+    // token can be verified without keys.
     const cooled = !this.#current || performance.now() - this.#triedAt >= this.#options.cooldownMs;
     const joined = this.#fetching !== undefined;
     if (unknown && (joined || cooled)) await this.#refresh();
-    // A fetch that was under way may have asked before there was anybody to answer.
+    // The fetch that this waited for may have begun before identity was there to answer. So this fetches once more.
     if (joined && !this.#current) await this.#refresh();
     if (!this.#current) throw new ApiError('gateway/unavailable');
     return this.#current;
   }
 
-  /** Fetches the keys again now: one was revoked, and tokens of its successor are to come. Never rejects. */
+  /** Fetches the keys again now. Called when a key was revoked, because tokens of the successor will come. Never rejects. */
   async renew(): Promise<void> {
-    // A fetch that is under way may have asked before the revocation.
+    // If a fetch is under way, it may have begun before the revocation. So another fetch follows it.
     await this.#fetching;
     await this.#refresh();
   }

@@ -24,19 +24,20 @@ export class Operators {
   readonly #token: Buffer | undefined;
   readonly #known: KnownKeys | undefined;
 
-  /** @param token Without a token, nobody has all rights. */
+  /** @param token `OPERATOR_TOKEN`. Whoever sends it has all rights. If it is undefined, nobody has all rights. */
   constructor(token: string | undefined, known: KnownKeys | undefined) {
     this.#token = token === undefined ? undefined : digest(token);
     this.#known = known;
   }
 
   /**
-   * Throws `auth/unauthorized`, `auth/forbidden` for a key that does not allow this operation, and `gateway/unavailable` while
-   * keys are not known yet.
+   * Throws `auth/unauthorized`, or `auth/forbidden` if a key does not allow this operation. Throws `gateway/unavailable` while
+   * the keys are not known yet.
    */
   async identify(authorization: string | undefined, request: OperatorRequest): Promise<OperatorCaller> {
     const token = bearerOf(authorization);
-    // Digests all have the same length and are compared in constant time: the time taken tells nothing about the token.
+    // All digests have the same length, and the comparison takes constant time. So the time that it takes says nothing about
+    // the token.
     if (this.#token && timingSafeEqual(digest(token), this.#token)) return { keyId: null, projectIds: null };
     if (apiKeyKindOf(token) === 'operator' && this.#known) return this.#byKey(token, request, this.#known);
     throw unauthorized(jwtForm.test(token) ? 'not-operator' : 'wrong-operator');
@@ -63,7 +64,10 @@ export class Operators {
   }
 }
 
-/** Whether a key limited to these projects may do this: the operation concerns one of them, or its answer is narrowed to them. */
+/**
+ * Whether a key that is limited to these projects may call the operation. The operation has to concern one of these projects,
+ * or its answer has to be narrowed to them.
+ */
 function allows(
   projectIds: readonly string[],
   operation: OperationSpec,

@@ -7,16 +7,22 @@ import type { AccessToken } from './access-token.ts';
 import { unauthorized } from './unauthorized.ts';
 
 export interface RevocationsOptions extends FollowingOptions {
-  /** Called when a key is newly revoked. */
+  /** Called when the gateway learns of a newly revoked key. */
   onRevokedKey?: () => void;
 }
 
-/** Revoked sessions and suspended users, kept as long as their access tokens may live, and revoked keys, kept for good. */
+/**
+ * Revoked sessions, suspended users and revoked keys. Sessions and users are kept as long as their access tokens may live. Keys
+ * are kept for good.
+ */
 export class Revocations {
   readonly #options: RevocationsOptions;
-  /** Until when each is refused, in Unix ms. A revoked session stays revoked, so entries are never undone. */
+  /**
+   * Until when each revoked session is refused, in Unix ms, by session id. A revoked session stays revoked, so no notice
+   * removes an entry.
+   */
   readonly #sessions = new Map<string, number>();
-  /** Key ids. */
+  /** The ids of revoked keys. */
   readonly #keys = new Set<string>();
   readonly #users = new HeardTable<number>();
   #following: Following | undefined;
@@ -25,7 +31,7 @@ export class Revocations {
     this.#options = options;
   }
 
-  /** Makes a first attempt to load them. If there is no answer, it resolves all the same and goes on trying. */
+  /** Makes a first attempt to load the revocations. Resolves even if there is no answer, and goes on trying. */
   static async open(options: RevocationsOptions): Promise<Revocations> {
     const revocations = new Revocations(options);
     const followed = {
@@ -37,27 +43,30 @@ export class Revocations {
     return revocations;
   }
 
-  /** Whether they have been loaded once; from then on they stay in use while identity is away. */
+  /** Whether the revocations have been loaded once. From then on they stay in use, even while identity is away. */
   get isLoaded(): boolean {
     return this.#following?.isLoaded ?? false;
   }
 
-  /** How long ago they were loaded last, in seconds; undefined before the first time. */
+  /** How long ago the revocations were last loaded, in seconds. Undefined before the first time. */
   get ageSeconds(): number | undefined {
     return this.#following?.ageSeconds;
   }
 
-  /** How many sessions and users it knows of. */
+  /** How many revoked sessions and suspended users are known. */
   get sizes(): { sessions: number; users: number } {
     return { sessions: this.#sessions.size, users: this.#users.size };
   }
 
-  /** Resolves when they have been loaded. Throws `gateway/unavailable`. */
+  /** Resolves when the revocations have been loaded. Throws `gateway/unavailable` if they cannot be loaded now. */
   async loaded(): Promise<void> {
     await this.#following?.loaded();
   }
 
-  /** Throws `auth/suspended`, or `auth/unauthorized` for a revoked key or session, by what was loaded and heard so far. */
+  /**
+   * Throws `auth/suspended` for a suspended user, and `auth/unauthorized` for a revoked key or session. Goes by what the
+   * gateway has loaded and heard so far.
+   */
   check({ userId, sessionId, keyId }: Pick<AccessToken, 'userId' | 'sessionId' | 'keyId'>): void {
     // Keys come first: a token signed by a stolen key says nothing reliable about a user.
     if (this.hasKey(keyId)) throw unauthorized('revoked');

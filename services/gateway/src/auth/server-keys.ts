@@ -15,7 +15,7 @@ export interface ByServerKey {
   caller: ScopedCaller | null;
 }
 
-/** The result when a token is optional and the key counts as none. */
+/** The result if the operation needs no token and the sent key counts as no key. */
 const nobody: ByServerKey = { serverKey: undefined, caller: null };
 
 /** Identifies an application's own back end by its server key, and the user that it acts for (spec#server-keys). */
@@ -30,7 +30,10 @@ export class ServerKeys {
     this.#timeoutMs = options.timeoutMs;
   }
 
-  /** The text that was sent as a server key to an operation that takes tokens, whether such a key exists or not. */
+  /**
+   * The text that was sent as a server key, whether or not such a key exists. Undefined if none was sent, or if the operation
+   * takes no server key.
+   */
   sent(authorization: string | undefined, { auth }: OperationSpec): string | undefined {
     if (auth === 'none' || auth === 'operator') return undefined;
     const token = bearerForm.exec(authorization ?? '')?.[1];
@@ -38,15 +41,18 @@ export class ServerKeys {
   }
 
   /**
-   * The id of a server key, if the gateway knows the key by now. Limits count the request under this id, before all other steps
-   * (spec#limits-server-keys).
+   * The id of a server key, if the gateway already knows the key. Limits count the request under this id, before the key is
+   * checked (spec#limits-server-keys).
    */
   idOf(token: string): string | undefined {
     const key = this.#known.keys.find(token)?.key;
     return key?.kind === 'server' ? key.id : undefined;
   }
 
-  /** Throws `auth/unauthorized`, `auth/forbidden`, and `gateway/unavailable` while keys or the user cannot be known. */
+  /**
+   * Throws `auth/unauthorized` or `auth/forbidden`. While the keys or the user cannot be looked up, throws
+   * `gateway/unavailable` or `gateway/timeout`.
+   */
   async identify(
     token: string,
     address: Extract<Address, { kind: 'operation' }>,

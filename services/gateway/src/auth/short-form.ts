@@ -16,8 +16,9 @@ export interface Scope {
 }
 
 /**
- * Finds the project of a request under a short form, which names none: the token's project. For the reads that need no token it
- * is the project of the user asked for; a token of another project then counts as none (spec#short-forms-project).
+ * Finds the project of a request under a short form, whose address names no project. It is the project of the token. If a read
+ * needs no token, it is the project of the user asked for. A token of another project then counts as no token
+ * (spec#short-forms-project).
  */
 export async function scopeOf(
   bus: Bus,
@@ -31,9 +32,9 @@ export async function scopeOf(
 }
 
 /**
- * The project under which limits count a request under a short form, together with requests under the long form: the project
- * that its token claims, which nobody has verified yet. Null, which counts under the fixed name, if the claim is no UUID or the
- * operation needs no token (spec#limits-short-forms).
+ * The project under which limits count a request under a short form. It is the project that the token claims, although nobody
+ * has verified the claim yet. So these requests count together with requests under the long form. Null if the claim is no UUID,
+ * or if the operation needs no token. The request then counts under the fixed name (spec#limits-short-forms).
  */
 export function claimedProject(
   { operation }: OperationAddress,
@@ -50,8 +51,8 @@ export function claimedProject(
 }
 
 /**
- * Turns the refusal of an expired token under a v7 short form into the one that makes its clients refresh
- * (spec#short-forms-expired).
+ * If a token under a v7 short form has expired, returns `auth/token-expired` in place of the refusal. This code makes the
+ * clients of v7 refresh the token (spec#short-forms-expired). Returns any other error unchanged.
  */
 export function shortFormRefusal(address: OperationAddress, error: unknown): unknown {
   const isExpired =

@@ -7,7 +7,7 @@ import { type KeySet, type Keys, tokenAlgorithm } from './keys.ts';
 import type { Revocations } from './revocations.ts';
 import { unauthorized } from './unauthorized.ts';
 
-/** Ids go into header lines of the bus. */
+/** The form of an id, because ids go into header lines of the bus. */
 const id = z.string().regex(/^[\x21-\x7e]{1,128}$/);
 const claims = z
   .object({
@@ -31,7 +31,8 @@ const claims = z
     }),
   );
 /**
- * No token of identity lives longer (spec#accounts-access-token): 30 minutes, plus one for machines that round differently.
+ * The longest life of a token of identity (spec#accounts-access-token). It is 30 minutes, and one minute more for machines that
+ * round differently.
  */
 const longestLifeSeconds = 31 * 60;
 const requiredClaims = ['sub', 'projectId', 'sid', 'role', 'jti', 'iat', 'exp', 'iss', 'aud'];
@@ -44,13 +45,13 @@ export interface TokenVerifierOptions {
   revocations?: Pick<Revocations, 'isLoaded' | 'loaded' | 'check' | 'hasKey'>;
   /** The most tokens in the cache. */
   cacheSize?: number;
-  /** The time by which tokens expire, in ms since 1970; the machine's by default. */
+  /** The clock by which tokens expire: returns ms since 1970. By default, the clock of the machine. */
   now?: (() => number) | undefined;
 }
 
 /**
- * Verifies access tokens. A verified token is cached under its SHA-256 until it expires or the keys change: tokens of a key
- * that is no longer in use must not be accepted.
+ * Verifies access tokens. A verified token is cached under its SHA-256 until it expires or the keys change. If a key is no
+ * longer in use, tokens of the key must not be accepted.
  */
 export class TokenVerifier {
   readonly #options: TokenVerifierOptions;
@@ -65,8 +66,8 @@ export class TokenVerifier {
   }
 
   /**
-   * Throws `auth/unauthorized` for an invalid token, `auth/suspended` for a token of a suspended user, `gateway/unavailable`
-   * while there are no keys or it is not known yet what is revoked.
+   * Throws `auth/unauthorized` for an invalid token, and `auth/suspended` for a token of a suspended user. Throws
+   * `gateway/unavailable` while the keys or the revocations are not known yet.
    */
   async verify(text: string): Promise<AccessToken> {
     const digest = hash('sha256', text, 'base64');
@@ -83,7 +84,7 @@ export class TokenVerifier {
     this.#cache.delete(digest);
     if (entry.keys !== this.#options.keys.current || entry.token.expiresAt * 1000 <= this.#now())
       return undefined;
-    // Put back at the end: so the first in the map is the least recently used.
+    // Puts the entry back at the end. So the first entry of the map is always the least recently used one.
     this.#cache.set(digest, entry);
     return entry.token;
   }
@@ -116,8 +117,8 @@ export class TokenVerifier {
 }
 
 /**
- * The key that a token names. Text that does not look like one of our access tokens is refused here, before any key is fetched
- * for it.
+ * The id of the key that a token names. If the text does not look like one of our access tokens, this refuses it before any key
+ * is fetched.
  */
 function keyIdOf(text: string): string {
   let header: ReturnType<typeof decodeProtectedHeader>;

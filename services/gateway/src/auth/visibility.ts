@@ -10,9 +10,9 @@ const isPublic: Record<Visibility, (settings: Settings) => boolean> = {
 };
 
 /**
- * Returns the caller. If there is none, and the project shows only to its users what is asked for, requires a token, with the
- * same refusals as operations that always need one (spec#auth-unauthorized, spec#projects-public-profiles,
- * spec#projects-public-connections). Throws `gateway/unavailable` while projects' settings are not known yet.
+ * Returns the caller, if there is one. Otherwise, if the project shows the wanted data only to its users, requires a token. The
+ * refusals are those of operations that always need a token (spec#auth-unauthorized, spec#projects-public-profiles,
+ * spec#projects-public-connections). Throws `gateway/unavailable` while the settings of projects are not known yet.
  */
 export async function callerFor(
   { operation }: Extract<Address, { kind: 'operation' }>,
@@ -22,7 +22,7 @@ export async function callerFor(
   const { visibility } = operation;
   if (!visibility || caller) return caller;
   const { callers, projects, authorization } = parts;
-  // Serving by the default would show what a project may hide.
+  // The default settings could show what the project hides. So this waits for the real settings.
   await projects.loaded();
   if (isPublic[visibility](projects.of(projectId))) return caller;
   return callers.identify(authorization, { operation: { ...operation, auth: 'user' }, projectId });

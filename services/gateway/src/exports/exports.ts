@@ -9,9 +9,9 @@ import { firstPage, pagesFrom, type SectionPage, type SectionRequest } from './s
 
 /** The times of exports, in ms. */
 export interface ExportTimes {
-  /** Waits before a page that failed is asked for again. */
+  /** How long to wait before each repeated request for a page that failed. */
   retry: readonly number[];
-  /** How long a client may read nothing of what was written. */
+  /** How long a client may leave written data unread. */
   unread: number;
 }
 
@@ -23,13 +23,13 @@ export interface ExportRequest {
   reply: Message;
   projectId: string | null;
   caller: Caller | null;
-  /** Judges the request's token again. */
+  /** Checks the request's token again. */
   identify: () => Promise<unknown>;
 }
 
 /**
- * Answers exports: first the head, which is the service's reply, then the sections of the contract, each read page by page at
- * the pace at which the client reads (docs/adr/0012).
+ * Answers exports. First comes the head, which is the reply of the service. Then come the sections of the contract. Each
+ * section is read page by page, as fast as the client reads (docs/adr/0012).
  */
 export class Exports {
   readonly #options: { bus: Bus; log: Logger; requestTimeoutMs: number };
@@ -46,8 +46,8 @@ export class Exports {
   }
 
   /**
-   * Returns when the document is sent, or when the connection was closed because it cannot be finished. Before the first byte
-   * it may throw the code of a section's service, `gateway/unavailable` or `gateway/timeout`.
+   * Returns when the document is sent. If the document cannot be finished, closes the connection and returns. Before the first
+   * byte is sent, it may throw the code of a section's service, `gateway/unavailable` or `gateway/timeout`.
    */
   async answer(request: HttpRequest, response: HttpResponse, of: ExportRequest): Promise<void> {
     const { operation, reply, projectId, caller, identify } = of;
@@ -71,17 +71,18 @@ export class Exports {
       }),
     );
     const { status, headers } = headOf(response, reply);
-    // As for a stream, this is the last chance to tell that the connection is to end.
+    // Only the head can say that the connection ends with this answer. The same holds for a stream.
     if (!writeHead(response, { status, headers: { ...headers, Connection: 'close' } })) return;
     if (request.method === 'HEAD') return void response.end();
 
     const slowest = retryMs.reduce((sum, ms) => sum + ms + timeoutMs, timeoutMs);
-    // If nothing was read or written for so long, the client is the cause, not the services.
+    // No page may take longer than this time. So if nothing was read or written for so long, the client is the cause, not a
+    // service.
     response.setTimeout(Math.max(this.#times.unread, slowest), () => response.destroy());
     try {
       await pipeline(documentOf(reply.body, sections), response);
     } catch (error) {
-      // The connection is closed by now. The document lacks its end, so that nobody takes it for a whole one.
+      // The connection is closed by now. The document has no end, so nobody takes it for a whole document.
       if (!signal.aborted) log.error({ err: error, ...logFieldsOf(response) }, 'export broken off');
     }
   }

@@ -5,7 +5,7 @@ import { type ExportSection, exportPageItems } from '@kith/contracts';
 import { ask } from '@kith/service';
 import { busFailure } from '../forward/bus-failure.ts';
 
-/** Items of a section, and the place of the next ones, null at the end. */
+/** Some items of a section, and the place of the next items. `next` is null at the end. */
 export interface SectionPage {
   items: readonly unknown[];
   next: string | null;
@@ -18,11 +18,11 @@ export interface SectionRequest {
   requestId: string;
   /** How long a page may take, in ms. */
   timeoutMs: number;
-  /** The waits before each repeated request for a page, in ms; there are as many repeats as waits. */
+  /** How long to wait before each repeated request for a page, in ms. There are as many repeats as entries. */
   retryMs: readonly number[];
-  /** Ends all requests for pages. */
+  /** When aborted, this ends all requests for pages. */
   signal: AbortSignal;
-  /** Rejects when the request would not be let in any more. */
+  /** Rejects if the request would now be refused. */
   identify: () => Promise<unknown>;
 }
 
@@ -32,8 +32,8 @@ export function firstPage(bus: Bus, section: ExportSection, of: SectionRequest):
 }
 
 /**
- * Yields a section page by page, beginning with `first`, and asks for each page only when it is wanted. Repeats the request for
- * a page that fails; throws if the repeats fail, too.
+ * Yields a section page by page, beginning with `first`. Asks for each page only when the page is wanted. If a request for a
+ * page fails, repeats it. Throws if the repeats fail, too.
  */
 export async function* pagesFrom(
   bus: Bus,
@@ -73,7 +73,10 @@ async function page(bus: Bus, section: ExportSection, of: SectionRequest, after:
   }
 }
 
-/** The same rule as for streams: if the request would be refused now, it ends. It goes on while identity is away. */
+/**
+ * Throws if the request would now be refused, and so ends the export. While identity is away, the export goes on. Streams
+ * follow the same rule.
+ */
 async function checkToken({ identify }: SectionRequest): Promise<void> {
   try {
     await identify();

@@ -1,27 +1,30 @@
-/** This many of an operation's requests are always let through: they find out when its services have room again. */
+/**
+ * The lowest limit: this number of an operation's requests always gets through. Their answers show when the services have room
+ * again.
+ */
 const least = 32;
-/** After this many answers, the share of refusals among them is judged; more than the bearable share lowers the limit. */
+/** How many answers make a round. If the share of refusals in a round is over `bearable`, the limit falls. */
 const roundOf = 32;
 const bearable = 1 / 4;
-/** The factor by which the limit is then lowered, and what each answer adds to it besides `1 / limit`. */
+/** When the limit falls, it is multiplied by `decrease`. When it rises, each answer adds `1 / limit` and `increase`. */
 const decrease = 0.8;
 const increase = 0.005;
-/** The limit is dropped when neither the gateway nor a service has turned a request away for so long; in ms. */
+/** If neither the gateway nor a service has turned a request away for this many ms, the limit is dropped. */
 const forgetMs = 10_000;
 
 /**
- * How many requests of an operation may be under way in this gateway: as many as its services can take. The services turn away
- * requests that they could not finish in time. If they turn away many, the limit falls below the number under way. It rises
- * again with each answer: TCP finds in the same way how much a line carries (additive increase, multiplicative decrease). One
- * sick replica of several that turns away everything does not lower the limit for the others. Requests over the limit are
- * refused here, at a fraction of what it would cost to ask a service (docs/adr/0036).
+ * Limits how many requests of an operation may be under way in this gateway. The limit follows what the services can take. They
+ * turn away requests that they could not finish in time. If they turn away many, the limit falls below the number of requests
+ * under way. It then rises again with each answer. TCP finds in the same way how much a line carries (additive increase,
+ * multiplicative decrease). If only one of several replicas is sick and turns away everything, the limit does not fall. The
+ * gateway itself refuses requests over the limit. This costs a fraction of asking a service (docs/adr/0036).
  */
 export class ConcurrencyLimit {
   #limit = Number.POSITIVE_INFINITY;
   #underWay = 0;
   /**
-   * The number of the last request. Requests up to `#heard` began before the limit was last lowered, so their answers tell
-   * nothing new.
+   * The number of the last request. Requests up to `#heard` began before the limit was last lowered. So their answers say
+   * nothing about the new limit.
    */
   #last = 0;
   #heard = 0;
@@ -36,18 +39,18 @@ export class ConcurrencyLimit {
     return false;
   }
 
-  /** Whether its services have turned many requests away lately. */
+  /** Whether the operation's services have turned many requests away lately. */
   get isLimited(): boolean {
     return this.#limit !== Number.POSITIVE_INFINITY;
   }
 
-  /** Counts a request as under way; gives its number for `end`. */
+  /** Counts a request as under way, and returns its number for `end`. */
   begin(): number {
     this.#underWay++;
     return ++this.#last;
   }
 
-  /** Notes that a request has ended: with an answer, shed by its service, or failed without an answer. */
+  /** Notes that a request has ended. It was answered, turned away by its service (`shed`), or failed without an answer. */
   end(number: number, outcome: 'answered' | 'shed' | 'failed'): void {
     const underWay = this.#underWay--;
     if (outcome === 'failed') return;
@@ -71,7 +74,7 @@ export class ConcurrencyLimit {
 
   #raise(underWay: number): void {
     if (performance.now() - this.#reachedAt > forgetMs) this.#limit = Number.POSITIVE_INFINITY;
-    // While less than half the limit is under way, nothing shows that more would be possible.
+    // If fewer requests are under way than half the limit, an answer does not show that a higher limit would work.
     else if (underWay * 2 >= this.#limit) this.#limit += 1 / this.#limit + increase;
   }
 }

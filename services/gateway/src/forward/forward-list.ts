@@ -11,15 +11,15 @@ import type { ListRow } from './list-operations.ts';
 type List = (Collection & { entityIds: string[]; entities: [] }) | null;
 type ReadList = (collectionId: string) => Promise<List>;
 
-/** For how many collections the entities are asked for at the same time. */
+/** How many collections may be asked for their entities at the same time. */
 const atOnce = 16;
 
-/** With this many ids an answer is full: the lists after that show none (spec#existing-clients-list-many). */
+/** If an answer has this many ids, it is full. The lists that follow show no ids (spec#existing-clients-list-many). */
 const mostIds = 20_000;
 
 /**
  * Translates a v6 client's request into one for collections, and the reply into the shapes of v6 (spec#existing-clients-lists).
- * Throws like `forward`.
+ * Throws like `forward`, and also `collection/invalid-body` or `collection/not-found`.
  */
 export async function forwardList(
   bus: Bus,
@@ -35,7 +35,10 @@ export async function forwardList(
   return withBody(reply, JSON.stringify(await inShapesOfLists(row, JSON.parse(text), read)));
 }
 
-/** A body that is no JSON object is sent on as it came: the service refuses it. */
+/**
+ * Translates a request into one for collections. If the body is no JSON object, leaves it as it came, and the service refuses
+ * it.
+ */
 function inWordsOfCollections({ bodyOf, paramInBody }: ListRow, request: Forwarded): Forwarded {
   const given = bodyOf && objectOf(request.body);
   if (!given) return request;
@@ -75,7 +78,7 @@ function empty(collection: Collection): List {
   return { ...collection, entityIds: [], entities: [] };
 }
 
-/** Makes lists of collections, `atOnce` at a time. Collections that have been deleted meanwhile are left out. */
+/** Makes lists from collections, `atOnce` at a time. Leaves out collections that have been deleted meanwhile. */
 async function inSteps(
   collections: readonly Collection[],
   listOf: (one: Collection) => List | Promise<List>,

@@ -14,18 +14,18 @@ import type { ConcurrencyLimit } from './concurrency-limit.ts';
 
 const longestUserAgent = 512;
 
-/** A request as it is forwarded: nothing of what the client sent goes on but the body and the fields named here. */
+/** A request as it is forwarded. Of all that the client sent, only the body and the fields named here go on. */
 export interface Forwarded {
   address: Extract<Address, { kind: 'operation' }>;
   requestId: string;
-  /** The project in the address or, for a short form, the one that was found for it. */
+  /** The project in the address. For a short form, the project that was found for the request. */
   projectId: string | null;
   caller: Caller | null;
   operator?: OperatorCaller | undefined;
   serverKey?: ServerKeyCaller | undefined;
   clientIp: string;
   userAgent: string | undefined;
-  /** Its place in a trace. */
+  /** The request's place in a trace. */
   traceparent: string | undefined;
   body: Uint8Array;
   idempotencyKey: string | undefined;
@@ -56,8 +56,9 @@ export function contextOf(request: Omit<Forwarded, 'body'>): Omit<RequestContext
 }
 
 /**
- * Asks the operation's service and returns its reply. Throws `gateway/unavailable` when nobody serves it, `gateway/timeout`
- * when it is silent for `timeoutMs`. A request that may already have waited here for so long is not forwarded any more.
+ * Asks the operation's service and returns the reply. Throws `gateway/unavailable` if nobody serves the operation, and
+ * `gateway/timeout` if the service is silent for `timeoutMs`. If the request may already have waited here for so long, it is
+ * not forwarded: this throws `gateway/unavailable`.
  */
 export async function forward(
   bus: Bus,

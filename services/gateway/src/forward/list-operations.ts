@@ -15,12 +15,15 @@ type Answers = 'collection' | 'counted' | 'collections' | 'saved' | 'nothing';
 
 /** An operation of collections under the name that it has for v6 clients (spec#existing-clients-lists). */
 export interface ListRow {
-  /** The operation at the old address. It has the name of the operation of collections, and so its service, limit and counters. */
+  /**
+   * The operation at the old address. It has the same name as the operation of collections. So both share the service, the
+   * limit and the counters.
+   */
   operation: OperationSpec;
   answers: Answers;
-  /** Makes the body that the operation takes from the received one. Only texts are copied. */
+  /** Turns the received body into the body that the operation takes. Copies only texts. */
   bodyOf?: (body: Record<string, unknown>) => Record<string, string | null>;
-  /** The parameter that v6 clients send in the body, but that the operation of collections has in its path. */
+  /** The parameter that v6 clients send in the body. The operation of collections has it in the path. */
   paramInBody?: 'entityId';
 }
 

@@ -7,8 +7,8 @@ interface Range {
 const problem = 'application/problem+json';
 
 /**
- * Whether a client wants errors as problems (RFC 9457): it names their media type, and does not prefer plain JSON. A wildcard
- * does not count, so that clients that do not know problems do not get them.
+ * Whether a client wants errors as problems (RFC 9457). For this, the client has to name their media type, and must not prefer
+ * plain JSON. A wildcard does not count as a name, because the client may not know problems.
  */
 export function wantsProblem(accept: string | undefined): boolean {
   if (!accept?.toLowerCase().includes(problem)) return false;
@@ -18,7 +18,10 @@ export function wantsProblem(accept: string | undefined): boolean {
   return named >= (qualityOf(ranges, ['application/json', 'application/*', '*/*']) ?? 0);
 }
 
-/** The quality of the first of these types that is listed; they go from the most exact to the least (RFC 9110 section 12.5.1). */
+/**
+ * The quality of the first of `types` that is listed. `types` go from the most exact to the least exact (RFC 9110 section
+ * 12.5.1).
+ */
 function qualityOf(ranges: readonly Range[], types: readonly string[]): number | undefined {
   for (const type of types) {
     const found = ranges.find((range) => range.type === type);

@@ -6,7 +6,7 @@ import { requestIdOf } from './request-id.ts';
 
 const longestPath = 256;
 
-/** Gives a request its id, and writes one log line and one measurement when its answer is sent or its client is gone. */
+/** Gives a request its id. When the answer is sent or the client has gone, writes one log line and measures the request. */
 export function accessLog(options: { log: Logger; metrics: Metrics }) {
   const { log, metrics } = options;
   return (request: HttpRequest, response: HttpResponse, address: Address): void => {
@@ -16,7 +16,7 @@ export function accessLog(options: { log: Logger; metrics: Metrics }) {
     const locals: Exchange = { requestId, address, headers: { 'X-Request-Id': requestId } };
     if (readTraceparent(traceparent)) locals.traceparent = traceparent as string;
     response.locals = locals;
-    // The event comes only once anyway: `once` would cost a wrapper and its removal.
+    // This event comes only once. So `on` is enough, and saves the wrapper that `once` would make and remove.
     response.on('close', () => {
       const ms = performance.now() - started;
       const status = response.writableFinished ? response.statusCode : 'aborted';
@@ -26,7 +26,7 @@ export function accessLog(options: { log: Logger; metrics: Metrics }) {
       metrics.httpRequests.inc({ ...counted, method: knownMethod(request.method) });
       if (operation && code === 'rate-limit/exceeded') metrics.limiterRefusals.inc({ operation });
       if (!log.isLevelEnabled('info')) return;
-      // The path without its query, which may contain what should not be in a log.
+      // The path without the query, because a query may contain what should not be in a log.
       const path = request.url.split('?', 1)[0]?.slice(0, longestPath);
       const line = { ...logFieldsOf(response), method: request.method, path, operation, status, code };
       log.info({ ...line, ms: Math.round(ms * 10) / 10 }, 'request');

@@ -29,8 +29,8 @@ const passed = new Map(
 );
 
 /**
- * Writes a service's reply: status and bytes as they are, headers by the list. The bytes are parsed only for an error that the
- * client wants as a problem. Throws on a reply without a status.
+ * Writes a service's reply. Status and bytes stay as they are. Of the headers, only those in the list pass. An error is parsed
+ * and written in the form that the client wants. Throws if the reply has no status.
  */
 export function answerReply(request: HttpRequest, response: HttpResponse, reply: Message): void {
   const head = headOf(response, reply);
@@ -51,7 +51,7 @@ interface Head {
   headers: Record<string, string>;
 }
 
-/** The status of a reply, and the headers that reach the client. Throws on a reply without a status. */
+/** The status of a reply, and the headers that reach the client. Throws if the reply has no status. */
 export function headOf(response: HttpResponse, reply: Message): Head {
   const status = Number(reply.headers[statusHeader]);
   if (!Number.isInteger(status) || status < 200 || status > 599) {
@@ -68,8 +68,9 @@ export function headOf(response: HttpResponse, reply: Message): Head {
 }
 
 /**
- * Writes the status and the headers, including those of every answer and those set while the request was handled. `false` if
- * the client has gone, or an answer was already written to the bare connection (see http-server).
+ * Writes the status and the headers. These are the headers of every answer, those that were set while the request was handled,
+ * and the given ones. Returns `false` if the client has gone, or if an answer was already written to the bare connection (see
+ * http-server).
  */
 export function writeHead(response: HttpResponse, { status, headers }: Head): boolean {
   if (!response.writable || !response.socket?.writable) {
@@ -86,8 +87,8 @@ export function writeHead(response: HttpResponse, { status, headers }: Head): bo
 }
 
 /**
- * Headers as a list of names and values in turn, which Node writes as they are. When headers are set one by one, Node keeps and
- * checks each twice; an answer has about 25.
+ * Turns headers into one list in which each name is followed by its value. Node writes such a list as it is. If headers are set
+ * one by one, Node keeps and checks each of them twice. An answer has about 25 headers.
  */
 function asPairs(headers: Record<string, string>): string[] {
   const pairs: string[] = [];
@@ -96,8 +97,8 @@ function asPairs(headers: Record<string, string>): string[] {
 }
 
 /**
- * Writes an answer that is complete in memory; for HEAD the same without the body. Only streams and exports are written
- * elsewhere.
+ * Writes an answer that is complete in memory. For HEAD, writes the same answer without the body. Other code writes streams,
+ * exports, and the bytes that services send.
  */
 export function writeAnswer(
   request: IncomingMessage,
@@ -115,8 +116,8 @@ export function writeAnswer(
 }
 
 /**
- * A body up to this many bytes is written as text: Node joins it with the head and writes both at once. A head and a buffer
- * would be a list of two writes (as text, an answer of 5 kB takes 8 % less CPU time, measured side by side).
+ * The longest body, in bytes, that is written as text. Node joins a text with the head and writes both at once. A buffer would
+ * be a second write. As text, an answer of 5 kB takes 8 % less CPU time, measured side by side.
  */
 const shortBody = 8 * 1024;
 
@@ -125,8 +126,9 @@ function withoutType({ 'Content-Type': _, ...others }: Record<string, string>): 
 }
 
 /**
- * Whether the connection cannot be used after this answer. Either the rest of the request's body is too long to be read just to
- * be thrown away, or its length is unknown. Or the client was not told to send the body, and may send it or not.
+ * Whether the connection cannot be used after this answer. This is so if the rest of the request's body is too long to be read
+ * and thrown away, or if its length is unknown. It is also so if the client waits for a `100 Continue`. Such a client may send
+ * the body or not.
  */
 function leavesBodyUnread(request: IncomingMessage): boolean {
   if (request.complete || !hasBody(request)) return false;

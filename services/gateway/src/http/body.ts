@@ -8,9 +8,9 @@ export const maxBody = 256 * 1024;
 const none = new Uint8Array();
 
 /**
- * Reads a request's body: JSON by its type, in UTF-8, not compressed, at most 256 KiB; the service judges the content. A
- * missing body counts as an empty one, whatever its type. GET and HEAD have none. Throws `request/unsupported-media-type` or
- * `request/too-large`, before it reads the body if a header is enough to tell.
+ * Reads a request's body. The body has to be JSON by its type, in UTF-8, not compressed, and at most 256 KiB long. The service
+ * checks the content. A missing body counts as empty, whatever type the headers name. GET and HEAD have no body. Throws
+ * `request/unsupported-media-type` or `request/too-large`. If a header is enough to decide, throws before it reads the body.
  */
 export function readBody(
   request: IncomingMessage,
@@ -23,7 +23,7 @@ export function readBody(
 async function readWhole(request: IncomingMessage, response: ServerResponse): Promise<Uint8Array> {
   const refused = refusal(request);
   const declared = request.headers['content-length'];
-  // A chunked body may turn out to be empty; a body of a declared length is refused unread.
+  // A body with a declared length is refused unread. A chunked body is read, because it may turn out to be empty.
   if (refused && declared !== undefined) throw new ApiError(refused);
   if (Number(declared) > maxBody) throw new ApiError('request/too-large');
   if (expectsContinue(request)) response.writeContinue();
@@ -31,7 +31,7 @@ async function readWhole(request: IncomingMessage, response: ServerResponse): Pr
   const chunks: Uint8Array[] = [];
   let size = 0;
   try {
-    // When the loop is left early, the stream must not be destroyed: that would close the connection before the answer.
+    // If the loop ends early, the stream must not be destroyed. Otherwise the connection would close before the answer is sent.
     for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array>) {
       size += chunk.length;
       if (refused && size > 0) throw new ApiError(refused);
@@ -40,20 +40,20 @@ async function readWhole(request: IncomingMessage, response: ServerResponse): Pr
     }
   } catch (error) {
     if (error instanceof ApiError) throw error;
-    // The connection broke, or the bytes are no HTTP; the server deals with that.
+    // The connection broke, or the bytes are no HTTP. The HTTP server handles both cases.
     throw new ApiError('request/invalid-http', { cause: error });
   }
   return chunks.length === 1 ? (chunks[0] as Uint8Array) : Buffer.concat(chunks);
 }
 
-/** Whether a request announces a body that is not known to be empty. */
+/** Whether a request announces a body that may have content. */
 export function hasBody(request: IncomingMessage): boolean {
   return (
     request.headers['transfer-encoding'] !== undefined || Number(request.headers['content-length'] ?? 0) > 0
   );
 }
 
-/** Whether the client waits for 100 before it sends its body (RFC 9110 section 10.1.1). */
+/** Whether the client waits for a `100 Continue` before it sends the body (RFC 9110 section 10.1.1). */
 export function expectsContinue(request: IncomingMessage): boolean {
   return request.httpVersion === '1.1' && request.headers.expect?.toLowerCase() === '100-continue';
 }

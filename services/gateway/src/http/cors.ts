@@ -24,18 +24,21 @@ const allowing = (origin: string) => ({ [allowOrigin]: origin, [allowCredentials
 const preflightSeconds = 7200;
 
 type Origins = '*' | readonly string[];
-/** The console will be at an origin of its own; there is none yet (spec#cors-admin). */
+/**
+ * The origins that may call the addresses of operators. There are none yet: the console will have its own origin
+ * (spec#cors-admin).
+ */
 const ofConsole: Origins = [];
 
 /**
- * Tells browsers which pages may call: those of the web origins that the project in the address lists. If it lists none, those
- * of the server's own list, in which `*` means any (spec#cors-origins). An allowed origin is echoed, as browsers accept no `*`
- * for requests with credentials (spec#cors-credentials).
+ * Tells browsers which pages may call. If the project in the address lists web origins, pages of these origins may call.
+ * Otherwise the server's own list decides, in which `*` means any origin (spec#cors-origins). The answer repeats an allowed
+ * origin, as browsers accept no `*` for requests with credentials (spec#cors-credentials).
  */
 export class AllowedOrigins {
   readonly #others: Origins;
   readonly #projects: Pick<ProjectSettings, 'of'>;
-  /** Sets the headers of answers to OPTIONS, preflights or not, by means of the cors library. */
+  /** Sets the headers of answers to OPTIONS, whether they are preflights or not. Uses the cors library. */
   readonly preflight;
 
   constructor(options: { origins: readonly string[]; projects: Pick<ProjectSettings, 'of'> }) {
@@ -56,7 +59,7 @@ export class AllowedOrigins {
     });
   }
 
-  /** Sets the headers of any other answer at an address of this project, or of operators. */
+  /** Sets the headers of any other answer. `at` says which project the address names, or that it is an operators' address. */
   allow(
     request: HttpRequest,
     response: HttpResponse,
@@ -79,9 +82,9 @@ export class AllowedOrigins {
 }
 
 /**
- * The headers that a page asks to send, without the forbidden one. If the page does not ask for that one, the result is `{}`:
- * the library then allows all that the page asks for. A server key belongs on a server, which sends no preflights
- * (spec#server-keys-pages).
+ * The headers that a page asks to send, without the forbidden header. If the page does not ask for the forbidden header, the
+ * result is `{}`. The library then allows all headers that the page asks for. A server key belongs on a server, and servers
+ * send no preflights (spec#server-keys-pages).
  */
 function headersBut(request: HttpRequest, forbidden: string): { allowedHeaders?: string[] } {
   const asked = request.headers['access-control-request-headers']?.split(',').map((name) => name.trim());
@@ -95,8 +98,8 @@ function allows(origins: Origins, origin: string | undefined): boolean {
 }
 
 /**
- * Applies a project's web origins to an answer under a short form. Its address did not name the project, so the preflight could
- * only go by the server's list.
+ * Applies a project's web origins to an answer under a short form. The address of a short form does not name the project. So
+ * the preflight could only use the server's list.
  */
 export function narrowOrigins(
   request: HttpRequest,

@@ -3,8 +3,8 @@ import { wantsProblem } from './accept.ts';
 import { type HttpRequest, type HttpResponse, vary } from './exchange.ts';
 
 /**
- * An error in the form that its client wants: the envelope (spec#errors-envelope), or the same as a problem (RFC 9457,
- * docs/adr/0015).
+ * An error in the form that the client wants: the envelope (spec#errors-envelope), or a problem with the same content (RFC
+ * 9457, docs/adr/0015).
  */
 export function errorAnswer(
   request: HttpRequest,

@@ -4,13 +4,16 @@ import { writeAnswer } from './answer.ts';
 import { errorAnswer } from './error-answer.ts';
 import { type HttpRequest, type HttpResponse, logFieldsOf } from './exchange.ts';
 
-/** Headers that go with a code wherever it is thrown. */
+/** The headers that an error code always brings, wherever the code is thrown. */
 const headersOf: { readonly [Code in ErrorCode]?: Record<string, string> } = {
   'auth/unauthorized': { 'WWW-Authenticate': 'Bearer' },
   'gateway/unavailable': { 'Retry-After': '1' },
 };
 
-/** The gateway's one error funnel: a code becomes its envelope; any other error is logged and becomes `gateway/server-error`. */
+/**
+ * The gateway's only error funnel. An `ApiError` becomes the envelope of its code. Any other error is logged and becomes
+ * `gateway/server-error`.
+ */
 export function answerError(request: HttpRequest, response: HttpResponse, error: unknown, log: Logger): void {
   const known = error instanceof ApiError ? error : new ApiError('gateway/server-error');
   const { code } = known;
@@ -18,7 +21,7 @@ export function answerError(request: HttpRequest, response: HttpResponse, error:
     log.error({ err: error, ...logFieldsOf(response) }, 'request failed');
   }
   if (response.headersSent) {
-    // Part of an answer is already sent: cut it off, so that nobody takes it for a whole one.
+    // Part of an answer is already sent. Closing the connection cuts the answer off, so nobody takes it for a whole answer.
     response.destroy();
     return;
   }

@@ -8,7 +8,7 @@ export interface Exchange {
   requestId: string;
   /** The answer's headers so far, which are written with its status. */
   headers: Record<string, string>;
-  /** Its place in a trace: the gateway's own span, or else the client's. */
+  /** The request's place in a trace: the gateway's own span, or else the client's span. */
   traceparent?: string | undefined;
   /** The address that the target names. */
   address: Address;
@@ -32,7 +32,7 @@ export function logFieldsOf({ locals }: HttpResponse): {
   return { requestId: locals.requestId, ...traceFields(locals.traceparent) };
 }
 
-/** Says that an answer depends on a header of the request. */
+/** Notes in `Vary` that the answer depends on a header of the request. */
 export function vary(response: HttpResponse, name: string): void {
   const { headers } = response.locals;
   // For a preflight, the cors library sets `Vary` on the response itself.

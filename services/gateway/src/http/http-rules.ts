@@ -2,13 +2,14 @@ import { ApiError } from '@kith/base';
 import { expectsContinue } from './body.ts';
 import type { HttpRequest } from './exchange.ts';
 
-/** A target is ASCII without control characters (RFC 9112 section 3.2); it is passed on in header lines. */
+/** The form of a target: ASCII without control characters (RFC 9112 section 3.2). A target is passed on in header lines. */
 const targetForm = /^[\x21-\x7e]+$/;
 const hostForm = /^[A-Za-z0-9._~!$&'()*+,;=:[\]%-]*$/;
 
 /**
- * Checks the rules of HTTP/1.1 that are left to this server, so that violations are answered with the envelope, too: a target
- * and one Host, both well-formed (RFC 9112 section 3.2), and no expectation but 100-continue (RFC 9110 section 10.1.1).
+ * Checks the rules of HTTP/1.1 that Node leaves to this server, so that violations are answered with the envelope, too. A
+ * request needs a target and one Host, both well-formed (RFC 9112 section 3.2). It may have no expectation except 100-continue
+ * (RFC 9110 section 10.1.1).
  */
 export function checkHttpRules(request: HttpRequest): void {
   if (!targetForm.test(request.url)) throw new ApiError('request/invalid-http');

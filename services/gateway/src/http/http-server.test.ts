@@ -17,7 +17,7 @@ afterEach(async () => {
 
 interface Served {
   port: number;
-  /** How many answers were closed, read whole or not. */
+  /** How many answers were closed, whether or not the client had read them whole. */
   closed: () => number;
 }
 
@@ -51,7 +51,7 @@ async function open(port: number): Promise<Socket> {
 
 const ask = (socket: Socket, path: string) => socket.write(`GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`);
 
-/** The status line that comes on a connection, or `closed`. */
+/** Asks on a connection. Returns the status line of the answer, or `closed` if the connection closes without one. */
 async function outcome(socket: Socket): Promise<string> {
   ask(socket, '/');
   return await new Promise((resolve) => {

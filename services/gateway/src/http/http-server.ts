@@ -9,7 +9,7 @@ export interface HttpTimeouts {
   headers: number;
   /** For a whole request with its body. */
   request: number;
-  /** For a request that takes its time, an upload. */
+  /** For an upload with its body. */
   upload: number;
   /** For the next request on a connection; longer than load balancers usually keep connections idle (60 s). */
   keepAlive: number;
@@ -17,13 +17,13 @@ export interface HttpTimeouts {
   linger: number;
   /** The same for an upload, of which many bytes may still be on their way. */
   lingerUpload: number;
-  /** For the client to read on in an answer that is completely written. */
+  /** For the client to go on reading an answer that is completely written. */
   unread: number;
-  /** For finishing the requests that are being answered when the server stops. */
+  /** For the requests that are still being answered when the server stops. */
   drain: number;
 }
 
-/** How many connections may be open at the same time; further ones are closed before anything is read from them. */
+/** How many connections may be open at the same time. Further connections are closed before anything is read from them. */
 export interface ConnectionCaps {
   all: number;
   /** From one address; absent if all connections come from a proxy. */
@@ -54,13 +54,13 @@ type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 const slow = new WeakSet<IncomingMessage>();
 const slowSockets = new WeakSet<object>();
 
-/** Allows the body of a request as much time as an upload. */
+/** Gives the body of a request as much time as an upload has. */
 export function takesItsTime(request: IncomingMessage): void {
   slow.add(request);
   slowSockets.add(request.socket);
 }
 
-/** Serves HTTP/1.1; bytes that never become a request are answered with the envelope, too (spec#errors-envelope). */
+/** Serves HTTP/1.1. If bytes never become a request, they are answered with the envelope, too (spec#errors-envelope). */
 export async function startHttpServer(options: {
   handler: Handler;
   host: string;
@@ -78,14 +78,14 @@ export async function startHttpServer(options: {
     requestTimeout: timeouts.upload,
     keepAliveTimeout: timeouts.keepAlive,
     connectionsCheckingInterval: Math.min(1_000, timeouts.headers),
-    // A request without a body is then no stream that has to be ended, resumed and destroyed (docs/adr/0023).
+    // With this option, a request without a body is no stream that Node has to end, resume and destroy (docs/adr/0023).
     optimizeEmptyRequests: true,
-    // Otherwise Node would answer a missing Host itself, without the envelope.
+    // With `true`, Node would answer a missing Host itself, without the envelope.
     requireHostHeader: false,
   });
   server.maxConnections = caps.all;
-  // Node reports a connection on which nothing has moved, between two requests or while the client reads nothing. If an answer
-  // is still being made, the client is not to blame.
+  // Node calls this for a connection on which nothing has moved: between two requests, or while the client reads nothing. If an
+  // answer is still being made, the client is not to blame.
   server.setTimeout(timeouts.unread, (socket) => {
     const responses = [...(open.get(socket) ?? [])];
     if (responses.every(({ writableEnded }) => writableEnded)) socket.destroy();
@@ -95,7 +95,8 @@ export async function startHttpServer(options: {
   const open = new Map<Socket, Set<ServerResponse>>();
   let draining = false;
 
-  // Node has only one time limit for all requests, which is set to that of uploads.
+  // Node has only one time limit for all requests, and here this is the limit of uploads. So this ends other requests that are
+  // late.
   const endLate = (request: IncomingMessage) => {
     if (request.complete || slow.has(request)) return;
     server.emit(
@@ -119,7 +120,7 @@ export async function startHttpServer(options: {
     handler(request, response);
   };
   server.on('request', onRequest);
-  // With this listener, Node leaves the 100 to us: it is sent only when the body is wanted.
+  // With this listener, Node sends no `100 Continue` itself. The gateway sends it, but only if it wants the body.
   server.on('checkContinue', onRequest);
   server.on('checkExpectation', onRequest);
   server.on('connect', (_request, socket) => answerConnect(socket as Socket, log));
@@ -141,9 +142,9 @@ export async function startHttpServer(options: {
       if (left > 0) ofAddress.set(address, left);
       else ofAddress.delete(address);
     });
-    // Node calls this to end a connection after its last answer. If the connection were closed while bytes of the request are
-    // unread, the kernel would reset it, and the client could lose the answer. So it is ended first, and closed when the client
-    // has had time to see that.
+    // Node calls this to end a connection after its last answer. If the gateway closed the connection while bytes of the
+    // request are unread, the kernel would reset it. The client could then lose the answer. So the gateway first ends its own
+    // side. It closes the connection later, when the client has had time to see the end.
     socket.destroySoon = () => {
       if (socket.writable) socket.end();
       const linger = slowSockets.has(socket) ? timeouts.lingerUpload : timeouts.linger;
@@ -171,7 +172,7 @@ export async function startHttpServer(options: {
     drain();
     const closed = new Promise<void>((resolve) => server.close(() => resolve()));
     for (const [socket, responses] of open) {
-      // A connection that was opened in advance and never used: Node does not count it as idle.
+      // A client may have opened this connection in advance and never used it. Node does not count such a connection as idle.
       if (responses.size === 0 && socket.bytesRead === 0) socket.destroy();
     }
     const late = setTimeout(() => {

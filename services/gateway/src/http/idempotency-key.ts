@@ -3,13 +3,16 @@ import { type OperationSpec, takesKey } from '@kith/contracts';
 
 /** A string of RFC 9651 section 3.3.3. */
 const quoted = /^"((?:[\x20\x21\x23-\x5b\x5d-\x7e]|\\["\\])*)"$/;
-/** Without a space, which would mean two header lines, and without a quote, which would mean a broken string. */
+/**
+ * The form of a key without quotes around it. It has no space, because a space would mean two header lines. It has no quote,
+ * because a quote would mean a broken string.
+ */
 const bare = /^[\x21\x23-\x7e]+$/;
 const longest = 255;
 
 /**
- * The Idempotency-Key of a request, without its quotes (draft-ietf-httpapi-idempotency-key-header-07); undefined if the
- * operation takes no key, or none from this caller (spec#idempotency-scope). Throws `request/invalid-idempotency-key`.
+ * The Idempotency-Key of a request, without its quotes (draft-ietf-httpapi-idempotency-key-header-07). Undefined if the
+ * operation takes no key at all, or no key from this caller (spec#idempotency-scope). Throws `request/invalid-idempotency-key`.
  */
 export function idempotencyKeyOf(
   header: string | string[] | undefined,

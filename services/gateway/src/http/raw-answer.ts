@@ -14,8 +14,8 @@ const codes: Readonly<Record<string, ErrorCode>> = {
 };
 
 /**
- * Answers bytes that are no request, and requests that do not arrive completely. It writes to the bare connection, as there is
- * no response object. `open` holds the connection's requests that are being handled, which are answered first.
+ * Answers bytes that are no request, and requests that do not arrive completely. Writes to the bare connection, because there
+ * is no response object. `open` holds the answers that this connection still waits for. They are sent first.
  */
 export function answerParserError(
   error: NodeJS.ErrnoException,
@@ -23,7 +23,7 @@ export function answerParserError(
   open: readonly ServerResponse[],
   log: Logger,
 ): void {
-  // Already answered; bytes that still come in are ignored.
+  // The connection is already answered. Bytes that still come in are ignored.
   if (socket.writableEnded) return;
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy();
@@ -34,7 +34,7 @@ export function answerParserError(
   const last = open.at(-1);
   if (!last) write();
   else if (!last.req.complete) {
-    // The body of this request went wrong: it gets this answer, unless it has one already.
+    // The body of the last request is wrong or late. So this is the answer to that request, unless it already has an answer.
     if (last.headersSent) socket.destroy();
     else write();
   } else last.once('close', write);

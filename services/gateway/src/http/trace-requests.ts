@@ -6,8 +6,9 @@ import { knownMethod } from './known-method.ts';
 const routes = new Map<string, string>(operations.map(({ name, path }) => [name, path]));
 
 /**
- * Makes a span of each request, for example `GET /connections`, which continues the client's trace. It names the route instead
- * of the path, which contains people's ids, and leaves out the query, which may contain what should not be in a trace.
+ * Makes a span for each request, for example `GET /connections`. The span continues the client's trace. It names the route
+ * instead of the path, because a path contains people's ids. It leaves out the query, because a query may contain what should
+ * not be in a trace.
  */
 export function traceRequests(traces: Tracing) {
   return (request: HttpRequest, response: HttpResponse, next: () => void): void => {
@@ -30,7 +31,7 @@ export function traceRequests(traces: Tracing) {
         span.rename(`${method} ${route}`);
         span.set({ 'http.route': route, 'kith.operation': operation });
       }
-      // A client that went away before the end got no status.
+      // If the client went away before the end, the client got no status.
       if (!response.writableFinished) return span.end();
       const { statusCode } = response;
       span.set({ 'http.response.status_code': statusCode });

@@ -5,23 +5,26 @@ import ipaddr from 'ipaddr.js';
 /** Where a request comes from. */
 export interface Client {
   ip: string;
-  /** The key under which limits count it. */
+  /** The key under which limits count the client. */
   key: string;
 }
 
 /** The parts of a request that tell where it comes from. */
 type Origin = Pick<IncomingMessage, 'headers'> & { socket: { remoteAddress?: string | undefined } };
 
-/** How many texts are cached, each with the client read from it, and the longest text to cache: a few IPv6 addresses. */
+/**
+ * How many texts are cached with their clients, and how long a cached text may be. The length is enough for a few IPv6
+ * addresses.
+ */
 const mostKept = 10_000;
 const longestKept = 200;
 /** The client of a socket that is already gone and has no address. */
 const nobody: Client = { ip: '0.0.0.0', key: '0.0.0.0' };
 
 /**
- * Finds the client of a request: the entry of X-Forwarded-For just beyond the trusted proxies or, if none is trusted, the
- * socket's own address (spec#limits-client-ip). A text that is no IP address counts as absent. A header or an address that was
- * read before is taken from a cache.
+ * Finds the client of a request. It is the entry of X-Forwarded-For just beyond the trusted proxies. If no proxy is trusted, it
+ * is the socket's own address (spec#limits-client-ip). A text that is no IP address counts as absent. If a header or an address
+ * was read before, the client comes from a cache.
  */
 export class Clients {
   readonly #hops: number;
@@ -38,14 +41,14 @@ export class Clients {
     return named ?? this.#read(socket.remoteAddress ?? '') ?? nobody;
   }
 
-  /** The client that a header, or a socket's address, names. */
+  /** The client that a header or a socket's address names. */
   #read(text: string): Client | undefined {
     const kept = this.#kept.get(text);
     if (kept) return kept;
-    // Cuts off a zone (RFC 4007), which names an interface of one machine and may be any text.
+    // Cuts off a zone (RFC 4007). A zone names an interface of one machine and may be any text.
     const entry = this.#entryOf(text)?.split('%')[0];
     if (entry === undefined || isIP(entry) === 0) return undefined;
-    // An IPv4-mapped address is the IPv4 one.
+    // An IPv4-mapped IPv6 address counts as the IPv4 address.
     const ip = ipaddr.process(entry).toString();
     const client = { ip, key: limitKeyOf(ip) };
     if (this.#kept.size >= mostKept) this.#kept.clear();
@@ -54,8 +57,8 @@ export class Clients {
   }
 
   /**
-   * The entry just beyond the trusted proxies, each of which appends the address it was asked from; the first entry if there
-   * are fewer entries than proxies. `text` may be the socket's address, which counts as one entry.
+   * The entry just beyond the trusted proxies. Each proxy appends the address that the request came from. If there are fewer
+   * entries than proxies, this is the first entry. `text` may be the socket's address, which counts as one entry.
    */
   #entryOf(text: string): string | undefined {
     if (!text.includes(',')) return text.trim();

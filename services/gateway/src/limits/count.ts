@@ -7,7 +7,7 @@ export interface Counting {
   ceiling: { key: string; max: number; windowSeconds: number } | null;
 }
 
-/** How often a pair was counted in its window, this time included, and when the window ends. */
+/** How often a pair was counted in its window, including this request, and when the window ends. */
 export interface Count {
   /** If true, the pair was not counted, and the window is the ceiling's. */
   isOverCeiling: boolean;

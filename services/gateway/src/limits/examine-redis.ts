@@ -1,17 +1,17 @@
 /** The findings about a Redis server. */
 export interface ExaminedRedis {
   version: string;
-  /** How far its clock is ahead of this machine's, in ms; undefined if this user may not ask. */
+  /** How far the server's clock is ahead of this machine's, in ms. Undefined if this user may not ask for the time. */
   aheadMs: number | undefined;
-  /** Whether the server asks for credentials. */
+  /** Whether the URL contains credentials for the server. */
   asksWho: boolean;
 }
 
 const patienceMs = 3_000;
 
 /**
- * Examines the Redis that counts limits, and changes nothing. Rejects if it cannot be reached, or does not allow this user to
- * count.
+ * Examines the Redis that counts limits. Changes nothing there. Rejects if Redis cannot be reached, or does not allow this user
+ * to count.
  */
 export async function examineRedis(url: string, prefix: string): Promise<ExaminedRedis> {
   // Loaded only when it is used: the embedded form does not need the driver (docs/adr/0043).

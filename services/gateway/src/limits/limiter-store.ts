@@ -9,19 +9,19 @@ interface Telemetry {
   metrics: Metrics;
 }
 
-/** `patienceMs` is how long a request may wait for Redis; after `deadMs` of silence its connection counts as dead. */
+/** `patienceMs` is how long a request may wait for Redis. If Redis is silent for `deadMs`, its connection counts as dead. */
 export type LimiterStoreConfig =
   | { kind: 'redis'; url: string; patienceMs?: number; deadMs?: number }
   | { kind: 'memory' };
 
 /** The place where limits are counted: a Redis that any number of gateways share, or this process. */
 export interface LimiterStore {
-  /** Counts a request; the first one begins a window. Never rejects because of the store. */
+  /** Counts a request. The first request of a key begins a window. Never rejects because of the store. */
   count(request: Counting): Count | Promise<Count>;
   close(): void;
 }
 
-/** Opens the store. Redis need not be reachable yet; if it is, it is used from the first request on. */
+/** Opens the store. Redis need not be reachable yet. If Redis is reachable, the first request already uses it. */
 export async function openLimiterStore(
   config: LimiterStoreConfig,
   telemetry: Telemetry,
@@ -42,8 +42,8 @@ function memoryStore(metrics: Metrics): LimiterStore {
 }
 
 /**
- * Counts in Redis, and in this process's memory while Redis is away. A server that is down is not asked at all; one
- * that hangs costs a request `patienceMs` until its connection counts as dead, then nothing.
+ * Counts in Redis, and in this process's memory while Redis is away. If Redis is down, it is not asked at all. If Redis hangs,
+ * a request waits `patienceMs` for it. Once the connection counts as dead, no request waits any more.
  */
 async function redisStore(
   { url, patienceMs = 100, deadMs = 1_000 }: { url: string; patienceMs?: number; deadMs?: number },
@@ -56,11 +56,12 @@ async function redisStore(
     socketTimeout: deadMs,
     enableOfflineQueue: false,
     maxRetriesPerRequest: 0,
-    // A count that was given up was made in memory instead; if it were sent again, it would count twice.
+    // If Redis does not answer in time, the request is counted in memory instead. If the command were sent again later, the
+    // request would count twice.
     autoResendUnfulfilledCommands: false,
     disableClientInfo: true,
     retryStrategy: (attempt) => Math.min(attempt * 100, 2_000),
-    // After a failover the old primary is still there and refuses writes.
+    // After a failover, the old primary still runs but refuses writes.
     reconnectOnError: (error) => error.message.startsWith('READONLY'),
   });
   let connectionError: Error | undefined;

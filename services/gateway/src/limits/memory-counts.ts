@@ -1,12 +1,12 @@
 import type { Count, Counting } from './count.ts';
 
-/** How many keys are kept; one takes about 250 bytes. */
+/** The most keys that are kept. A key takes about 250 bytes. */
 const defaults = { pairs: 100_000, ceilings: 50_000 };
 const forgetEveryMs = 30_000;
 
 /**
- * Counts in this process's memory. Its tables are bounded: when one is full, a new key replaces the oldest, whose client then
- * starts again. Ceilings have a separate table, so that keys of pairs cannot push them out.
+ * Counts in this process's memory. The tables are bounded. If a table is full, a new key replaces the oldest key, and the
+ * client of the oldest key starts again. Ceilings have a separate table, so that keys of pairs cannot push them out.
  */
 export class MemoryCounts {
   readonly #pairs: Table;
@@ -24,12 +24,12 @@ export class MemoryCounts {
     this.#timer.unref();
   }
 
-  /** How many keys are kept. */
+  /** How many keys are kept now. */
   get size(): number {
     return this.#pairs.size + this.#ceilings.size;
   }
 
-  /** Counts a request; a request over the ceiling makes no key for its pair. */
+  /** Counts a request. If the request is over the ceiling, its pair gets no key. */
   count({ key, windowSeconds, ceiling }: Counting): Count {
     // Whole milliseconds, so that differences are exact.
     const now = Math.trunc(performance.now());
@@ -69,7 +69,7 @@ class Table {
       known.used += 1;
       return known;
     }
-    // A key whose window has ended is put at the end again, because the first entry of a map is the one that was added first.
+    // If the window of a key has ended, the key goes to the end of the map. So the first entry of the map is always the oldest.
     if (known) this.#entries.delete(key);
     else if (this.#entries.size >= this.#most)
       this.#entries.delete(this.#entries.keys().next().value as string);

@@ -4,26 +4,27 @@ import type { ProjectSettings } from '../tables/project-settings.ts';
 import type { Count } from './count.ts';
 import type { LimiterStore } from './limiter-store.ts';
 
-/** How many failures to identify as an operator one client may have (spec#operators-limit). */
+/** How often one client may fail to identify as an operator (spec#operators-limit). */
 const operatorFailures = { name: 'operator-failures', limit: { max: 10, windowSeconds: 300 } } as const;
 
-/** How many times an operation's limit one client may spend over all projects (spec#limits-ceiling). */
+/** The ceiling of one client over all projects, in multiples of an operation's limit (spec#limits-ceiling). */
 const ceilingFactor = 20;
-/** How many times an operation's limit a server key may spend (spec#limits-server-keys). */
+/** The limit of a server key, in multiples of an operation's limit (spec#limits-server-keys). */
 const serverKeyFactor = 20;
 
 interface Counted {
-  /** The contract's limit, or the configuration's, scaled; null is none. */
+  /** The limit of the contract or of the configuration, scaled. Null means no limit. */
   limit: Limit | null;
-  /** The beginning of its keys. */
+  /** The beginning of the operation's keys. */
   prefix: string;
   /** Whether a ceiling is counted. If addresses name no project, a client has only one counter, and would never reach a ceiling. */
   hasCeiling: boolean;
 }
 
 /**
- * Counts requests per operation, project and client, and first per operation and client over all projects: made-up project
- * ids buy neither requests nor memory (docs/adr/0032). Keys: `<prefix>:limit:<operation>:<project, - or *>:<client>`.
+ * Counts requests per operation, project and client. Before that, counts them per operation and client over all projects. So
+ * made-up project ids buy neither requests nor memory (docs/adr/0032).
+ * Keys: `<prefix>:limit:<operation>:<project, - or *>:<client>`.
  */
 export class RateLimits {
   readonly #counted = new Map<string, Counted>();
@@ -41,7 +42,7 @@ export class RateLimits {
     scale: number;
     /** Limits by operation name that replace the contract's; null means no limit. */
     overrides: Readonly<Record<string, Limit | null>>;
-    /** The projects, whose own limits replace both. */
+    /** The projects. A project's own limits replace both the contract's limits and `overrides`. */
     projects: Pick<ProjectSettings, 'of'>;
     /** Whether a refusal names the setting that widens the limit; only in development. */
     saysSetting?: boolean;
@@ -68,8 +69,8 @@ export class RateLimits {
   }
 
   /**
-   * Counts a request, and sets the limit's headers in `headers`. Throws `rate-limit/exceeded` with `Retry-After`
-   * (spec#limits-headers, spec#limits-exceeded).
+   * Counts a request, and sets the limit's headers in `headers`. If the request is over the limit, throws `rate-limit/exceeded`
+   * with `Retry-After` (spec#limits-headers, spec#limits-exceeded).
    */
   async count(
     headers: Record<string, string>,
@@ -92,8 +93,8 @@ export class RateLimits {
     const limit = serverKeyId ? { ...ofClient, max: ofClient.max * serverKeyFactor } : ofClient;
     const { windowSeconds } = limit;
     const client = serverKeyId ? `key=${serverKeyId}` : request.clientKey;
-    // When only the number changes, the count goes on. A window of another length is counted apart, as the running window may
-    // end much later than the new one should.
+    // If a project's limit differs only in its number, the usual count goes on. A window of another length has its own count,
+    // because the running window may end much later than the new window should.
     const isOwnWindow = windowSeconds !== usual?.windowSeconds;
     const key = `${prefix}:${request.projectId ?? '-'}:${client}${isOwnWindow ? `@${windowSeconds}` : ''}`;
     const ceiling =
@@ -108,8 +109,8 @@ export class RateLimits {
   }
 
   /**
-   * Counts a failure to identify as an operator, and sets the headers of its limit. Throws `rate-limit/exceeded` after 10 in 5
-   * minutes (spec#operators-limit).
+   * Counts a failure to identify as an operator, and sets the headers of its limit. Throws `rate-limit/exceeded` after 10
+   * failures in 5 minutes (spec#operators-limit).
    */
   async countOperatorFailure(headers: Record<string, string>, clientKey: string): Promise<void> {
     const { limit, key } = this.#failures;
@@ -132,14 +133,14 @@ function widening(name: string): string {
   return `Too many requests. Try again later, or widen the limit: RATE_LIMIT_SCALE=10 for all, RATE_LIMITS='{"${name}":null}' for this one.`;
 }
 
-/** The limit given for an operation; undefined if none is given, null for no limit. */
+/** The limit that is given for an operation. Undefined if none is given, and null if the operation has no limit. */
 function ofOperation(limits: Readonly<Record<string, Limit | null>>, name: string): Limit | null | undefined {
   return Object.hasOwn(limits, name) ? limits[name] : undefined;
 }
 
 /**
- * Whether a project's limit is higher than usual, in number or in rate. Then the granted limit alone applies there, and
- * requests do not use up the ceiling over all projects. A made-up project has no granted limits.
+ * Whether a project's limit is higher than usual, in number or in rate. If it is, only this limit applies in the project, and
+ * requests there do not use up the ceiling over all projects. A made-up project has no limit of its own.
  */
 function isRaised(own: Limit, usual: Limit): boolean {
   return own.max > usual.max || own.max * usual.windowSeconds > usual.max * own.windowSeconds;
@@ -147,7 +148,8 @@ function isRaised(own: Limit, usual: Limit): boolean {
 
 /**
  * The headers of a limited answer: draft-ietf-httpapi-ratelimit-headers-10, and the older `X-RateLimit-*`. They describe the
- * limit of the pair of project and client; if the ceiling refuses, they say that nothing is left until its window ends.
+ * limit of the pair of project and client. If the ceiling refuses the request, they say that nothing is left until the window
+ * of the ceiling ends.
  */
 export function limitHeaders(name: string, limit: Limit, count: Count, now: number): Record<string, string> {
   const left = count.isOverCeiling ? 0 : Math.max(limit.max - count.used, 0);

@@ -2,10 +2,10 @@ import type { Redis } from 'ioredis';
 import type { Count, Counting } from './count.ts';
 
 /**
- * Counts groups of requests, one group for each pair: first under their ceiling, then, if the ceiling lets them through, under
- * the pair. KEYS of a group: ceiling, pair. ARGV: requests, window of the pair, maximum of the ceiling (0 means none), window
- * of the ceiling. Returns for each group: how many requests were let through, the pair's count after that, and the ms left of
- * the pair's window and of the ceiling's.
+ * Counts groups of requests, one group for each pair. A group first counts under its ceiling. The requests that the ceiling
+ * lets through then count under the pair. KEYS of a group: ceiling, pair. ARGV of a group: requests, window of the pair,
+ * maximum of the ceiling (0 means none), window of the ceiling. Returns four numbers for each group: requests that were let
+ * through, the pair's count after that, ms left of the pair's window, ms left of the ceiling's window.
  */
 const script = `
 local call = redis.call
@@ -46,10 +46,9 @@ interface Group {
 type Counted = Redis & { kithCount(keys: number, ...words: (string | number)[]): Promise<number[]> };
 
 /**
- * Counts in Redis, with one script for all requests of one turn of the event loop: requests that come in together make one
- * round trip, and those with the same key are counted as one group. Compared with rate-limiter-flexible on the same Redis, with
- * 32 requests at the same time, a request takes 3 µs of CPU time instead of 11 to 16, and a fifth of the work in Redis
- * (docs/adr/0022).
+ * Counts in Redis. One script counts all requests that come in one turn of the event loop. So these requests make one round
+ * trip. Requests with the same key are counted as one group. With 32 requests at the same time, a request takes 3 µs of CPU
+ * time. With rate-limiter-flexible on the same Redis, it takes 11 to 16 µs, and Redis has five times the work (docs/adr/0022).
  */
 export class RedisCounts {
   readonly #redis: Counted;
@@ -63,7 +62,7 @@ export class RedisCounts {
     this.#patienceMs = options.patienceMs;
   }
 
-  /** Counts a request; a key's first time begins a window. Rejects while Redis is away, or takes too long. */
+  /** Counts a request. A key's first request begins a window. Rejects if Redis is away or takes too long. */
   count(of: Counting): Promise<Count> {
     if (this.#redis.status !== 'ready') return Promise.reject(new Error('Redis is not connected.'));
     return new Promise((resolve, reject) => {
@@ -102,9 +101,9 @@ export class RedisCounts {
 }
 
 /**
- * Waits at most `ms`. An answer that has arrived by then counts, even if this process was too busy to read it: there is one
- * turn of the event loop between the timer and giving up. ioredis' own `commandTimeout` would blame Redis for pauses of this
- * process.
+ * Waits at most `ms` for an answer. An answer that has arrived by then counts, even if this process was too busy to read it. So
+ * after the timer, this waits one more turn of the event loop before it gives up. ioredis' own `commandTimeout` would blame
+ * Redis for pauses of this process.
  */
 function within<T>(work: Promise<T>, ms: number): Promise<T> {
   return new Promise((resolve, reject) => {

@@ -3,8 +3,8 @@ import { type ErrorCode, errorMeanings, errors, type OperationSpec, operations }
 import { codesOf, tagOf } from '@kith/openapi';
 
 /**
- * Makes the catalogue of error codes, to which the `type` of a problem leads: one section for each code, with the code as its
- * id. It links to the rest of the reference if that is shown, too.
+ * Makes the page of error codes. The `type` of a problem is a link to this page. Each code has one section, with the code as
+ * its id. If the rest of the reference is shown, too, the page has links to it.
  */
 export function errorsPage(part: 'all' | 'errors'): string {
   const isLinked = part === 'all';
@@ -42,7 +42,7 @@ ${sections.join('\n')}
 function sectionOf(code: ErrorCode, by: readonly OperationSpec[]): string {
   const { status, message } = errors[code];
   const { when, remedy } = errorMeanings[code];
-  // A code that many endpoints may answer is listed without them.
+  // If many endpoints may answer a code, its section does not list them.
   const who =
     by.length === 0 || by.length > operations.length / 3 ? '' : `<p>${by.map(linkTo).join(' ')}</p>`;
   return `<section id="${code}"><h2><a href="#${code}">${code}</a></h2>
@@ -57,7 +57,7 @@ function linkTo(operation: OperationSpec): string {
   return `<a href="/docs#/${tag}/${operation.name}"><code>${operation.name}</code></a>`;
 }
 
-/** A sentence of the contracts: text in backticks becomes code. */
+/** Turns a sentence of the contracts into HTML. Text in backticks becomes code. */
 function proseOf(text: string): string {
   return escapeHtml(text).replaceAll(/`([^`]+)`/g, '<code>$1</code>');
 }

@@ -6,7 +6,10 @@ import { gzip } from 'node:zlib';
 import { documentFile } from '@kith/openapi';
 import { errorsPage } from './errors-page.ts';
 
-/** How much of the reference is shown: all of it, only the page of errors (to which problems lead), or nothing (`API_REFERENCE`). */
+/**
+ * How much of the reference is shown (`API_REFERENCE`): all, only the page of errors, or nothing. Problems have links to the
+ * page of errors.
+ */
 export type ReferencePart = 'all' | 'errors' | 'none';
 
 /** A file that is served as it is. */
@@ -15,7 +18,7 @@ export interface StaticFile {
   body: Uint8Array;
   etag: string;
   isPage: boolean;
-  /** The body for clients that accept compression; made once, when the first such client asks. */
+  /** The body for clients that accept compression. It is made once, when the first such client asks. */
   compressed(): Promise<Uint8Array>;
 }
 
@@ -28,8 +31,8 @@ const types = {
 } as const;
 
 /**
- * Reads the shown part of the document and the reference page, with all files they need, by path. Throws if a file is missing,
- * so that the gateway does not start without it.
+ * Reads all files of the part of the reference that is shown, by path. Throws if a file is missing, so that the gateway does
+ * not start without the file.
  */
 export function readReference(part: ReferencePart): ReadonlyMap<string, StaticFile> {
   if (part === 'none') return new Map();

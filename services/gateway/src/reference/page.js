@@ -1,7 +1,7 @@
 const uuid = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i;
 
-// The project that requests are for: first the one that the page's address names, then the one of the entered token. The
-// document names none, as requests for a project that does not exist are refused.
+// The project that requests are for. At first, it is the project that the page's address names. Later, it is the project of the
+// entered token. The document itself names no project, because requests for a project that does not exist are refused.
 let project = new URLSearchParams(location.search).get('project');
 
 /** A copy of the document in which the project is the example value of its fields. */

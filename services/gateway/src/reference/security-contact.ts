@@ -13,7 +13,10 @@ export interface SecurityContact {
 
 const path = '/.well-known/security.txt';
 const allow = 'GET, HEAD, OPTIONS';
-/** RFC 9116 section 2.5.5 recommends less than a year. As long as the file is served, it is up to date. */
+/**
+ * How many days the file is valid. RFC 9116 section 2.5.5 recommends less than a year. Each answer counts the days anew, so the
+ * file is up to date as long as it is served.
+ */
 const validDays = 180;
 const dayMs = 24 * 3600_000;
 

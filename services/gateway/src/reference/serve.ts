@@ -10,8 +10,8 @@ import { type ReferencePart, readReference, type StaticFile } from './files.ts';
 const allow = 'GET, HEAD, OPTIONS';
 
 /**
- * Serves `/openapi.json` and the reference page under `/docs`: a fixed list of files in memory, which no project's limits apply
- * to (docs/adr/0015). The API answers all other paths.
+ * Serves `/openapi.json` and the reference page under `/docs`, from a fixed list of files in memory. No project's limits apply
+ * to these files (docs/adr/0015). The API answers all other paths.
  */
 export function serveReference(part: ReferencePart): Middleware {
   const files = readReference(part);
@@ -39,10 +39,10 @@ async function answerFile(
 ): Promise<void> {
   vary(response, 'Accept-Encoding');
   const isCompressed = request.acceptsEncodings('gzip', 'identity') === 'gzip';
-  // Each encoding is a representation of its own (RFC 9110 section 8.8.3.3).
+  // Each encoding is a separate representation, so each has its own ETag (RFC 9110 section 8.8.3.3).
   const etag = `"${found.etag}${isCompressed ? '-gzip' : ''}"`;
   const headers: Record<string, string> = { ETag: etag, 'Cache-Control': 'no-cache' };
-  // A 304 has no content type, but its headers replace those that the client has stored with the page.
+  // A 304 has no content type, but it needs these headers. They replace the headers that the client has stored with the page.
   if (found.isPage) Object.assign(headers, pageHeaders);
   if (matches(request.headers['if-none-match'], etag)) {
     return writeAnswer(request, response, { status: 304, headers, body: new Uint8Array() });

@@ -7,14 +7,14 @@ export type Address =
       kind: 'operation';
       operation: OperationSpec;
       wireVersion: 'v6' | 'v7';
-      /** The explicit prefix, `/api/v6`, or empty. */
+      /** The version prefix as sent, for example `/api/v6`. Empty if the address begins without one. */
       form: string;
-      /** Lower-cased. */
+      /** The id of the project, in lower case. */
       projectId: string | null;
-      /** Whether it is a short form, which names no project (spec#short-forms-addresses). */
+      /** Whether the address is a short form, which names no project (spec#short-forms-addresses). */
       isShort: boolean;
       params: Record<string, string>;
-      /** As sent, without the question mark. */
+      /** The query as sent, without the question mark. */
       query: string;
     }
   | { kind: 'options'; allow: string }
@@ -23,7 +23,10 @@ export type Address =
 
 const uuidForm = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 const uuidLength = 36;
-/** First segments, after a version, of addresses that name no project: there the token names it (spec#short-forms-addresses). */
+/**
+ * The first segments, after the version, of addresses that name no project. For these, the token names the project
+ * (spec#short-forms-addresses).
+ */
 const shortForms: ReadonlySet<string> = new Set(['connections', 'users', 'blocks']);
 const everything = 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS';
 const notFound: Address = { kind: 'error', code: 'route/not-found' };
@@ -59,7 +62,7 @@ export function readAddress(routes: RouteTable, method: string, target: string):
   return choose(found, method, segments, { wireVersion, form, isShort: false, projectId: first, query });
 }
 
-/** The project that a target names, even if there is no such endpoint; null if it names none. */
+/** The project that a target names, even if there is no such endpoint. Null if the target names no project. */
 export function projectIn(target: string): string | null {
   // In the longest form, two segments precede the project.
   const segments = splitTarget(target)[0].split('/', 4).map(decodeSegment);
@@ -69,7 +72,7 @@ export function projectIn(target: string): string | null {
   return uuidForm.test(first) ? first : null;
 }
 
-/** Whether a target is an address of operators, even if there is no such endpoint. */
+/** Whether a target is an operators' address, even if there is no such endpoint. */
 export function isAdmin(target: string): boolean {
   const [, first = ''] = splitTarget(target)[0].split('/', 2);
   return decodeSegment(first) === 'admin';
@@ -113,8 +116,8 @@ export function splitTarget(target: string): [path: string, query: string] {
 }
 
 /**
- * Decodes a segment on its own, so that `%2F` does not end it. A segment that cannot be decoded stays as it is, and matches
- * nothing.
+ * Decodes a segment on its own, so that `%2F` does not end the segment. If a segment cannot be decoded, it stays as it is and
+ * matches nothing.
  */
 function decodeSegment(text: string): string {
   if (!text.includes('%')) return lowerUuid(text);

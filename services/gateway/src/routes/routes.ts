@@ -13,7 +13,7 @@ const literalForm = /^[a-z0-9.][a-z0-9.-]*$/;
 const paramForm = /^:[A-Za-z][A-Za-z0-9]*$/;
 const nameForm = /^[a-z]+\.[a-z0-9-]+$/;
 const versionWords = new Set(['api', 'v6', 'v7']);
-/** Paths of the reference, which is served before the routes. */
+/** First segments of the paths of the reference, which is served before the routes. */
 const referenceWords = new Set(['docs', 'openapi.json']);
 const order: readonly Method[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
@@ -58,8 +58,8 @@ export function paramsOf(route: Route, path: readonly string[]): Record<string, 
 }
 
 /**
- * The value of `Allow` for routes that share a path: HEAD is allowed with GET, OPTIONS always (spec#addresses-wrong-method,
- * spec#addresses-head).
+ * The value of `Allow` for routes that share a path. If GET is allowed, HEAD is allowed, too. OPTIONS is always allowed
+ * (spec#addresses-wrong-method, spec#addresses-head).
  */
 export function allowOf(routes: readonly Route[]): string {
   const methods = new Set(routes.flatMap(({ operation }) => methodsOf(operation)));

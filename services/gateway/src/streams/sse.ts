@@ -9,7 +9,7 @@ export class EventWriter {
   readonly #response: HttpResponse;
   #blockedSince: number | undefined;
 
-  /** @param onDrain Called when the client reads on after it had stopped reading. */
+  /** @param onDrain Called when a client that had stopped reading reads again. */
   constructor(response: HttpResponse, onDrain: () => void) {
     this.#response = response;
     response.on('drain', () => {
@@ -18,13 +18,13 @@ export class EventWriter {
     });
   }
 
-  /** Sends the headers. They say that the connection ends with the stream, as this cannot be told later. */
+  /** Sends the headers. They say that the connection ends with the stream, because this cannot be said later. */
   begin(): void {
     writeStreamHead(this.#response);
     this.#write(`retry: ${retryMs}\n\n`);
   }
 
-  /** Since when (`performance.now()`) the client has read nothing of what was written; `undefined` while it reads. */
+  /** Since when the client has left written data unread, by `performance.now()`. `undefined` while the client reads. */
   get blockedSince(): number | undefined {
     return this.#blockedSince;
   }
@@ -34,7 +34,7 @@ export class EventWriter {
     this.#write(`event: ${event.name}\n${id}data: ${JSON.stringify(event.data)}\n\n`);
   }
 
-  /** Tells the client its position, from which it would resume, without an event. */
+  /** Sends the client the position from which it would resume, without an event. */
   position(id: number): void {
     this.#write(`id: ${id}\n\n`);
   }

@@ -4,22 +4,25 @@ import type { EventWriter } from './sse.ts';
 
 /** The times of streams, in ms. */
 export interface StreamTimes {
-  /** Between two comments; a stream also asks this often for events that it may not have heard of. */
+  /** Between two comments. Equally often, a stream asks for events that it may not have heard of. */
   heartbeat: number;
   /** Between two checks whether the token is still valid. */
   check: number;
-  /** How long a client may read nothing of what was written. */
+  /** How long a client may leave written data unread. */
   unread: number;
 }
 
 export const streamTimes: StreamTimes = { heartbeat: 15_000, check: 1_000, unread: 30_000 };
 
-/** After how long an evicted client connects again: later than usual, as otherwise six tabs would evict each other without end. */
+/**
+ * After how long an evicted client connects again, in ms. This is later than usual. Otherwise six tabs would evict each other
+ * without end.
+ */
 const evictedRetryMs = 60_000;
 
 /**
- * One open stream. Whenever it is woken, it writes the events that follow its position in the feed: waking is only a hint; the
- * position ensures that nothing is missed or sent twice (spec#notifications-stream-resume).
+ * One open stream. When the stream is woken, it writes the events that follow its position in the feed. Waking is only a hint.
+ * The position ensures that nothing is missed or sent twice (spec#notifications-stream-resume).
  */
 export class Stream {
   readonly #parts: { feed: Feed; writer: EventWriter; identify: () => Promise<unknown>; log: Logger };
@@ -31,7 +34,7 @@ export class Stream {
   #running: Promise<void> | undefined;
   #beatAt = performance.now();
 
-  /** @param parts.identify Rejects when the request would not be let in any more. */
+  /** @param parts.identify Rejects if the request would now be refused. */
   constructor(
     parts: { feed: Feed; writer: EventWriter; identify: () => Promise<unknown>; log: Logger },
     options: { position: number; times: StreamTimes },
@@ -41,7 +44,7 @@ export class Stream {
     this.#times = options.times;
   }
 
-  /** Makes the stream ask soon for what follows. */
+  /** Makes the stream ask soon for the events that follow. */
   wake(): void {
     this.#isDue = true;
     this.#running ??= this.#run().finally(() => {
@@ -66,12 +69,12 @@ export class Stream {
     } else if (this.#isDue) this.wake();
   }
 
-  /** Ends the stream, once. */
+  /** Ends the stream. Does nothing if the stream has already ended. */
   end(options: { retryMs?: number } = {}): void {
     if (this.#isEnded) return;
     this.#isEnded = true;
     const { writer } = this.#parts;
-    // Unread data would keep the connection open.
+    // If the client does not read, unread data would keep the connection open. So this closes the connection at once.
     if (writer.blockedSince === undefined) writer.end(options);
     else writer.destroy();
   }
@@ -79,7 +82,7 @@ export class Stream {
   async #run(): Promise<void> {
     const { feed, writer, log } = this.#parts;
     try {
-      // Nothing is written to a client that does not read: the stream is woken when the client reads again.
+      // Nothing is written to a client that does not read. When the client reads again, the stream is woken.
       while (this.#isDue && !this.#isEnded && writer.blockedSince === undefined) {
         this.#isDue = false;
         this.#write(await feed.after(this.#position));
@@ -105,7 +108,7 @@ export class Stream {
     this.#isDue ||= answer.hasMore;
   }
 
-  /** The same rule as for a request: if it would be refused now, the stream ends. */
+  /** Ends the stream if its request would now be refused. While identity is away, the stream goes on. */
   async #check(): Promise<void> {
     if (this.#isChecking || this.#isEnded) return;
     this.#isChecking = true;

@@ -8,11 +8,11 @@ import { Feed } from './feed.ts';
 import { EventWriter, writeStreamHead } from './sse.ts';
 import { Stream, type StreamTimes, streamTimes } from './stream.ts';
 
-/** A request for a stream that has passed the checks of route, limit and token. */
+/** A request for a stream. The request has passed the checks of route, limit and token. */
 export interface StreamRequest {
   projectId: string | null;
   caller: Caller | null;
-  /** Judges the request's token again. */
+  /** Checks the request's token again. */
   identify: () => Promise<unknown>;
 }
 
@@ -44,8 +44,8 @@ export class Streams {
   }
 
   /**
-   * Answers with a stream of the caller's feed, from `Last-Event-ID` or from now on, and returns once it has begun.
-   * Throws `gateway/unavailable` or `gateway/timeout` when the feed cannot be asked for.
+   * Answers with a stream of the caller's feed. The stream goes on from `Last-Event-ID`, or begins now if there is none.
+   * Returns once the stream has begun. Throws `gateway/unavailable` or `gateway/timeout` if the feed cannot be asked for.
    */
   async open(request: HttpRequest, response: HttpResponse, of: StreamRequest): Promise<void> {
     const { projectId, caller } = of;
@@ -64,7 +64,7 @@ export class Streams {
     const feed = new Feed(bus, feedOf, { requestId, timeoutMs: requestTimeoutMs });
     let stream: Stream | undefined;
     const wake = () => stream?.wake();
-    // Listens before it asks for the feed's end, so that events in between are not missed.
+    // Listens first, and then asks for the feed's end. So no event in between is missed.
     const intake = await bus.listen(feedSubject(bus.prefix, feedOf), wake);
     const end = await feed.open().catch(async (error: unknown) => {
       await intake.drain();
@@ -78,7 +78,7 @@ export class Streams {
     );
     this.#track(stream, response, async () => {
       await intake.drain();
-      // Even if this fails, newer streams take the place in time.
+      // If this fails, the place is not lost: a newer stream will take it.
       await feed.close().catch((error: unknown) => log.warn({ err: error, ...fields }, 'stream not closed'));
     });
     if (this.#isStopping) throw new ApiError('gateway/unavailable');
@@ -87,20 +87,20 @@ export class Streams {
     stream.wake();
   }
 
-  /** Ends all streams together; their clients connect again within seconds, but not all at the same moment. */
+  /** Ends all streams at once. Their clients connect again within seconds, but not all at the same moment. */
   end(): void {
     this.#isStopping = true;
     clearInterval(this.#timer);
     for (const stream of this.#open) stream.end({ retryMs: randomInt(500, 3_000) });
   }
 
-  /** Ends all streams, and waits until their places are given back. Repeatable. */
+  /** Ends all streams, and waits until their places are given back. May be called several times. */
   async stop(): Promise<void> {
     this.end();
     await this.#closing.idle();
   }
 
-  /** Keeps a stream among the open ones until its response is closed, then releases what it holds. */
+  /** Keeps a stream among the open streams until its response is closed. Then releases what the stream holds. */
   #track(stream: Stream, response: HttpResponse, release: () => Promise<void>): void {
     const { streamsOpen } = this.#options.metrics;
     this.#open.add(stream);
@@ -123,8 +123,8 @@ export class Streams {
 }
 
 /**
- * The position that a client has reached. A text that is no sequence of ours counts as ahead of any feed, and is answered by a
- * reset.
+ * The position that a client has reached. If the text is no sequence of ours, it counts as ahead of any feed. The client then
+ * gets a reset.
  */
 function positionOf(lastEventId: string | string[] | undefined): number | undefined {
   if (lastEventId === undefined || lastEventId === '') return undefined;

@@ -5,7 +5,7 @@ import { Following, type FollowingOptions } from './following.ts';
 import { HeardTable } from './heard-table.ts';
 
 /**
- * The keys that operators have made, by hash: a removed key is refused as soon as the gateway hears of the removal
+ * The keys that operators have made, by hash. A removed key is refused as soon as the gateway hears of the removal
  * (docs/adr/0053).
  */
 export class ApiKeys {
@@ -17,7 +17,7 @@ export class ApiKeys {
     this.#options = options;
   }
 
-  /** Makes a first attempt to load them. If there is no answer, it resolves all the same and goes on trying. */
+  /** Makes a first attempt to load the keys. Resolves even if there is no answer, and goes on trying. */
   static async open(options: FollowingOptions): Promise<ApiKeys> {
     const keys = new ApiKeys(options);
     const followed = {
@@ -29,12 +29,12 @@ export class ApiKeys {
     return keys;
   }
 
-  /** Whether they have been loaded once; from then on they stay in use while identity is away. */
+  /** Whether the keys have been loaded once. From then on they stay in use, even while identity is away. */
   get isLoaded(): boolean {
     return this.#following?.isLoaded ?? false;
   }
 
-  /** How long ago they were loaded last, in seconds; undefined before the first time. */
+  /** How long ago the keys were last loaded, in seconds. Undefined before the first time. */
   get ageSeconds(): number | undefined {
     return this.#following?.ageSeconds;
   }
@@ -43,12 +43,12 @@ export class ApiKeys {
     return this.#keys.size;
   }
 
-  /** Resolves when they have been loaded. Throws `gateway/unavailable`. */
+  /** Resolves when the keys have been loaded. Throws `gateway/unavailable` if they cannot be loaded now. */
   async loaded(): Promise<void> {
     await this.#following?.loaded();
   }
 
-  /** The key with this token, and the hash it is known by; undefined if there is none. */
+  /** The key with this token, and its hash. Undefined if there is no such key. */
   find(token: string): { hash: string; key: ApiKey } | undefined {
     const hash = hashApiKey(token);
     const key = this.#keys.get(hash);

@@ -10,7 +10,7 @@ interface PagedSpec extends InternalOperationSpec {
 
 const patienceMs = 2_000;
 
-/** Asks for all pages of something, one after the other, each for at most `timeoutMs`. Throws as `ask` does. */
+/** Asks for all pages of a list, one after the other. Waits at most `timeoutMs` for each page. Throws as `ask` does. */
 export async function askPages<O extends PagedSpec>(
   bus: Bus,
   spec: O,

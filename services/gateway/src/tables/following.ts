@@ -11,11 +11,11 @@ export interface FollowingOptions {
   timeoutMs?: number;
 }
 
-/** One of identity's tables: notices tell of its changes, and it can be asked for as a whole. */
+/** One of identity's tables. Notices report its changes, and the gateway can ask for the whole table. */
 export interface Followed<Body extends z.ZodType> {
   notice: { readonly name: string; readonly body: Body };
   hear(notice: z.output<Body>): void;
-  /** Asks for the whole table and replaces the own copy by it. */
+  /** Asks for the whole table, and replaces the gateway's copy by the answer. */
   load(): Promise<void>;
 }
 
@@ -23,8 +23,8 @@ const refreshMs = 30_000;
 const checkMs = 250;
 
 /**
- * Hears notices, and loads the whole table at start, after each break of the bus and every 30 s, to learn of changes that it
- * could not hear of (ARCHITECTURE, decision 11).
+ * Follows a table. Hears the notices of its changes. Also loads the whole table at start, after each break of the bus, and
+ * every 30 s. So the gateway learns of changes that it could not hear of (ARCHITECTURE, decision 11).
  */
 export class Following {
   readonly #name: string;
@@ -48,7 +48,7 @@ export class Following {
     this.#sweeper = new Sweeper(() => this.#loadWhenDue(), { everyMs: checkMs, log: options.log });
   }
 
-  /** Listens, then makes a first attempt to load. If there is no answer, it tries again four times a second. */
+  /** Listens for notices, then makes a first attempt to load the table. If there is no answer, tries again four times a second. */
   static async open<Body extends z.ZodType>(
     followed: Followed<Body>,
     options: FollowingOptions,
@@ -67,17 +67,17 @@ export class Following {
     return following;
   }
 
-  /** Whether it has been loaded once; from then on it stays in use while identity is away. */
+  /** Whether the table has been loaded once. From then on it stays in use, even while identity is away. */
   get isLoaded(): boolean {
     return this.#isLoaded;
   }
 
-  /** How long ago it was loaded last, in seconds; undefined before the first time. */
+  /** How long ago the table was last loaded, in seconds. Undefined before the first time. */
   get ageSeconds(): number | undefined {
     return this.#isLoaded ? (performance.now() - this.#loadedAt) / 1000 : undefined;
   }
 
-  /** Resolves when it has been loaded; if it was not yet, tries to load it. Throws `gateway/unavailable`. */
+  /** Resolves if the table has been loaded. Otherwise tries to load it now. Throws `gateway/unavailable` if this fails. */
   async loaded(): Promise<void> {
     if (!this.#isLoaded) await this.#loadWhenDue();
     if (!this.#isLoaded) throw new ApiError('gateway/unavailable');
@@ -91,7 +91,8 @@ export class Following {
   }
 
   async #loadWhenDue(): Promise<void> {
-    // A load that is under way may have begun too early to see the change that made another one due.
+    // A load may be under way that began too early to see the latest change. So this waits for it, and then looks whether
+    // another load is due.
     if (this.#loading) await this.#loading;
     const isOld = performance.now() - this.#loadedAt >= this.#refreshMs;
     if (this.#isStopped || (!this.#isDue && !isOld)) return;

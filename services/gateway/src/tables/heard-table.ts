@@ -1,10 +1,10 @@
 /**
- * A table of values by id. It hears single changes, and now and then gets the whole table that was asked for. The last change
- * heard of an id wins: a whole table that was on its way meanwhile does not undo it.
+ * A table of values by id. It hears of single changes. From time to time, a whole table that was asked for replaces it. If a
+ * change is heard while the whole table is on its way, the change stays.
  */
 export class HeardTable<V> {
   #values = new Map<string, V>();
-  /** The numbers of changes by id: for each id, the last change heard that the last whole table may lack. */
+  /** By id, the number of the last change that was heard. Holds only changes that the last whole table may lack. */
   readonly #heard = new Map<string, number>();
   #words = 0;
 
@@ -17,7 +17,7 @@ export class HeardTable<V> {
     return this.#values.get(id);
   }
 
-  /** Hears a change of an id; null means that it no longer has a value. */
+  /** Hears a change of an id. Null means that the id no longer has a value. */
   hear(id: string, value: V | null): void {
     this.#heard.set(id, ++this.#words);
     if (value === null) this.#values.delete(id);
@@ -29,7 +29,7 @@ export class HeardTable<V> {
     return this.#words;
   }
 
-  /** Replaces everything by a whole table, except changes heard after `mark`. */
+  /** Replaces all values by a whole table. Changes that were heard after `mark` stay. */
   replace(whole: Iterable<readonly [id: string, value: V]>, mark: number): void {
     const values = new Map(whole);
     for (const [id, word] of this.#heard) {

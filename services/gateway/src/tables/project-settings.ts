@@ -13,7 +13,7 @@ export type Settings = Omit<GatewaySettings, 'projectId'>;
 
 const defaults: Settings = { limits: {}, webOrigins: [], publicProfiles: 'card', publicConnections: true };
 
-/** The settings of projects that gateways enforce; projects that have set none of them take no memory (docs/adr/0013). */
+/** The project settings that gateways enforce. If a project has set none of them, it takes no memory (docs/adr/0013). */
 export class ProjectSettings {
   readonly #options: FollowingOptions;
   readonly #projects = new HeardTable<Settings>();
@@ -23,7 +23,7 @@ export class ProjectSettings {
     this.#options = options;
   }
 
-  /** Makes a first attempt to load them. If there is no answer, it resolves all the same and goes on trying. */
+  /** Makes a first attempt to load the settings. Resolves even if there is no answer, and goes on trying. */
   static async open(options: FollowingOptions): Promise<ProjectSettings> {
     const settings = new ProjectSettings(options);
     const followed = {
@@ -35,12 +35,12 @@ export class ProjectSettings {
     return settings;
   }
 
-  /** Whether they have been loaded once; from then on they stay in use while identity is away. */
+  /** Whether the settings have been loaded once. From then on they stay in use, even while identity is away. */
   get isLoaded(): boolean {
     return this.#following?.isLoaded ?? false;
   }
 
-  /** How long ago they were loaded last, in seconds; undefined before the first time. */
+  /** How long ago the settings were last loaded, in seconds. Undefined before the first time. */
   get ageSeconds(): number | undefined {
     return this.#following?.ageSeconds;
   }
@@ -50,12 +50,12 @@ export class ProjectSettings {
     return this.#projects.size;
   }
 
-  /** Resolves when they have been loaded. Throws `gateway/unavailable`. */
+  /** Resolves when the settings have been loaded. Throws `gateway/unavailable` if they cannot be loaded now. */
   async loaded(): Promise<void> {
     await this.#following?.loaded();
   }
 
-  /** A project's settings; the defaults for a project that has set nothing, does not exist, or is not loaded yet. */
+  /** A project's settings. If the project has set nothing, does not exist or is not loaded yet, these are the defaults. */
   of(projectId: string | null): Settings {
     return (projectId === null ? undefined : this.#projects.get(projectId)) ?? defaults;
   }

@@ -11,15 +11,19 @@ import { freeChunk } from '@kith/service';
 
 const bufferBytes = 256 * 1024;
 
-/** From this many bytes on, it pays to give up the connection for an answer. One read holds less than this. */
+/**
+ * If an answer has at least this many bytes, it pays to bypass the parser and to give up the connection. One read holds fewer
+ * bytes than this.
+ */
 export const longBytes = 2 * bufferBytes;
 
 /** Connections whose bytes bypass the parser. */
 const passages = new WeakMap<Socket, (chunk: Uint8Array) => void>();
 
 /**
- * Connections to services. Each reuses one buffer for all reads. Node's own connections allocate new memory for each 64 KiB,
- * and the parser copies it once more: collecting that garbage takes longer than sending the bytes (bench/README.md, files).
+ * Connections to services. Each connection reuses one buffer for all reads. Node's own connections allocate new memory for each
+ * 64 KiB, and the parser copies the bytes once more. Collecting this garbage takes longer than sending the bytes
+ * (bench/README.md, files).
  */
 export class ByteAgent extends Agent {
   override createConnection(options: ClientRequestArgs): Socket {
@@ -41,8 +45,8 @@ export class ByteAgent extends Agent {
 }
 
 /**
- * Passes the bytes of a long answer on, bypassing the parser, at the pace at which the client reads. Call it while the head of
- * the answer is being handled. The answer's connection ends with it. Rejects when either side breaks off.
+ * Passes on the bytes of a long answer, as fast as the client reads. The bytes bypass the parser. Call this while the head of
+ * the answer is being handled. When the answer ends, its connection ends, too. Rejects if either side breaks off.
  */
 export async function passBytes(
   reply: IncomingMessage,
@@ -62,14 +66,14 @@ export async function passBytes(
       });
     };
     passages.set(socket, pass);
-    // By then, the bytes that came with the head have been parsed.
+    // When this runs, the parser has handled the bytes that came with the head.
     process.nextTick(() => {
       const first = reply.read() as Uint8Array | null;
       if (first) pass(first);
       else socket.resume();
     });
   });
-  // The parser reports an error when the connection ends: it still waits for the bytes that bypassed it.
+  // When the connection ends, the parser reports an error, because it still waits for the bytes that bypassed it.
   reply.on('error', () => undefined);
   const gone = new AbortController();
   const isBroken = Promise.race(
@@ -87,7 +91,7 @@ export async function passBytes(
   }
 }
 
-/** Gives back the memory of each chunk of a request as soon as it is written. Nobody else may hold the chunks. */
+/** Gives back the memory of each chunk of a request as soon as the chunk is written. No other code may hold the chunks. */
 export function freeWritten(outgoing: ClientRequest): void {
   const write = outgoing.write.bind(outgoing) as (
     chunk: Buffer,

@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 
 /**
- * Watches the body of an upload while it arrives, and calls `onIdle` when its sender has sent nothing for `idleMs`. While
- * `isHeld()`, the receiver holds it back, which is not the sender's fault.
+ * Watches the body of an upload while it arrives. Calls `onIdle` if the sender has sent nothing for `idleMs`. While `isHeld()`
+ * returns true, the receiver holds the sender back, and this time does not count.
  * @returns A function that ends the watch.
  */
 export function watchSender(

@@ -5,8 +5,8 @@ import { maxFormBytes, type Upload } from '@kith/contracts';
 import { hasBody } from '../http/body.ts';
 
 /**
- * Looks at the headers and refuses a body that the service would refuse, before any byte of it is passed on. Throws the
- * contract's code.
+ * Looks at the headers. If the service would refuse the body, refuses it before any byte is passed on. Throws the code of the
+ * contract if the body is missing or too large, otherwise a `request/` code.
  */
 export function checkUpload(request: IncomingMessage, upload: Upload): void {
   const { headers } = request;
@@ -24,7 +24,7 @@ export function checkUpload(request: IncomingMessage, upload: Upload): void {
     throw new ApiError(upload.tooLarge);
 }
 
-/** The boundary that a form names, empty if it names none; `undefined` for other types. */
+/** The boundary that a form names. Empty if the form names none, and `undefined` if the type is no form. */
 function boundaryOf(contentType: string | undefined): string | undefined {
   if (contentType === undefined) return undefined;
   try {

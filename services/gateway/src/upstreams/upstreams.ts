@@ -18,7 +18,7 @@ export interface UpstreamTimes {
   idle: number;
   /** For the answer after the whole body has come: the service may have an image to read and render. */
   answer: number;
-  /** For the client to read on in its answer. */
+  /** For the client to go on reading its answer. */
   unread: number;
 }
 
@@ -50,8 +50,8 @@ interface Way {
 }
 
 /**
- * The client's headers that a service gets: those that describe the body, and those that ask for only a part of the answer or
- * for none of it.
+ * The client's headers that a service gets. They describe the body, ask for a part of the answer, or ask for the answer only on
+ * a condition.
  */
 const forwarded = [
   'content-type',
@@ -64,13 +64,13 @@ const forwarded = [
   'if-modified-since',
   'if-unmodified-since',
 ];
-/** The longest body of an error; errors are held completely in memory. */
+/** The longest body of an error or of a JSON answer. These bodies are held completely in memory. */
 const longestError = 64 * 1024;
 
 /**
- * Proxies operations whose bodies or answers are bytes to their services over HTTP, with http-proxy-middleware (docs/adr/0045).
- * All checks have been made before. It passes on only the body, a few headers and, in place of all other headers, the signed
- * context.
+ * Proxies operations whose bodies or answers are bytes. They go to their services over HTTP, with http-proxy-middleware
+ * (docs/adr/0045). All checks have been made before. Passes on only the body, a few headers and the signed context. The context
+ * replaces all other headers.
  */
 export class Upstreams {
   readonly #options: UpstreamOptions;
@@ -84,7 +84,7 @@ export class Upstreams {
     this.#times = { ...defaults, ...options.times };
     this.#proxy = createProxyMiddleware<IncomingMessage, HttpResponse>({
       agent: this.#agent,
-      // The target is the whole address.
+      // The target is the whole address, including the path.
       ignorePath: true,
       router: (request) => this.#ways.get(request)?.target ?? '',
       selfHandleResponse: true,
@@ -95,15 +95,15 @@ export class Upstreams {
           freeWritten(outgoing);
         },
         proxyRes: (reply, request) => this.#ways.get(request)?.answer(reply),
-        // If this did not answer, the request would hang.
+        // Without this, the request would hang after an error.
         error: (error, request) => this.#ways.get(request)?.reject(unavailable(error)),
       },
     });
   }
 
   /**
-   * Answers with the service's answer. Throws `gateway/unavailable`, `gateway/timeout`, or the code for what is wrong with the
-   * body.
+   * Answers with the service's answer. Throws `gateway/unavailable`, `gateway/timeout`, or a code that says what is wrong with
+   * the body.
    */
   async answer(request: HttpRequest, response: HttpResponse, streamed: StreamedRequest): Promise<void> {
     const { operation } = streamed;
@@ -138,7 +138,7 @@ export class Upstreams {
       if (typeof value === 'string') headers[name] = value;
     }
     if (operation.kind === 'download') {
-      // A GET has no body here; what a client sends with it is not read.
+      // A GET has no body here. If the client sends one, the gateway does not read it.
       for (const name of ['content-type', 'content-length', 'transfer-encoding']) delete headers[name];
     }
     const signed = { method: request.method, path, operation: operation.name };
@@ -202,7 +202,7 @@ export class Upstreams {
         settle();
         resolve();
       });
-      // Each side of the proxy listens for the end of both sides.
+      // Each side of the proxy listens for the end of both sides. So there are more listeners than Node expects.
       response.setMaxListeners(20);
       this.#ways.set(request, way);
       this.#proxy(request, response);
@@ -220,27 +220,30 @@ export class Upstreams {
       const value = headers[name];
       if (value !== undefined) head.headers[name] = value;
     }
-    // Isolated pages can load the file only with this header. CORS and the token decide who gets a file.
+    // Only with this header can pages that are cross-origin isolated load the file. CORS and the token decide who gets a file.
     head.headers['Cross-Origin-Resource-Policy'] = 'cross-origin';
     if (!writeHead(response, head)) return void reply.destroy();
-    // If neither side has moved for so long, the client has stopped reading.
+    // If nothing has moved for so long, the client has stopped reading.
     response.setTimeout(this.#times.unread, () => response.destroy());
     const length = Number(headers['Content-Length'] ?? 0);
     const isLong = length >= longBytes && hasBytes(request, reply);
     const passed = isLong ? passBytes(reply, response, length) : pipeline(reply, response);
     await passed.catch(() => {
-      // One side is gone. The answer lacks its end, so that nobody takes it for a whole one.
+      // One side has gone. Closing the connection cuts the answer off, so nobody takes it for a whole answer.
       response.destroy();
     });
   }
 }
 
-/** Whether bytes follow the head: none do for a HEAD request, or if the file is unchanged. */
+/** Whether bytes follow the head. None follow for a HEAD request, or if the file is unchanged. */
 function hasBytes({ method }: HttpRequest, { statusCode }: IncomingMessage): boolean {
   return method !== 'HEAD' && statusCode !== 304;
 }
 
-/** Header lines under their names as sent: Node would lower-case them, but headers of the bus are looked up by the exact name. */
+/**
+ * The headers under their names as sent. Node would lower-case the names, but headers of the bus are looked up by the exact
+ * name.
+ */
 function textHeaders({ rawHeaders }: IncomingMessage): Record<string, string> {
   const headers: Record<string, string> = {};
   for (let at = 0; at + 1 < rawHeaders.length; at += 2) {

@@ -54,7 +54,7 @@ export class ExportWorld implements AsyncDisposable {
     return world;
   }
 
-  /** Makes a section answer by `give`. */
+  /** Makes a section answer with what `give` returns. */
   async give(name: SectionName, give: Give): Promise<void> {
     await this.takeAway(name);
     const { bus } = this.test;
@@ -70,7 +70,7 @@ export class ExportWorld implements AsyncDisposable {
     this.#intakes.set(name, intake);
   }
 
-  /** Makes a section unserved. */
+  /** Stops serving a section. */
   async takeAway(name: SectionName): Promise<void> {
     await this.#intakes.get(name)?.drain();
   }
@@ -140,12 +140,12 @@ export class Download implements Disposable {
   }
 }
 
-/** A session as its section gives it. */
+/** A session in the form that its section has in an export. */
 export function sessionItem(id: string) {
   return { id, createdAt: at, lastUsedAt: at, expiresAt: at, userAgent: 'a'.repeat(500), ip: null };
 }
 
-/** A page of half a megabyte or so, and never the last. */
+/** A page of about half a megabyte. It is never the last page. */
 export function largePage() {
   return { items: Array.from({ length: 800 }, () => sessionItem(randomUUID())), next: 'more' };
 }

@@ -8,7 +8,10 @@ import { createStore, type EngineKind, EventSource } from '@kith/testing';
 import type { RunningGateway } from '../../src/index.ts';
 import { projectId, serveIssuer, startTestGateway, type TestGateway, type TestIssuer } from '../harness.ts';
 
-/** A gateway in front of the real notifications service, which gets events as the connections service publishes them. */
+/**
+ * A gateway in front of the real notifications service. The service gets events in the form in which the connections service
+ * publishes them.
+ */
 export class FeedWorld implements AsyncDisposable {
   readonly test: TestGateway;
   readonly issuer: TestIssuer;
@@ -88,7 +91,7 @@ export class FeedWorld implements AsyncDisposable {
     return EventSource.open(url, { token: await this.token(userId), ...rest });
   }
 
-  /** Puts notifications into a feed past the service, so that no stream is woken. */
+  /** Writes notifications into a feed without the service, so that no stream is woken. */
   async addSilently(userId: string, { count = 1, avatar }: { count?: number; avatar?: string } = {}) {
     const store = await openStore(this.#store);
     const before = await store.feed({ projectId, userId });
@@ -112,7 +115,7 @@ export class FeedWorld implements AsyncDisposable {
     await store.close();
   }
 
-  /** Publishes a connection request that a user is to be told of. */
+  /** Publishes a connection request, of which the user gets a notification. */
   async tell(userId: string, occurredAt = new Date()): Promise<void> {
     const ids = { connectionId: randomUUID(), requesterId: this.initiatorId, receiverId: userId };
     await this.#publish(

@@ -4,8 +4,9 @@ import type { AppContext } from '../app.ts';
 import { challengeMs, makeChallenge, requestOptions } from './passkeys.ts';
 
 /**
- * Makes a challenge for a user's passkeys at a relying party; each challenge counts once. Throws `auth/factor-not-found`.
- * @param given.sessionId The session that the challenge is to prove; null for a sign-in.
+ * Makes a challenge for a user's passkeys at a relying party. Each challenge can be used only once. Throws
+ * `auth/factor-not-found`.
+ * @param given.sessionId The session for which the challenge is a proof; null for a sign-in.
  */
 export async function challengeUser(
   app: AppContext,

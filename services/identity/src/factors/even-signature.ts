@@ -1,8 +1,8 @@
 const numberBytes = 32;
 
 /**
- * Writes the two numbers of an ECDSA signature (DER) with all their leading zeros: the library that verifies it expects each
- * number at a fixed place. Returns any other text unchanged.
+ * Writes the two numbers of an ECDSA signature (DER) with all their leading zeros. The library that verifies the signature
+ * expects each number at a fixed place. Returns any other text unchanged.
  */
 export function evenSignature(signature: string): string {
   const bytes = Buffer.from(signature, 'base64url');
@@ -14,7 +14,7 @@ export function evenSignature(signature: string): string {
   return Buffer.concat([Buffer.from([0x30, body.length]), body]).toString('base64url');
 }
 
-/** The head of a number of 33 bytes, the first of which is a zero for the sign. */
+/** The head of a number of 33 bytes. The first byte is a zero for the sign. */
 const head = Buffer.from([0x02, numberBytes + 1, 0]);
 
 function numberAt(bytes: Buffer, at: number): { number: Buffer; end: number } | undefined {

@@ -2,14 +2,17 @@ import { ApiError } from '@kith/base';
 import type { AppContext } from '../app.ts';
 import type { Project, User } from '../store/index.ts';
 
-/** The account of a caller. It may be deleted already, as a token outlives its account for a moment. Throws `auth/unauthorized`. */
+/**
+ * The account of a caller. Throws `auth/unauthorized` if the account was deleted: an access token stays valid for a moment
+ * after that.
+ */
 export async function accountOf(app: AppContext, projectId: string, userId: string): Promise<User> {
   const user = await app.store.users.account(projectId, userId);
   if (user) return user;
   throw new ApiError('auth/unauthorized', { message: 'The account of this access token was deleted.' });
 }
 
-/** The account together with its project. A project that is being deleted is gone before its accounts are. */
+/** The account together with its project. When a project is deleted, the project disappears before its accounts. */
 export async function accountAndProjectOf(
   app: AppContext,
   projectId: string,

@@ -5,13 +5,13 @@ import type { PasskeyFactor, StoredFactor } from '../store/index.ts';
 import { evenSignature } from './even-signature.ts';
 import { mayUsePasskey } from './web-origins.ts';
 
-/** COSE numbers of the supported algorithms: ES256, which every authenticator has, and RS256, which those of Windows have. */
+/** COSE numbers of the supported algorithms. Every authenticator has ES256; the authenticators of Windows have RS256. */
 const algorithms = { ES256: -7, RS256: -257 } as const;
-/** How long a challenge counts; browsers are told to wait no longer than this. */
+/** How long a challenge is valid, in ms. Browsers are told to wait no longer than this. */
 export const challengeMs = 5 * 60_000;
 const challengeBytes = 32;
 
-/** What a shown passkey has to match: the challenge that was given, the relying party, and the pages that may use it. */
+/** What a shown passkey must match: the given challenge, the relying party, and the pages that may use the passkey. */
 export interface Expected {
   challengeHash: string;
   rpId: string;
@@ -68,7 +68,7 @@ function descriptors(factors: readonly StoredFactor[], rpId: string) {
     .map(({ credentialId: id, transports }) => ({ type: 'public-key' as const, id, transports }));
 }
 
-/** Verifies a new passkey (WebAuthn Level 3, 7.1). Null if anything in it is invalid. */
+/** Verifies a new passkey (WebAuthn Level 3, 7.1). Returns null if anything in it is invalid. */
 export async function verifyNewPasskey(
   given: PasskeyRegistration,
   expected: Expected,
@@ -83,7 +83,7 @@ export async function verifyNewPasskey(
     const registration = given as unknown as Parameters<typeof server.verifyRegistration>[0];
     const { authenticator, userVerified } = await server.verifyRegistration(registration, checks(expected));
     const name = algorithm[0] as keyof typeof algorithms;
-    // Refused now: a stored passkey whose key cannot be read would be refused at every use.
+    // If the key cannot be read, the passkey is refused now. Once stored, it would be refused at every use.
     await server.parseCryptoKey(name, given.response.publicKey);
     if (!userVerified) return null;
     const { publicKey, transports } = given.response;
@@ -93,7 +93,7 @@ export async function verifyNewPasskey(
   });
 }
 
-/** Verifies what an authenticator has signed (WebAuthn Level 3, 7.2); returns the new counter, or null if it is invalid. */
+/** Verifies what an authenticator has signed (WebAuthn Level 3, 7.2). Returns the new counter, or null if anything is invalid. */
 export async function verifyPasskey(
   given: PasskeyAssertion,
   { credentialId: id, publicKey, algorithm, counter, transports }: PasskeyFactor,
@@ -113,7 +113,7 @@ export async function verifyPasskey(
   });
 }
 
-/** The hash of the challenge that a passkey answers; null if that cannot be read. */
+/** The hash of the challenge that a passkey answers; null if the challenge cannot be read. */
 export function challengeHashOf({ response }: Pick<PasskeyAssertion, 'response'>): string | null {
   try {
     return hashChallenge(String(parsers.parseClient(response.clientDataJSON).challenge));
@@ -123,8 +123,9 @@ export function challengeHashOf({ response }: Pick<PasskeyAssertion, 'response'>
 }
 
 /**
- * Refuses a page that is framed by a page of another origin: no setting says which origins may frame it, and a framed page can
- * be overlaid (WebAuthn Level 3, 7.1 and 7.2 on `crossOrigin` and `topOrigin`, 13.4.2). The library looks at neither.
+ * Refuses a page if it is framed by a page of another origin. No setting says which origins may frame the page, and a framed
+ * page can be overlaid (WebAuthn Level 3, 7.1 and 7.2 on `crossOrigin` and `topOrigin`, 13.4.2). The library checks neither of
+ * these two fields.
  */
 function refuseFramed({ response }: { response: { clientDataJSON: string } }): void {
   const { crossOrigin = false, topOrigin } = parsers.parseClient(response.clientDataJSON) as Framing;
@@ -145,7 +146,7 @@ function checks({ challengeHash, rpId, webOrigins }: Expected) {
   };
 }
 
-/** The library's errors contain its input, none of which may reach a log. */
+/** Returns null instead of an error of the library. Such an error contains parts of the input, which must not reach a log. */
 async function orNull<T>(verify: () => Promise<T>): Promise<T | null> {
   try {
     return await verify();

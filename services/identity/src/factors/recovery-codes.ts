@@ -2,10 +2,10 @@ import { hash } from 'node:crypto';
 import { recoveryCodeCount } from '@kith/contracts';
 import { Secret } from 'otpauth';
 
-/** 120 bits are 24 characters. From 112 bits on, a plain hash is enough (OWASP ASVS 5 6.5.2). */
+/** 15 bytes are 120 bits, which give 24 characters. From 112 bits on, a plain hash is enough (OWASP ASVS 5 6.5.2). */
 const bytes = 15;
 
-/** Makes a set of recovery codes, to be shown once, and their hashes, to be stored. */
+/** Makes a set of recovery codes, which are shown once, and their hashes, which are stored. */
 export function makeRecoveryCodes(): { codes: string[]; hashes: string[] } {
   const texts = Array.from({ length: recoveryCodeCount }, () => new Secret({ size: bytes }).base32);
   const codes = texts.map((text) => text.replaceAll(/(?<=.)(?=(?:.{6})+$)/g, '-'));

@@ -5,8 +5,9 @@ import type { Project, User } from '../store/index.ts';
 import { type Shown, useFactor } from './use-factor.ts';
 
 /**
- * Asks a user who has a second factor for it, after the password was found to be right (spec#accounts-factors-sign-in). Throws
- * `auth/second-factor-required`, `auth/too-many-attempts` and `auth/invalid-second-factor`.
+ * Called after the password was found to be right. If the user has a second factor, checks the factor that the request shows
+ * (spec#accounts-factors-sign-in). Throws `auth/second-factor-required`, `auth/too-many-attempts` and
+ * `auth/invalid-second-factor`.
  */
 export async function checkSecondFactor(
   app: AppContext,

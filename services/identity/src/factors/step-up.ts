@@ -3,26 +3,26 @@ import type { Caller } from '@kith/service';
 import type { AppContext } from '../app.ts';
 import type { FactorBook } from '../store/index.ts';
 
-/** How long a proof counts (spec#accounts-step-up). */
+/** How long a proof is valid, in ms (spec#accounts-step-up). */
 export const proofMs = 5 * 60_000;
 
 /**
- * Refuses a caller who has a second factor but has given no proof in the token's session within the last five minutes
- * (spec#accounts-step-up-required). Throws `auth/step-up-required`.
+ * Refuses a caller who has a second factor but no recent proof. The proof must be of the token's session and of the last five
+ * minutes (spec#accounts-step-up-required). Throws `auth/step-up-required`.
  */
 export async function requireStepUp(app: AppContext, projectId: string, caller: Caller): Promise<void> {
   const book = await app.store.factors.find({ projectId, userId: caller.userId });
   requireProof(book, caller.sessionId, app.now());
 }
 
-/** Does the same for a book that was already read. */
+/** Does the same as `requireStepUp` for a book that was already read. */
 export function requireProof(book: FactorBook, sessionId: string, at: Date): void {
   if (book.factors.length === 0) return;
   const isProved = book.proofs.some((one) => one.sessionId === sessionId && one.until > at.getTime());
   if (!isProved) throw new ApiError('auth/step-up-required');
 }
 
-/** The book with a new proof of a session, in place of an older proof of the same session. */
+/** The book with a new proof for a session. The new proof replaces an older proof for the same session. */
 export function withProof(book: FactorBook, sessionId: string, at: Date): FactorBook {
   const others = book.proofs.filter((one) => one.sessionId !== sessionId);
   return { ...book, proofs: [...others, { sessionId, until: at.getTime() + proofMs }] };

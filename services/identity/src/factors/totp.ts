@@ -2,11 +2,11 @@ import { Secret, TOTP } from 'otpauth';
 import type { AppContext } from '../app.ts';
 import { sealedFor } from '../store/index.ts';
 
-// The values that authenticator apps use by default: RFC 6238 with those of RFC 4226.
+// The values that authenticator apps use by default (RFC 6238 and RFC 4226).
 const common = { algorithm: 'SHA1', digits: 6, period: 30 };
-/** Bytes of a secret: as long as the hash (RFC 4226 4). */
+/** How many bytes a secret has: as many as the hash (RFC 4226 4). */
 const secretBytes = 20;
-/** How many steps before and after the present one count, too: clocks differ, and typing takes time. */
+/** How many time steps before and after the present step are accepted, too. Clocks differ, and typing takes time. */
 const window = 1;
 
 /** Makes a secret. An authenticator app reads `url` as a QR code or a link. */
@@ -21,8 +21,8 @@ export function sealTotp(app: AppContext, secret: string, userId: string): strin
 }
 
 /**
- * Returns the time step of a code that is valid at `at`; null for any other code. The step has to be later than `after`, so
- * that each code is accepted only once (RFC 6238 5.2).
+ * Returns the time step of a code that is valid at `at`; null for any other code. The step must be later than `after`, so that
+ * each code is accepted only once (RFC 6238 5.2).
  */
 export function totpStep(
   app: AppContext,

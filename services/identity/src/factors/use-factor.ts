@@ -13,13 +13,13 @@ export interface Shown {
 
 export interface Showing {
   userId: string;
-  /** The session that this is a proof for; null for a sign-in. */
+  /** The session for which the factor is a proof; null for a sign-in. */
   sessionId: string | null;
   webOrigins: readonly string[];
   at: Date;
 }
 
-/** Checks the factor that a user shows. Returns the book in which the factor's use is noted, or null if the factor is not accepted. */
+/** Checks the factor that a user shows. Returns the book with a note of the use, or null if the factor is not accepted. */
 export async function useFactor(
   app: AppContext,
   book: FactorBook,

@@ -5,8 +5,8 @@ import { listsOrigin } from '@kith/contracts';
 const localhost = 'localhost';
 
 /**
- * Checks the relying party's id of a new passkey: the host of one of the project's web origins, or a domain above one
- * (spec#accounts-factors-rp-id). Throws `auth/invalid-rp-id`.
+ * Checks the relying party's id of a new passkey. It must be the host of one of the project's web origins, or a domain above
+ * such a host (spec#accounts-factors-rp-id). Throws `auth/invalid-rp-id`.
  */
 export function checkRpId(rpId: string | undefined, webOrigins: readonly string[]): string {
   const hosts = webOrigins.length > 0 ? webOrigins.map(hostOf) : [localhost];
@@ -14,7 +14,7 @@ export function checkRpId(rpId: string | undefined, webOrigins: readonly string[
   throw new ApiError('auth/invalid-rp-id', { field: 'rpId' });
 }
 
-/** Tells whether a page of this origin may use a passkey of this relying party. */
+/** Returns whether a page of this origin may use a passkey of this relying party. */
 export function mayUsePasskey(origin: string, rpId: string, webOrigins: readonly string[]): boolean {
   if (!URL.canParse(origin) || !isWithin(hostOf(origin), rpId)) return false;
   return webOrigins.length > 0 ? listsOrigin(webOrigins, origin) : hostOf(origin) === localhost;

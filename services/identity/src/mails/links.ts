@@ -1,7 +1,10 @@
 import type { MailKind } from '@kith/contracts';
 import type { Project } from '../store/records.ts';
 
-/** Whether a page may lead to this address: its origin is exactly one of the project's (spec#accounts-verify-link-redirect). */
+/**
+ * Whether a page may lead to this address. The address's origin must be exactly one of the project's web origins
+ * (spec#accounts-verify-link-redirect).
+ */
 export function mayLeadTo(project: Pick<Project, 'webOrigins'>, address: string): boolean {
   // Refuses what a browser would parse differently: control characters, spaces and backslashes.
   if (!URL.canParse(address) || /[\\\s\p{Cc}]/u.test(address)) return false;
@@ -21,8 +24,9 @@ export function applicationPage({
 }
 
 /**
- * A mail's link. For a new password it leads to the application. For an address it leads to the page of `verify-email-link` if
- * the public URL is known, otherwise to the application. If no page is known, it is the token alone (spec#accounts-mail-texts).
+ * A mail's link. A link for a new password leads to the application. Any other link leads to the page of `verify-email-link` if
+ * the public URL is known, otherwise to the application. If no page is known, returns the token alone
+ * (spec#accounts-mail-texts).
  */
 export function linkOf(
   project: Project,
@@ -35,7 +39,7 @@ export function linkOf(
   }
   const page = applicationPage(project);
   if (page === undefined) return token;
-  // Behind a `#` the token reaches no server and no server log; the application reads it there.
+  // The token comes after a `#`. There it reaches no server and no server log, but the application can read it.
   const last = page.slice(page.lastIndexOf('#') + 1);
   return `${page}${last.includes('?') ? '&' : '?'}${new URLSearchParams({ mail: kind, token })}`;
 }

@@ -6,11 +6,11 @@ import { applicationPage, mayLeadTo } from './links.ts';
 /** Throws `auth/mail-unavailable` if no mail can be sent. */
 export function needMails(app: Pick<AppContext, 'postman'>): void {
   if (app.postman.isThere) return;
-  // Long, because only an operator can change this.
+  // The wait is long, because only an operator can change this.
   throw new ApiError('auth/mail-unavailable', { headers: { 'Retry-After': '3600' } });
 }
 
-/** Stores a mail to a user; it is sent in the background. `false` if the user is gone. */
+/** Stores a mail to a user. The mail is sent in the background. Returns `false` if the user is gone. */
 export async function mailUser(
   app: Pick<AppContext, 'postman' | 'store'>,
   user: Pick<User, 'projectId' | 'id'>,
@@ -21,7 +21,10 @@ export async function mailUser(
   return isStored;
 }
 
-/** The mail that verifies an address, which its user needs before a first session; its page leads back to the application. */
+/**
+ * The mail that verifies an address. The user must verify the address before the first session. The page of the mail leads back
+ * to the application.
+ */
 export function firstVerification(project: Project, address: string): NewMailing {
   const page = applicationPage(project);
   const redirect = page !== undefined && mayLeadTo(project, page) ? page : null;

@@ -4,8 +4,8 @@ import type { IdentityStore } from '../store/index.ts';
 const atOnce = 100;
 
 /**
- * Turns the noted changes of second factors into mails. Notes from before a restore are dropped. If a process dies while it
- * does so, a user may be told twice.
+ * Turns the noted changes of second factors into mails. Notes from before a restore are dropped. If a process dies meanwhile, a
+ * user may get a mail twice.
  */
 export async function storeNotices({
   store,

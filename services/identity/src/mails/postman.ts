@@ -14,7 +14,7 @@ export interface PostmanOptions {
   transport: Transport | null;
   /** The address by which clients reach the gateway. */
   publicUrl?: string | undefined;
-  /** When the database was last restored; mails that waited before then are not sent. */
+  /** When the database was last restored. Mails that were already waiting then are not sent. */
   restoredAt: number;
   log: Logger;
   times?: Partial<MailTimes> | undefined;
@@ -29,17 +29,23 @@ export interface MailTimes {
 }
 
 const usualTimes: MailTimes = { everyMs: 5_000, retryMs: 15_000 };
-/** Longer than a try takes. After this time, the mail of a process that died is sent again. */
+/**
+ * How long a process reserves a mail, in ms: longer than a try takes. If the process dies, the mail is sent again after this
+ * time.
+ */
 const leaseMs = 3 * 60_000;
 const longestWaitMs = 20 * 60_000;
-/** After how long sending is given up. */
+/** After how long the service gives up sending a mail, in ms. */
 const patienceMs = 4 * 3600 * 1000;
 const codePatienceMs = 10 * 60_000;
 /** The most mails to an address in an hour, of all kinds together (spec#accounts-mail-rate). */
 const mostAnHour = 5;
 const atOnce = 10;
 
-/** Sends waiting mails: makes the token of each mail, stores its hash, and then hands the mail over (docs/adr/0051). */
+/**
+ * Sends waiting mails: makes the token of each mail, stores the token's hash, and then hands the mail to the transport
+ * (docs/adr/0051).
+ */
 export class Postman {
   readonly #options: PostmanOptions;
   readonly #times: MailTimes;
@@ -58,12 +64,12 @@ export class Postman {
     return this.#options.transport !== null;
   }
 
-  /** Looks for mails now. Does not wait. */
+  /** Looks for due mails now. Does not wait for the result. */
   kick(): void {
     this.#sweeper?.kick();
   }
 
-  /** Resolves once the mails that are being sent are done. */
+  /** Stops sending. Resolves once no mail is being sent any more. */
   async stop(): Promise<void> {
     await this.#sweeper?.stop();
     this.#options.transport?.close();
@@ -86,7 +92,7 @@ export class Postman {
     }
   }
 
-  /** Makes mails for the resets that were asked for, if the account exists and has a password. */
+  /** Makes a mail for each requested password reset, if a user has the address. */
   async #takeResetRequests(): Promise<void> {
     const { store, secrets, log } = this.#options;
     for (;;) {
@@ -151,7 +157,7 @@ export class Postman {
     return { token, stored: { hash, until: tokenEnd({ kind, until }), failures: 0 } };
   }
 
-  /** Whether the address may get another mail. If not, mails that tell of a change already made wait, and all others are dropped. */
+  /** Whether the address may get another mail now. If not, a mail that reports a change waits, and any other mail is dropped. */
   async #mayMail(mailing: Mailing): Promise<boolean> {
     const { store, secrets, log } = this.#options;
     const { projectId, address, kind, userId } = mailing;
@@ -170,19 +176,19 @@ export class Postman {
     { code, responseCode = 0 }: { code?: string; responseCode?: number },
   ): Promise<void> {
     const { store, log } = this.#options;
-    // The server has refused this mail for good (RFC 5321 section 4.2.1). A failed sign-in at the server (EAUTH) is no refusal
-    // of the mail.
+    // With a code of 500 or more, the server has refused the mail for good (RFC 5321 section 4.2.1). `EAUTH` means that the
+    // sign-in at the server has failed: that is no refusal of the mail.
     const isForGood = responseCode >= 500 && code !== 'EAUTH';
     const waitMs = Math.min(this.#times.retryMs * 2 ** (tries - 1), longestWaitMs);
     const again = isForGood ? {} : { again: new Date(Date.now() + waitMs) };
     await store.mailings.settle(mailing, { tries, ...again });
-    // Does not log the server's message, as it names the address.
+    // Does not log the server's message, because it names the address.
     const { kind, userId } = mailing;
     log.warn({ kind, userId, tries, code, responseCode, isForGood }, 'a mail could not be sent');
   }
 }
 
-/** Whether a mail is still of use to its user, whose address may have changed since the mail was asked for. */
+/** Whether a mail is still of use. The user's address may have changed since the mail was requested. */
 function isStillFor({ kind, address }: Mailing, { email }: User): boolean {
   return kind === 'emailChange' || kind === 'emailChanged' || isNotice(kind) || address === email;
 }

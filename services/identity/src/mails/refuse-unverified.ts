@@ -4,7 +4,7 @@ import type { Project, User } from '../store/index.ts';
 import { firstVerification, mailUser } from './mail-user.ts';
 
 /**
- * If a project asks for verified addresses and the user's is not verified, sends the mail again and throws
+ * If the project requires verified addresses and the user's address is not verified, sends the mail again and throws
  * `auth/email-not-verified` (spec#accounts-unverified-sign-in).
  */
 export async function refuseUnverified(app: AppContext, project: Project, user: User): Promise<void> {

@@ -97,6 +97,6 @@ If it was not you, set a new password and make new recovery codes.
 export function textsOf(project: Pick<Project, 'mailTexts'>, kind: MailKind, filling: Filling): Text {
   const { subject, text } = project.mailTexts[kind] ?? usual[kind];
   const fill = (one: string) => one.replaceAll(/\{(\w+)\}/g, (whole, name: string) => filling[name] ?? whole);
-  // A project’s name may have any characters.
+  // A project's name may contain any characters, even control characters.
   return { subject: fill(subject).replaceAll(/\p{Cc}+/gu, ' '), text: fill(text) };
 }

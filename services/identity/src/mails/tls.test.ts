@@ -53,7 +53,7 @@ test('a server on a network that offers no TLS gets no mail', async () => {
       transport?.close();
     }
   };
-  // Another address of this machine, which is not recognised as local.
+  // An address of this machine that is not recognised as local.
   const other = '[::ffff:127.0.0.1]';
   for (const query of ['', '?secure=true', '?ignoreTLS=false'])
     await expect(send(other, query)).rejects.toMatchObject({ code: 'ETLS' });

@@ -8,7 +8,10 @@ const hourMs = 60 * minuteMs;
 /** Mails with a token. */
 export type TokenKind = Exclude<MailKind, NoticeKind>;
 
-/** How long tokens are valid once they are sent. A token that undoes a change is valid no longer than its mail says. */
+/**
+ * How long tokens are valid after they are sent, in ms. A token that undoes a change expires no later than the `until` of its
+ * mail.
+ */
 const lifetimeMs: Readonly<Record<TokenKind, number>> = {
   passwordReset: hourMs,
   verificationLink: 24 * hourMs,
@@ -17,13 +20,13 @@ const lifetimeMs: Readonly<Record<TokenKind, number>> = {
   emailChanged: 7 * 24 * hourMs,
 };
 
-/** How long a user may take back an address that was changed (spec#accounts-old-address). */
+/** How long a user may take back the old address after a change, in ms (spec#accounts-old-address). */
 export const undoMs = lifetimeMs.emailChanged;
-/** After this many wrong tries a code is invalid. */
+/** After this many wrong tries, a code is invalid. */
 export const mostFailures = 5;
 export const codeForm = /^\d{6}$/;
 
-/** Whether a mail only tells of a change. */
+/** Whether a mail of this kind only reports a change. */
 export function isNotice(kind: MailKind): kind is NoticeKind {
   return noticeKinds.some((one) => one === kind);
 }
@@ -40,12 +43,12 @@ export function tokenEnd({ kind, until }: { kind: TokenKind; until: number }): n
   return kind === 'emailChanged' ? Math.min(end, until) : end;
 }
 
-/** The hash that a token is stored and found by. SHA-256 is enough for 256 random bits. */
+/** The hash under which a token is stored and found. SHA-256 is enough for 256 random bits. */
 export function hashToken(token: string): string {
   return hash('sha256', token, 'base64url');
 }
 
-/** The hash of a user's code, keyed: there are only a million codes. */
+/** The keyed hash of a user's code. A hash without a key would not be safe, because there are only a million codes. */
 export function hashCode(
   secrets: Pick<Secrets, 'hash'>,
   user: { projectId: string; id: string },
@@ -54,7 +57,7 @@ export function hashCode(
   return secrets.hash('mail-code', `${user.projectId}|${user.id}|${code}`);
 }
 
-/** The hash of an address in a project, for counting mails; there may be no account with this address. */
+/** The hash of an address in a project. It serves to count the mails to the address, even if no account has the address. */
 export function hashAddress(secrets: Pick<Secrets, 'hash'>, projectId: string, address: string): string {
   return secrets.hash('mail-address', `${projectId}|${address}`);
 }

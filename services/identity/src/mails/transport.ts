@@ -26,7 +26,7 @@ export interface TransportConfig {
   smtpUrl?: string | undefined;
   /** The address that mails come from. */
   from?: string | undefined;
-  /** The folder that mails are written to during development, without a mail server. */
+  /** The folder to which mails are written during development, if there is no mail server. */
   folder?: string | undefined;
 }
 
@@ -43,7 +43,7 @@ const connectMs = 10_000;
 const silentMs = 30_000;
 
 async function smtpTransport(url: string, from: string): Promise<Transport> {
-  // Loaded only if it is used, as it takes memory and time.
+  // The module is loaded only if it is used, because loading it takes memory and time.
   const { createTransport } = await import('nodemailer');
   const smtp = createTransport({
     // These come first, so that the address's query can override them.
@@ -57,7 +57,7 @@ async function smtpTransport(url: string, from: string): Promise<Transport> {
       await smtp.sendMail({
         ...{ from: { name: fromName, address: from }, to: { name: '', address: to }, subject, text },
         messageId: `<${messageId}@${domain}>`,
-        // Keeps automatic responders from answering (RFC 3834).
+        // Keeps automatic responders from answering the mail (RFC 3834).
         headers: { 'Auto-Submitted': 'auto-generated' },
       });
     },

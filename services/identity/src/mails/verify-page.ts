@@ -7,7 +7,7 @@ button{font:inherit;padding:.6rem 1.4rem;border:0;border-radius:.5rem;background
 button:disabled{opacity:.5;cursor:default}
 button:focus-visible{outline:3px solid #60a5fa;outline-offset:2px}`;
 
-// The token goes in the body of the request; the address is relative, as the page may be behind a proxy that changes paths.
+// The token is in the body of the request. The address is relative, because the page may be behind a proxy that changes paths.
 const script = `const main=document.querySelector('main'),button=document.querySelector('button'),said=document.querySelector('[role=status]');
 button?.addEventListener('click',async()=>{
 button.disabled=true;

@@ -3,10 +3,10 @@ import { internalHandler } from '@kith/service';
 import { gatewayKeyOf } from '../api-key-views.ts';
 import type { AppContext } from '../app.ts';
 
-/** A key takes 5 KB at most: a page fits in a message of the bus. */
+/** How many keys a page has. A key takes 5 KB at most, so a page fits in a message of the bus. */
 const pageSize = 500;
 
-/** Answers all keys, for gateways (docs/adr/0053). */
+/** Returns all keys to gateways, page by page (docs/adr/0053). */
 export const apiKeysHandler = internalHandler(getApiKeys, async ({ after }, app: AppContext) => {
   const found = await app.store.apiKeys.after(after ?? '', pageSize);
   return {
@@ -15,7 +15,7 @@ export const apiKeysHandler = internalHandler(getApiKeys, async ({ after }, app:
   };
 });
 
-/** Notes when keys were used last. */
+/** Notes when keys were last used. */
 export const noteKeyUsesHandler = internalHandler(noteKeyUses, async ({ uses }, app: AppContext) => {
   await app.store.apiKeys.noteUses(new Map(uses.map(({ hash, at }) => [hash, new Date(at)])));
   return {};

@@ -6,7 +6,10 @@ import { attemptOf } from '../attempts.ts';
 import { requireStepUp } from '../factors/step-up.ts';
 import { mailUser, needMails } from '../mails/mail-user.ts';
 
-/** Sends a mail to the caller's new address; the address counts once the mail's token comes back (spec#accounts-change-email). */
+/**
+ * Sends a mail to the caller's new address. The address takes effect once the mail's token comes back
+ * (spec#accounts-change-email).
+ */
 export const changeEmailHandler = handler(
   changeEmail,
   async (request, app: AppContext) => {

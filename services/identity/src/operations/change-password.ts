@@ -8,7 +8,7 @@ import { refuseWeak } from '../password-rules.ts';
 import { finishEnding } from '../sessions.ts';
 import type { User } from '../store/index.ts';
 
-/** Changes the caller's password; its other sessions end with the same write (spec#accounts-change-password). */
+/** Changes the caller's password. The same write ends the caller's other sessions (spec#accounts-change-password). */
 export const changePasswordHandler = handler(
   changePassword,
   async (request, app: AppContext) => {

@@ -12,7 +12,9 @@ import { withNotice } from '../factors/tell.ts';
 import { totpStep } from '../factors/totp.ts';
 import type { Enrolment, StoredFactor } from '../store/index.ts';
 
-/** Confirms a second factor; the first one also brings the recovery codes (spec#accounts-factors-confirm). */
+/**
+ * Confirms a second factor. For the first factor, the answer also contains the recovery codes (spec#accounts-factors-confirm).
+ */
 export const confirmFactorHandler = handler(confirmFactor, async (request, app: AppContext) => {
   const { projectId, caller, params, body, deadline } = request;
   const { userId } = caller;
@@ -45,7 +47,7 @@ export const confirmFactorHandler = handler(confirmFactor, async (request, app: 
   return answer;
 });
 
-/** The confirmed factor that an enrolment becomes; null if the shown code or passkey is wrong. Throws `auth/invalid-body`. */
+/** The confirmed factor that an enrolment results in; null if the shown code or passkey is wrong. Throws `auth/invalid-body`. */
 async function confirmed(
   app: AppContext,
   { id, name, sealed, passkey }: Enrolment,

@@ -4,7 +4,7 @@ import { handler } from '@kith/service';
 import type { AppContext } from '../app.ts';
 import { revokeSession } from '../sessions.ts';
 
-/** Ends one of the caller's sessions, which may be the one it calls from (spec#accounts-sessions-delete). */
+/** Ends one of the caller's sessions. This may be the session of the request itself (spec#accounts-sessions-delete). */
 export const deleteSessionHandler = handler(
   deleteSession,
   async ({ projectId, caller, params }, app: AppContext) => {

@@ -6,7 +6,7 @@ import { factorListOf } from '../factors/show.ts';
 import { requireStepUp } from '../factors/step-up.ts';
 import { ownUserOf } from '../user-views.ts';
 
-/** Answers the head of the caller's export; the gateway asks the services for the lists that follow (docs/adr/0012). */
+/** Returns the first part of the caller's export. The gateway asks the services for the lists that follow (docs/adr/0012). */
 export const exportUserHandler = handler(exportUser, async (request, app: AppContext) => {
   const { projectId, caller, params } = request;
   if (caller.userId !== params.userId) throw new ApiError('auth/forbidden');

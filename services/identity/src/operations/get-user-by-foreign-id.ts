@@ -3,7 +3,7 @@ import { handler } from '@kith/service';
 import type { AppContext } from '../app.ts';
 import { asShown, showUser } from '../show-user.ts';
 
-/** Answers the user who has this id in the project's own backend (spec#users-by-foreign-id). */
+/** Returns the user who has this id in the project's own backend (spec#users-by-foreign-id). */
 export const getUserByForeignIdHandler = handler(getUserByForeignId, async (request, app: AppContext) => {
   const { projectId, query } = request;
   const { foreignId } = query;

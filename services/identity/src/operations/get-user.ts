@@ -3,7 +3,7 @@ import { handler } from '@kith/service';
 import type { AppContext } from '../app.ts';
 import { seesOwn, showUser } from '../show-user.ts';
 
-/** Answers a user's public profile; the user itself, and a server key, get the full one (spec#users-get, spec#users-own). */
+/** Returns a user's public profile. The user and a server key get the full profile (spec#users-get, spec#users-own). */
 export const getUserHandler = handler(getUser, async (request, app: AppContext) => {
   const { projectId, params } = request;
   const { users } = app.store;

@@ -13,8 +13,8 @@ import { differingFields, importedUserOf } from '../imported-user.ts';
 import type { ImportOutcome } from '../store/index.ts';
 
 /**
- * Imports users. The import makes no events: users begin at `seq` 0, and only later changes make events (docs/adr/0018). A row
- * with the id of an existing user changes nothing; if it differs from that user, it is a `conflict`.
+ * Imports users. The import makes no events: users begin at `seq` 0, and only later changes make events (docs/adr/0018). If a
+ * row has the id of an existing user, it changes nothing. If the row differs from that user, it is a `conflict`.
  */
 export const importUsersHandler = handler(importUsers, async ({ params, body }, app: AppContext) => {
   const { projectId } = params;

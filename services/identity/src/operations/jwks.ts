@@ -2,7 +2,7 @@ import { getJwks } from '@kith/contracts';
 import { handler } from '@kith/service';
 import type { AppContext } from '../app.ts';
 
-/** Answers the public keys (spec#accounts-jwks), from memory: verifiers get them while the database is away, too. */
+/** Returns the public keys (spec#accounts-jwks) from memory. So verifiers also get them while the database is away. */
 export const getJwksHandler = handler(
   getJwks,
   async (request, app: AppContext) => {

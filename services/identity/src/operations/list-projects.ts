@@ -5,8 +5,8 @@ import { readPage } from '../listing.ts';
 import { projectAnswer } from '../project-settings.ts';
 
 /**
- * Lists the projects, newest first, by page or by cursor; a key limited to some projects gets only these (spec#projects-list,
- * spec#operator-keys-projects).
+ * Lists the projects, newest first, by page or by cursor (spec#projects-list). If a key is limited to some projects, lists only
+ * these projects (spec#operator-keys-projects).
  */
 export const listProjectsHandler = handler(listProjects, async (request, app: AppContext) => {
   const only = request.operator?.projectIds ?? null;

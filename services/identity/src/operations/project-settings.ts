@@ -3,16 +3,19 @@ import { internalHandler } from '@kith/service';
 import type { AppContext } from '../app.ts';
 import { deletedSettingsOf, gatewaySettingsOf } from '../project-settings.ts';
 
-/** A project's settings take 45 KB at most: a page fits in a message of the bus. */
+/** How many projects a page has. A project's settings take 45 KB at most, so a page fits in a message of the bus. */
 const pageSize = 50;
 
-/** Answers the settings that gateways enforce, for each project that has set any, and which projects are deleted; sorted by id. */
+/**
+ * Returns the settings that gateways enforce, for each project that has set any. Also returns which projects are deleted.
+ * Sorted by id.
+ */
 export const projectSettingsHandler = internalHandler(
   getProjectSettings,
   async ({ after }, app: AppContext) => {
     const { projects } = app.store;
     const found = await projects.withSettings(after ?? '', pageSize);
-    // Asked for last: a project that is deleted meanwhile is in both answers and must count as deleted.
+    // Read last: a project that is deleted meanwhile is in both results and must count as deleted.
     const deleted = await projects.deletedAfter(after ?? '', pageSize);
     const all = new Map(found.map((project) => [project.id, gatewaySettingsOf(project)]));
     for (const id of deleted) all.set(id, deletedSettingsOf(id));

@@ -2,7 +2,7 @@ import { blocksPage, rebuildIdentityBlocks } from '@kith/contracts';
 import { ask, handler } from '@kith/service';
 import type { AppContext } from '../app.ts';
 
-/** Copies a page of connections' blocks; newer entries in the own copy stay. */
+/** Copies a page of the blocks that the connections service owns. If an entry in identity's own copy is newer, it stays. */
 export const rebuildBlocksHandler = handler(rebuildIdentityBlocks, async (request, app: AppContext) => {
   const { blocks, next } = await ask(app.bus, blocksPage, { after: request.body.after }, request);
   await app.store.blocks.keep(...blocks.map((block) => ({ ...block, isBlocked: true })));

@@ -5,7 +5,7 @@ import type { AppContext } from '../app.ts';
 import { requireProof } from '../factors/step-up.ts';
 import { withNotice } from '../factors/tell.ts';
 
-/** Removes a second factor of the caller's (spec#accounts-factors-remove). */
+/** Removes one of the caller's second factors (spec#accounts-factors-remove). */
 export const removeFactorHandler = handler(removeFactor, async (request, app: AppContext) => {
   const { projectId, caller, params, deadline } = request;
   const at = app.now();

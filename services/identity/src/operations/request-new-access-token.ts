@@ -17,8 +17,8 @@ import {
 const graceMs = 30_000;
 
 /**
- * Exchanges a refresh token for its successor, in one conditional write. A retry, or a second tab, gets the same
- * successor for 30 s; a used token that comes after that, or after its successor was used, ends the family
+ * Exchanges a refresh token for its successor, in one conditional write. For 30 s, a retry or a second tab gets the same
+ * successor. If a used token comes later, or comes after its successor was used, the whole family ends
  * (spec#accounts-refresh-grace, spec#accounts-refresh-reuse).
  */
 export const requestNewAccessTokenHandler = handler(
@@ -57,13 +57,13 @@ export const requestNewAccessTokenHandler = handler(
         const successor = openSuccessor(rotated.sealed, refreshToken);
         return { result: await sessionAnswer(app, user, session, successor, request) };
       }
-      // If the database was slow or silent, the client may have gone on with the token's successors meanwhile. That is no
-      // reuse: the token was good when it came in. The late answer reaches nobody, or a tab that is behind.
+      // If the database was slow or silent, the client may meanwhile have used the token's successors. This is no reuse,
+      // because the token was valid when it came in. The late answer reaches nobody, or only a tab that is behind.
       if (Date.now() >= request.deadline) throw new DeadlinePassed();
       if (wasGood) throw notRefreshed();
-      // The session as read may be older than the presented token. Then the session was rotated meanwhile, `revokeSession`
-      // returns `false`, and the token is judged again. A restore undoes rotations made after its backup: a token from one of
-      // those is unknown, but not stolen.
+      // The session may have been read before it got the presented token. Then the session was rotated meanwhile,
+      // `revokeSession` returns `false`, and the token is judged again. A restore undoes all rotations made after its backup. A
+      // token of such a rotation is unknown, but not stolen.
       const isFromBackup = session.lastUsedAt.getTime() < app.restoredAt;
       if (!isFromBackup) {
         const actor = `user:${session.userId}`;

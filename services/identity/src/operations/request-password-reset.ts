@@ -7,7 +7,7 @@ import { hashAddress } from '../mails/tokens.ts';
 
 /**
  * Notes that somebody wants to set a new password. The account is looked up in the background, so that neither the answer nor
- * its timing tells whether it exists (spec#accounts-request-reset).
+ * its timing shows whether the account exists (spec#accounts-request-reset).
  */
 export const requestPasswordResetHandler = handler(
   requestPasswordReset,

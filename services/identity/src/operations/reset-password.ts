@@ -10,8 +10,8 @@ import { finishEnding } from '../sessions.ts';
 import { userEvent } from '../user-events.ts';
 
 /**
- * Sets a new password by the token of a mail. The same write ends every session and marks the address as verified, as the token
- * was sent there. Second factors stay (spec#accounts-reset).
+ * Sets a new password with the token of a mail. The same write ends every session. It also marks the address as verified,
+ * because the token was sent there. Second factors stay (spec#accounts-reset).
  */
 export const resetPasswordHandler = handler(
   resetPassword,
@@ -35,7 +35,7 @@ export const resetPasswordHandler = handler(
     app.relay.kick();
     const { id: userId, sessionEpoch: epoch } = used.user;
     await finishEnding(app, { projectId, userId, epoch, reason });
-    // The user has proved to own the address, so waits end, and this client's failures are counted separately from now on
+    // The user has proved to own the address, so the waits end. From now on, this client's failures are counted separately
     // (spec#accounts-attempts-known-client).
     await app.attempts.end({ projectId, userId, address: mailing.address });
     await app.attempts.signedIn(attemptOf(request, { address: mailing.address, userId }));

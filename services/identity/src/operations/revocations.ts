@@ -8,8 +8,8 @@ import { refusedUntil } from '../suspension.ts';
 const pageSize = 10_000;
 
 /**
- * Answers what gateways must refuse as long as tokens from before the revocation may be valid. Only the first page has the
- * suspended users and the revoked keys.
+ * Returns what gateways must refuse while tokens from before the revocation may be valid. Only the first page has the suspended
+ * users and the revoked keys.
  */
 export const revocationsHandler = internalHandler(getRevocations, async ({ after }, app: AppContext) => {
   // Tokens from before this time have all expired.

@@ -2,7 +2,7 @@ import { type OutputOf, rotateKeys } from '@kith/contracts';
 import { handler } from '@kith/service';
 import type { AppContext } from '../app.ts';
 
-/** Makes the next signing key of access tokens, and answers all keys, newest first (spec#signing-keys-rotate). */
+/** Makes the next signing key of access tokens, and returns all keys, newest first (spec#signing-keys-rotate). */
 export const rotateKeysHandler = handler(rotateKeys, async (_request, app: AppContext) => {
   await app.keys.rotate();
   return keysAnswer(app);

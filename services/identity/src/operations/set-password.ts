@@ -6,7 +6,7 @@ import { refuseWeak } from '../password-rules.ts';
 import { projectUserOf } from '../project-user-views.ts';
 import { endAllSessions } from '../sessions.ts';
 
-/** Sets a user's password for an operator; the same write ends all the user's sessions (spec#admin-users-set-password). */
+/** Sets a user's password for an operator. The same write ends all the user's sessions (spec#admin-users-set-password). */
 export const setPasswordHandler = handler(
   setPassword,
   async (request, app: AppContext) => {
@@ -20,7 +20,7 @@ export const setPasswordHandler = handler(
       passwordHash ??= await app.passwords.hash(body.password, deadline);
       const after = await endAllSessions(app, { ...before, passwordHash }, 'password-set');
       if (!after) return undefined;
-      // The user who asked the operator for this may be one whose attempts have to wait.
+      // Perhaps the user's attempts have to wait, and the user asked the operator for help because of this.
       await app.attempts.end({ projectId: after.projectId, userId: after.id, address: before.email });
       return { result: await projectUserOf(app, after) };
     };

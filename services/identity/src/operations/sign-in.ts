@@ -37,7 +37,7 @@ async function replaceImportedHash(
     await app.store.imports.replaceHash(user, user.passwordHash, hash);
   } catch (error) {
     if (error instanceof DeadlinePassed) throw error;
-    // The old hash opens the account as well, until a later sign-in replaces it.
+    // The user can also sign in with the old hash, and a later sign-in replaces this hash.
     log.warn({ err: error }, 'an imported password hash is not replaced yet');
   }
 }

@@ -5,7 +5,7 @@ import { revokeSession } from '../sessions.ts';
 import { hashFamily } from '../tokens/refresh-token.ts';
 
 /**
- * Ends the session of a refresh token, even of a used one. Without a token, or with any other text, no session ends
+ * Ends the session of a refresh token, even of a used one. If the token is absent or any other text, no session ends
  * (spec#accounts-sign-out).
  */
 export const signOutHandler = handler(signOut, async ({ projectId, body, audit }, app: AppContext) => {

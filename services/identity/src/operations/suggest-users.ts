@@ -7,8 +7,10 @@ import { publicUserOf } from '../user-views.ts';
 
 const most = 5;
 
-/** Suggests users by a part of their username or name, in any script (spec#users-suggestions). A blank query suggests
- * nobody, and no user is suggested to one who is blocked by it or blocks it (spec#blocks-hides). */
+/**
+ * Suggests users by a part of their username or name, in any script (spec#users-suggestions). A blank query suggests nobody. If
+ * one of two users blocks the other, neither is suggested to the other (spec#blocks-hides).
+ */
 export const suggestUsersHandler = handler(suggestUsers, async (request, app: AppContext) => {
   const search = fold(request.query.query);
   if (search === '' || !(await seesProfiles(app, request))) return [];

@@ -19,7 +19,7 @@ export const suspendUserHandler = handler(suspendUser, async (request, app: AppC
   return projectUserOf(app, user);
 });
 
-/** Restores a user, who may sign in again; ended sessions stay ended (spec#admin-users-restore). */
+/** Restores a user, who may then sign in again. Ended sessions stay ended (spec#admin-users-restore). */
 export const restoreUserHandler = handler(restoreUser, async (request, app: AppContext) => {
   const { params, deadline } = request;
   return projectUserOf(app, await restore(app, { ...params, deadline }));

@@ -11,8 +11,8 @@ import { userEvent } from '../user-events.ts';
 import { ownUserOf } from '../user-views.ts';
 
 /**
- * Changes the caller's own profile; a server key may change any user's, and also role and reputation (spec#users-update,
- * spec#users-role-server-keys). A request that changes nothing stores nothing and makes no event.
+ * Changes the caller's own profile. A server key may change any user's profile, and also the role and the reputation
+ * (spec#users-update, spec#users-role-server-keys). A request that changes nothing stores nothing and makes no event.
  */
 export const updateUserHandler = handler(updateUser, async (request, app: AppContext) => {
   const { projectId, caller, params, body } = request;

@@ -3,7 +3,7 @@ import { internalHandler } from '@kith/service';
 import type { AppContext } from '../app.ts';
 import { publicUserOf } from '../user-views.ts';
 
-/** Answers users for other services' copies; an unknown id is simply absent. */
+/** Returns users for other services' copies. Unknown ids are left out. */
 export const usersByIdsHandler = internalHandler(
   usersByIds,
   async ({ projectId, userIds }, app: AppContext) => {

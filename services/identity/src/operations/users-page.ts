@@ -4,10 +4,13 @@ import type { AppContext } from '../app.ts';
 import { publicUserOf } from '../user-views.ts';
 
 const pageSize = 500;
-/** Half of what a message holds (`maxPayload`). Of profiles with the longest texts and metadata, only a few fit in a page. */
+/**
+ * How many bytes a page may have: half of what a message holds (`maxPayload`). If profiles have the longest texts and metadata,
+ * only a few fit in a page.
+ */
 const pageBytes = 2 * 1024 * 1024;
 
-/** Gives other services all users, to rebuild their copies from. */
+/** Returns a page of all users. Other services rebuild their copies from these pages. */
 export const usersPageHandler = internalHandler(usersPage, async ({ after }, app: AppContext) => {
   const found = await app.store.people.page(after ?? '', pageSize);
   const all = found.map((user) => ({
@@ -20,7 +23,7 @@ export const usersPageHandler = internalHandler(usersPage, async ({ after }, app
   return { users, next: last ? `${last.projectId}|${last.id}` : null };
 });
 
-/** How many of some values fit into a page, at least one. */
+/** How many of the values fit into a page; at least one. */
 function fitting(values: readonly unknown[]): number {
   let bytes = 0;
   for (const [index, value] of values.entries()) {

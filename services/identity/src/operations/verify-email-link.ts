@@ -6,7 +6,7 @@ import { mayLeadTo } from '../mails/links.ts';
 import { hashToken } from '../mails/tokens.ts';
 import { pagePolicy, verifyPage } from '../mails/verify-page.ts';
 
-/** Gives the page that the link of a mail leads to; reading the page changes nothing (spec#accounts-verify-link-button). */
+/** Returns the page to which the link of a mail leads. Reading the page changes nothing (spec#accounts-verify-link-button). */
 export const verifyEmailLinkHandler = handler(
   verifyEmailLink,
   async ({ projectId, query, setHeader }, app: AppContext) => {

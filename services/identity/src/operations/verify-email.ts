@@ -32,18 +32,18 @@ export const verifyEmailHandler = handler(
   },
 );
 
-/** The change that a token makes to its user; null if it is void. */
+/** The change that a token makes to its user; null if the token is void. */
 function useOf(before: User, mailing: Mailing): TokenUse | null {
   const { kind, address } = mailing;
   if (kind === 'emailChange') return changeAddress(before, address);
   if (kind === 'emailChanged') return undoChange(before, mailing);
-  // A token for a new password serves only that. Any other token is void if the user's address has changed since.
+  // A token for a new password is of no use here. Any other token is void if the user's address has changed since.
   if (kind === 'passwordReset' || before.email !== address) return null;
   return verified(before, {});
 }
 
 /**
- * The new address takes effect; a mail to the old one tells of it and can undo it (spec#accounts-new-address,
+ * The new address takes effect. A mail to the old address reports the change and can undo it (spec#accounts-new-address,
  * spec#accounts-old-address).
  */
 function changeAddress(before: User, address: string): TokenUse {
@@ -54,13 +54,16 @@ function changeAddress(before: User, address: string): TokenUse {
   return { ...verified(before, { email: address }), ...mail };
 }
 
-/** The old address takes effect again. Whoever changed it is signed out, and mails asked for since are void. */
+/**
+ * The old address takes effect again. All sessions end, so whoever changed the address is signed out. Mails that were requested
+ * since the change are void.
+ */
 function undoChange(before: User, { address, until }: Mailing): TokenUse {
   const ended = { sessionEpoch: before.sessionEpoch + 1, keptSession: null };
   return {
     ...verified(before, { email: address, ...ended }),
     ending: 'ended',
-    // Mails of earlier changes stay: users can also go back to an address they had before.
+    // Mails of earlier changes stay. With these mails, users can also go back to an address they had before.
     drops: (one) => one.kind !== 'emailChanged' || one.until > until,
   };
 }

@@ -13,8 +13,8 @@ import { verifyExternalToken } from '../tokens/external-token.ts';
 import { userEvent } from '../user-events.ts';
 
 /**
- * Signs in a user for whom the project's own backend vouches. The user is created, or its profile updated, from what the token
- * says. Fields that a profile cannot hold, and a username that somebody else has, are left out (spec#accounts-external-user,
+ * Signs in a user for whom the project's own backend vouches. Creates the user, or updates the profile, from what the token
+ * says. Leaves out fields that a profile cannot hold, and a username that somebody else has (spec#accounts-external-user,
  * spec#accounts-external-left-out, spec#accounts-external-username).
  */
 export const verifyExternalUserHandler = handler(verifyExternalUser, async (request, app: AppContext) => {
@@ -42,7 +42,7 @@ export const verifyExternalUserHandler = handler(verifyExternalUser, async (requ
   };
   const user = await untilMade(attempt, request);
   if (await app.erasedExternals.refuses(projectId, external)) {
-    // Erased since the first check: a user whom this token has brought back must not stay.
+    // The user was erased after the first check. If this token has created the user again, the new user must not stay.
     const isNew = user.createdAt.getTime() === now.getTime();
     audit.tell({ actor: `user:${user.id}` });
     if (isNew) await eraseAccount(app, { projectId, userId: user.id, deadline: request.deadline });
@@ -52,10 +52,13 @@ export const verifyExternalUserHandler = handler(verifyExternalUser, async (requ
   return openSession(app, user, request, now, 'auth/invalid-token');
 });
 
-/** Where refused requests note who has asked. */
+/** Where a refused request notes who has sent it. */
 type Told = OperationRequest<typeof verifyExternalUser>['audit'];
 
-/** The user, or why it is not stored yet: another request has created or changed it meanwhile, or its username is taken. */
+/**
+ * The stored user, or why the user is not stored yet. `stale`: another request has created or changed the user meanwhile.
+ * `username-taken`: another user has the username.
+ */
 type Upserted = User | 'stale' | 'username-taken';
 
 async function upsert(
@@ -104,7 +107,7 @@ async function update(app: AppContext, before: User, given: GivenProfile, now: D
 function profileOf(userData: Record<string, unknown>): GivenProfile {
   const given: Record<string, unknown> = {};
   for (const [field, schema] of Object.entries(profileFields)) {
-    // Only the length of the token was limited, as a text: its content may nest as deep as that length allows.
+    // Only the length of the token as a text was limited. Within this length, its content may be nested very deeply.
     if (!Object.hasOwn(userData, field) || isTooDeep(userData[field])) continue;
     const parsed = schema.safeParse(userData[field]);
     if (parsed.success) given[field] = parsed.data;

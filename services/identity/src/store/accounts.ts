@@ -5,7 +5,7 @@ import { everything, lastIn, projectIn, userKey } from './keys-of.ts';
 import type { EndingReason, Suspension, User } from './records.ts';
 import { changeUser, dateOf, userOf } from './user-document.ts';
 
-/** Sessions of a user that its last change made outdated, and that may not all be revoked yet. */
+/** Sessions of a user that the last change of the user made outdated. Perhaps not all of them are revoked yet. */
 export interface Ending {
   projectId: string;
   userId: string;
@@ -16,7 +16,10 @@ export interface Ending {
 /** Maximum number of users suspended within the lifetime of a token. */
 const most = 100_000;
 
-/** The parts of a user that concern signing in. A change that ends sessions is one write; the sessions are revoked after it. */
+/**
+ * The parts of a user that concern signing in. A change that ends sessions is one write. The sessions are revoked after this
+ * write.
+ */
 export class Accounts {
   readonly #documents: Documents;
 
@@ -25,9 +28,9 @@ export class Accounts {
   }
 
   /**
-   * Stores `passwordHash`, `isActive`, `suspendedAt`, `sessionEpoch`, `keptSession`, `updatedAt`, `rev` and `seq`, with the
-   * event if there is one, provided that `rev` is one above the stored one; otherwise the result is `stale`. With `ending` the
-   * user stays among `endings` until `ended` is called. `suspension`, if given, replaces what is known of the suspension.
+   * Stores `passwordHash`, `isActive`, `suspendedAt`, `sessionEpoch`, `keptSession`, `updatedAt`, `rev` and `seq`, and the
+   * event if there is one. If `rev` is not one above the stored `rev`, stores nothing and returns `stale`. With `ending`, the
+   * user stays among `endings` until `ended` is called. `suspension`, if given, replaces what is stored of the suspension.
    */
   async update(
     user: User,
@@ -57,14 +60,14 @@ export class Accounts {
     });
   }
 
-  /** Notes that the sessions of an ending are revoked, unless there was another ending since. */
+  /** Notes that the sessions of an ending are revoked, unless another ending of the user has begun since. */
   async ended({ projectId, userId, epoch }: Ending): Promise<void> {
     await changeUser(this.#documents, { projectId, id: userId }, (doc) =>
       doc.sessionEpoch === epoch && doc.ending !== null ? { set: { ...doc, ending: null } } : null,
     );
   }
 
-  /** End and reason that operators have given for suspensions of users, by user id. */
+  /** The end and the reason that operators have given for each user's suspension, by user id. */
   async suspensions(some: readonly User[]): Promise<Map<string, Suspension>> {
     const ids = some.filter(({ isActive }) => !isActive).map(({ projectId, id }) => userKey(projectId, id));
     const found = ids.length > 0 ? await this.#documents.get(suspensions, ids) : new Map<string, never>();

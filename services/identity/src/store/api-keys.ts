@@ -11,7 +11,7 @@ const batch = 1_000;
 
 /** The first part of the ids of operators' keys; ids of server keys begin with the project. */
 const operators = '-';
-/** Whose keys are meant: the operators', or a project's. */
+/** Whose keys are meant: null for the operators' keys, or the id of a project. */
 type Owner = string | null;
 
 /** The keys of operators, and server keys. */
@@ -59,7 +59,7 @@ export class ApiKeys {
     return found.map((stored) => ({ ...apiKeyOf(stored), place: stored.id }));
   }
 
-  /** Removes a key for good; gives the removed key, or null if there was none. */
+  /** Removes a key for good; returns the removed key, or null if there was none. */
   async remove(owner: Owner, id: string): Promise<ApiKey | null> {
     const key = keyOf(owner, id);
     const stored = (await this.#documents.get(apiKeys, [key])).get(key);
@@ -81,7 +81,10 @@ export class ApiKeys {
     while ((await this.#documents.clear(keyUses, { ...within(projectId), limit: batch })) > 0);
   }
 
-  /** Notes when keys, by their hashes, were used last; a use earlier than the noted one is ignored. */
+  /**
+   * Notes when keys were last used. `uses` names the keys by their hashes. If a use is earlier than the noted one, it is
+   * ignored.
+   */
   async noteUses(uses: ReadonlyMap<string, Date>): Promise<void> {
     const found = await this.#documents.by(apiKeys, 'hash', [...uses.keys()]);
     const copies = [...found].flatMap(([hash, keys]) => {

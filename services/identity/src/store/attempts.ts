@@ -7,7 +7,10 @@ import { type Attempt, type Failures, renewMs } from './records.ts';
 /** How many clients of an account one read gets. */
 const batch = 1_000;
 
-/** Failed attempts to sign in: those of all strangers at an address, and those of each client that an account knows. */
+/**
+ * Failed attempts to sign in. The failures of all strangers at an address count together. Each client that an account knows has
+ * a count of its own.
+ */
 export class Attempts {
   readonly #documents: Documents;
 
@@ -28,7 +31,7 @@ export class Attempts {
   }
 
   /**
-   * Notes that a client has signed in to an account. A client that has signed in shortly before is not noted again. Throws as
+   * Notes that a client has signed in to an account. If the client has signed in shortly before, nothing changes. Throws as
    * `untilMade` does.
    */
   signedIn(id: string, at: number, deadline?: number): Promise<void> {

@@ -5,7 +5,7 @@ import { type ListPage, type ListRange, placeBounds, placeOf } from '../listing.
 import { audits, type StoredAudit } from './collections.ts';
 import { lastIn, within } from './keys-of.ts';
 
-/** The rows that are asked for. `actor` is the id inside an actor, or the whole actor if it has no id. */
+/** Which rows to read. `actor` is the id inside an actor. If an actor has no id, it is the whole actor. */
 export interface AuditFilter {
   projectId?: string | undefined;
   actor?: string | undefined;
@@ -14,7 +14,7 @@ export interface AuditFilter {
   to?: Date | undefined;
 }
 
-/** A row in the form that lists sort. */
+/** A row with the time by which lists sort. */
 export type ListedAudit = AuditRow & { createdAt: Date };
 
 /** How many rows one read gets. */
@@ -30,13 +30,13 @@ export class Audits {
     this.#documents = documents;
   }
 
-  /** Stores a row, unless it is there. */
+  /** Stores a row, unless it is already stored. */
   async add(row: AuditRow): Promise<void> {
     await this.#documents.change([{ in: audits, target: placeIn(row), set: storedOf(row) }]);
   }
 
   /**
-   * Counts a failure in the row of failures like it; the first failure makes the row and publishes `event`. Throws as
+   * Counts a failure in the row of failures like it. The first failure makes the row and publishes `event`. Throws as
    * `untilMade` does.
    */
   async fail(row: AuditRow, event: EventEnvelope): Promise<void> {
@@ -72,7 +72,7 @@ export class Audits {
     return { rows: rest.slice(0, limit), total: all.length };
   }
 
-  /** Removes from the rows about a user what identifies the user. Repeatable (spec#audit-unchanged). */
+  /** Removes everything that identifies a user from the rows about the user. Repeatable (spec#audit-unchanged). */
   async erase(
     { projectId, userId }: { projectId: string; userId: string },
     hash: (text: string) => string,
@@ -106,12 +106,12 @@ export class Audits {
   }
 }
 
-/** A row about somebody whose account was erased. */
+/** The row as erasure leaves it: without anything that identifies the erased user. */
 export function erased(row: AuditRow, hash: (text: string) => string): AuditRow {
   const anonymous = (text: string) => `erased:${hash(text)}`;
   if (!row.actor.startsWith('user:'))
     return { ...row, target: row.target?.startsWith('user:') ? anonymous(row.target) : row.target };
-  // A user's session ids lead to the user as well, and clients choose the request ids they send.
+  // The ids of a user's sessions would also lead to the user. So would request ids, which clients choose themselves.
   return {
     ...row,
     actor: anonymous(row.actor),
@@ -121,7 +121,7 @@ export function erased(row: AuditRow, hash: (text: string) => string): AuditRow 
   };
 }
 
-/** The index that finds the rows, the prefix of its keys, and what remains to be checked in each row. */
+/** The index that finds the rows, the prefix of its keys, and the check that each found row still needs. */
 function planOf({ projectId, actor, action }: AuditFilter): {
   index: string | undefined;
   prefix: string;

@@ -2,7 +2,7 @@ import type { Documents } from '@kith/store';
 import { blocks } from './collections.ts';
 import { lastIn, within } from './keys-of.ts';
 
-/** Whether one user blocks another, with the order of the event that told it (`eventOrder`). */
+/** Whether one user blocks another, with the order of the event that reported this (`eventOrder`). */
 export interface Block {
   projectId: string;
   blockerId: string;
@@ -23,7 +23,7 @@ export class Blocks {
     this.#documents = documents;
   }
 
-  /** Stores blocks, except those for which the stored one is as new or newer. */
+  /** Stores blocks. If a stored block is as new as the given one or newer, it stays. */
   async keep(...told: readonly Block[]): Promise<void> {
     const copies = told.flatMap(({ isBlocked, seq, ...block }) =>
       idsOf(block).map((id) => ({ id, doc: { isBlocked }, epoch: 0, version: seq })),
@@ -37,20 +37,21 @@ export class Blocks {
     return found.filter(({ doc }) => doc.isBlocked).map(({ id }) => lastIn(id));
   }
 
-  /** Forgets every block that a user is on either side of. */
+  /** Forgets every block by a user and every block of the user. */
   async forget(projectId: string, userId: string): Promise<void> {
     for (;;) {
       const found = await this.#documents.range(blocks, { ...within(projectId, userId), limit: batch });
       if (found.length === 0) return;
       const own = found.map(({ id }) => id);
-      // Erases the rows in the other users' lists first: if the process dies here, the user's own rows still lead to them.
+      // Erases the rows in the lists of other users first. If the process dies here, the user's own rows still lead to those
+      // rows.
       await this.#documents.clearIds(blocks, own.map(mirrorOf));
       await this.#documents.clearIds(blocks, own);
     }
   }
 }
 
-/** The ids of a block, one in each user's list. `by` means that the list's owner blocks the other. */
+/** The ids of a block: one id in each user's list. `by` means that the owner of the list blocks the other user. */
 function idsOf({ projectId, blockerId, blockedId }: Omit<Block, 'isBlocked' | 'seq'>): string[] {
   return [`${projectId}|${blockerId}|by|${blockedId}`, `${projectId}|${blockedId}|of|${blockerId}`];
 }

@@ -30,14 +30,14 @@ type AsStored<T, Ids extends keyof T> = {
 };
 
 /**
- * `publicProfiles`: whether strangers see profiles at all; `wholeProfiles`: whether they see them whole. Projects stored by
- * versions that do not know cards have only the first, and `true` was the default then.
+ * `publicProfiles`: whether strangers see profiles at all. `wholeProfiles`: whether strangers see whole profiles. Versions that
+ * do not know cards have stored only `publicProfiles`, and `true` was the default then.
  */
 export type StoredProject = Omit<AsStored<Project, 'id'>, 'publicProfiles'> & {
   publicProfiles: boolean;
   wholeProfiles?: boolean | undefined;
 };
-/** `lastActive` is the first sign-in; `seen` holds the last one. */
+/** `lastActive` is the first sign-in. The collection `seen` holds the last sign-in. */
 export type StoredUser = AsStored<User, 'id' | 'projectId'> & {
   /** Why outdated sessions of the user are to be revoked; `null` when none are left. */
   ending: EndingReason | null;
@@ -62,7 +62,7 @@ export const projects: Collection<StoredProject> = collection<StoredProject>({
     publicProfiles: z.boolean(),
     wholeProfiles: z.boolean().optional(),
     publicConnections: z.boolean(),
-    // Projects stored by an older version have none.
+    // Projects that an older version has stored lack these fields.
     storageMib: z.int().nullable().default(null),
     externalTokenMaxAge: z.int().default(usualExternalAge),
     signUp: z.enum(['open', 'closed']).default('open'),
@@ -78,7 +78,7 @@ export const projects: Collection<StoredProject> = collection<StoredProject>({
   },
 });
 
-/** Projects that are being deleted, as they were, by id. */
+/** Projects that are being deleted, with their last settings, by id. */
 export const deletingProjects: Collection<{ project: StoredProject; since: number }> = collection<{
   project: StoredProject;
   since: number;
@@ -97,7 +97,7 @@ export const deletedProjects: Collection<{ at: number }> = collection<{ at: numb
   schema: z.object({ at: time }),
 });
 
-/** Users, by `userKey`. If several names are taken, a refusal names the first of these indexes. */
+/** Users, by `userKey`. If several names of a user are taken, a refusal names the first of these indexes. */
 export const users: Collection<StoredUser> = collection<StoredUser>({
   name: 'users',
   kind: 'target',
@@ -152,7 +152,10 @@ export const users: Collection<StoredUser> = collection<StoredUser>({
   },
 });
 
-/** Last sign-ins, by `userKey`. Stored apart from users, so that signing in does not compete with changes of the profile. */
+/**
+ * Last sign-ins, by `userKey`. They are stored apart from users, so that a sign-in does not compete with a change of the
+ * profile.
+ */
 export const seen: Collection<{ at: number }> = collection<{ at: number }>({
   name: 'seen',
   kind: 'copy',
@@ -160,7 +163,10 @@ export const seen: Collection<{ at: number }> = collection<{ at: number }>({
   schema: z.object({ at: time }),
 });
 
-/** End and reason that operators have given for present suspensions, by `userKey`; no row if they have given neither. */
+/**
+ * The end and the reason that operators have given for present suspensions, by `userKey`. If operators have given neither,
+ * there is no row.
+ */
 export const suspensions: Collection<{ until: number | null; reason: string | null }> = collection<{
   until: number | null;
   reason: string | null;
@@ -184,7 +190,7 @@ export const deletedUsers: Collection<{ seq: number; deletedAt: number }> = coll
   indexes: { deletedAt: { key: ({ deletedAt }, id) => `${timeKey(deletedAt)}|${id}` } },
 });
 
-/** Ids of ended accounts (`endedIds`), by `userKey`: for a while no import may use them. */
+/** Ids of ended accounts (`endedIds`), by `userKey`. For a while, no import may use these ids. */
 export const endedUsers: Collection<{ until: number }> = collection<{ until: number }>({
   name: 'endedUsers',
   kind: 'copy',
@@ -193,23 +199,23 @@ export const endedUsers: Collection<{ until: number }> = collection<{ until: num
   expires: ({ until }) => until,
 });
 
-/** A mail to a user and what its token is for; sent or not (docs/adr/0051). */
+/** A mail to a user and what its token is for. The mail may be sent already or not (docs/adr/0051). */
 export interface StoredMailing {
   kind: MailKind;
   address: string;
-  /** Where the page behind the mail's link leads to. */
+  /** The address to which the page behind the mail's link leads. */
   redirect: string | null;
   /** Set until the mail is sent. */
   waiting: { since: number; dueAt: number; tries: number } | null;
-  /** Made when the mail is sent; only the mail contains the token itself. */
+  /** What is stored of the token. The token is made when the mail is sent, and only the mail contains it. */
   token: { hash: string; until: number; failures: number } | null;
-  /** When mail and token are of no more use. */
+  /** When the mail and the token become useless. */
   until: number;
 }
 
 /**
- * Mails to users, by `userKey` and kind: a user has at most one of each kind, except that there is one `emailChanged` for each
- * address that was changed.
+ * Mails to users, by `userKey` and kind. A user has at most one mail of each kind, with one exception: each changed address has
+ * an `emailChanged` mail of its own.
  */
 export const mailings: Collection<StoredMailing> = collection<StoredMailing>({
   name: 'mailings',
@@ -226,7 +232,7 @@ export const mailings: Collection<StoredMailing> = collection<StoredMailing>({
   indexes: {
     waiting: { key: ({ waiting }, id) => (waiting === null ? null : `${timeKey(waiting.dueAt)}|${id}`) },
     token: { key: ({ token }, id) => (token === null ? null : `${projectIn(id)}|${token.hash}`) },
-    // A user whose address was changed may take the old one back for a while.
+    // For a while after a change of address, a user may take back the old address.
     kept: {
       key: ({ kind, address }, id) => (kind === 'emailChanged' ? nameKey(projectIn(id), address) : null),
     },
@@ -234,7 +240,10 @@ export const mailings: Collection<StoredMailing> = collection<StoredMailing>({
   expires: ({ until }) => until,
 });
 
-/** Addresses for which a reset was asked, sealed, by project and keyed hash; stored whether the account exists or not. */
+/**
+ * Sealed addresses for which a password reset was requested, by project and keyed hash. They are stored whether the account
+ * exists or not.
+ */
 export const resetRequests: Collection<{ sealed: string; until: number }> = collection<{
   sealed: string;
   until: number;
@@ -282,7 +291,7 @@ export const sessions: Collection<StoredSession> = collection<StoredSession>({
   expires: ({ expiresAt }) => expiresAt,
 });
 
-/** Second factors of users, by `userKey`: one document holds all of a user's factors and decides every use of them. */
+/** Second factors of users, by `userKey`: one document holds all factors of a user and decides every use of a factor. */
 export const factors: Collection<FactorBook> = collection<FactorBook>({
   name: 'factors',
   kind: 'target',
@@ -292,7 +301,7 @@ export const factors: Collection<FactorBook> = collection<FactorBook>({
 
 const noticesKeptMs = 24 * 3600 * 1000;
 
-/** Users who are to be told of a change of their second factors, by `userKey`; the changes are in `factors`. */
+/** Users whom a mail must tell of a change of their second factors, by `userKey`. The changes are in `factors`. */
 export const factorNotices: Collection<{ at: number }> = collection<{ at: number }>({
   name: 'factorNotices',
   kind: 'row',
@@ -320,7 +329,7 @@ export const keys: Collection<StoredKey> = collection<StoredKey>({
   }),
 });
 
-/** The key of keyed hashes, sealed and bound to its id; there is one. */
+/** The key for keyed hashes, sealed and bound to its id. The collection holds a single key. */
 export const hashKeys: Collection<{ sealed: string }> = collection<{ sealed: string }>({
   name: 'hashKeys',
   kind: 'target',
@@ -337,7 +346,7 @@ export const revokedKeys: Collection<{ at: number }> = collection<{ at: number }
   schema: z.object({ at: time }),
 });
 
-/** Keys that operators have made: their own by `-` and id, server keys by project and id. */
+/** Keys that operators have made. Operator keys are stored by `-` and id, server keys by project and id. */
 export const apiKeys: Collection<StoredApiKey> = collection<StoredApiKey>({
   name: 'apiKeys',
   kind: 'target',
@@ -359,7 +368,7 @@ export const apiKeys: Collection<StoredApiKey> = collection<StoredApiKey>({
   },
 });
 
-/** When each of these keys was last used, by the key's id. Stored apart, so that a use does not change the key. */
+/** When each key in `apiKeys` was last used, by the id of the key. Stored apart, so that a use does not change the key. */
 export const keyUses: Collection<{ at: number }> = collection<{ at: number }>({
   name: 'keyUses',
   kind: 'copy',
@@ -367,7 +376,7 @@ export const keyUses: Collection<{ at: number }> = collection<{ at: number }>({
   schema: z.object({ at: time }),
 });
 
-/** Blocks, one copy in the list of each of the two users (`blocks.ts`). */
+/** Blocks. The lists of both users have a copy of each block (`blocks.ts`). */
 export const blocks: Collection<{ isBlocked: boolean }> = collection<{ isBlocked: boolean }>({
   name: 'blocks',
   kind: 'copy',
@@ -386,7 +395,7 @@ export const hashKinds: Collection<{ kinds: string[] }> = collection<{ kinds: st
 
 /**
  * Failed attempts to sign in, by `addressPlace`, and clients that accounts know, by `clientPlace`. An `addressPlace` holds part
- * of a keyed hash of the address, so there are at most 2^24 of them, however many addresses are tried.
+ * of a keyed hash of the address. So there are at most 2^24 such places, however many addresses are tried.
  */
 export const attempts: Collection<Attempt> = collection<Attempt>({
   name: 'attempts',
@@ -416,7 +425,9 @@ export const erasedExternals: Collection<{ at: number; until: number }> = collec
   expires: ({ until }) => until,
 });
 
-/** A row of the audit log as it is stored; it is erased together with `user`. */
+/**
+ * A row of the audit log as it is stored. If the account `user` is erased, the row loses everything that identifies this user.
+ */
 export type StoredAudit = Omit<AuditRow, 'id' | 'at'> & { at: number; user: string | null };
 
 /** How long rows of the audit log are kept (spec#audit-kept). */

@@ -24,10 +24,12 @@ export interface DeletedUser {
   deletedAt: Date;
 }
 
-/** How long the id of an ended account stays taken: longer than any of its events (7 days) or marks (8 days). */
+/**
+ * How long the id of an ended account stays taken, in ms. No event (7 days) and no mark (8 days) of the account stays as long.
+ */
 export const keepEndedMs = 9 * 24 * 3600 * 1000;
 
-/** More mails than a user ever has. */
+/** The limit of a read: more mails than a user ever has. */
 const mostMailings = 1_000;
 
 /** Ends accounts: deletes the user immediately and keeps a mark until the rest is erased. */
@@ -39,8 +41,8 @@ export class Erasure {
   }
 
   /**
-   * Deletes a user and stores the event, if `rev` is the stored one; otherwise the result is `stale`. From then on the user is
-   * not found and its names are free. The caller revokes its sessions afterwards.
+   * Deletes a user and stores the event. If `rev` is not the stored one, changes nothing and returns `stale`. From the deletion
+   * on, the user is not found and its names are free. The caller revokes its sessions afterwards.
    */
   async remove(user: User, event: EventEnvelope): Promise<'stored' | 'stale'> {
     const { seq } = event.aggregate;
@@ -77,8 +79,9 @@ export class Erasure {
   }
 
   /**
-   * Erases the mark once the last event is published and all earlier ones are gone; returns `false` until then. Only the id
-   * stays for `keepEndedMs`: an import must not reuse it while other services still hold the user's marks and events.
+   * Erases the mark once the last event is published and all earlier events are gone. Returns `false` until then. After that,
+   * only the id stays, for `keepEndedMs`. During this time, other services may still hold marks and events of the user, so no
+   * import may reuse the id.
    */
   async finish({ projectId, userId, seq }: DeletedUser): Promise<boolean> {
     const { outbox } = this.#documents;
@@ -98,7 +101,7 @@ export class Erasure {
     return true;
   }
 
-  /** Notes for a while that an external user was erased (`userKey` of a hash of the foreign id). */
+  /** Notes for a while that an external user was erased. `id` is the `userKey` of a hash of the foreign id. */
   async noteExternal(id: string, { at, until }: { at: Date; until: Date }): Promise<void> {
     const doc = { at: at.getTime(), until: until.getTime() };
     await this.#documents.keep(erasedExternals, [{ id, doc, epoch: 0, version: doc.at }]);

@@ -14,7 +14,7 @@ const totp = z.object({
   type: z.literal('totp'),
   /** The shared secret, sealed for its user. */
   sealed: z.string(),
-  /** The time step of the last accepted code: codes of this step or earlier ones do not count. */
+  /** The time step of the last accepted code. Codes of this step or of earlier steps are refused. */
   step: z.int(),
 });
 
@@ -44,7 +44,7 @@ const enrolment = z.object({
 const challenge = z.object({
   hash: z.string(),
   rpId: z.string(),
-  /** The session that the challenge is to prove; null for a sign-in. */
+  /** The session for which the challenge is a proof; null for a sign-in. */
   sessionId: z.string().nullable(),
   expiresAt: time,
 });
@@ -57,9 +57,9 @@ export const factorBook = z.object({
   /** Hashes of the recovery codes that are left. */
   recoveryHashes: z.array(z.string()),
   challenges: z.array(challenge),
-  /** Sessions in which the user has proved themselves, and until when that counts. */
+  /** Sessions in which the user has proved their identity, and until when each proof is valid. */
   proofs: z.array(z.object({ sessionId: z.string(), until: time })),
-  /** Changes that the user is still to be told of by mail, and when they were made. */
+  /** Changes of which a mail must still tell the user, and when they were made. */
   notices: z.array(z.object({ kind: z.enum(noticeKinds), at: time })).optional(),
 });
 
@@ -70,7 +70,7 @@ export type StoredFactor = TotpFactor | PasskeyFactor;
 export type Enrolment = z.output<typeof enrolment>;
 export type Challenge = z.output<typeof challenge>;
 
-/** The most unfinished enrolments, and the most unused challenges; the oldest are dropped first. */
+/** The most unfinished enrolments of a user, and the most unused challenges. The oldest are dropped first. */
 const mostWaiting = 5;
 /** The most sessions with a proof. */
 const mostProofs = 20;
@@ -84,8 +84,8 @@ export const emptyBook: FactorBook = {
 };
 
 /**
- * A book without entries that have expired at `at` or exceed the limits. If it has no factor, challenges, proofs and recovery
- * codes are dropped, too, as they are of no use then.
+ * The book without entries that have expired at `at` or exceed the limits. If the book has no factor, challenges, proofs and
+ * recovery codes are of no use. Then they are dropped, too.
  */
 export function tidied(book: FactorBook, at: Date): FactorBook {
   const now = at.getTime();

@@ -9,7 +9,7 @@ interface Whose {
   userId: string;
 }
 
-/** Second factors of users. Each user's document decides every change, so that a code or a challenge counts only once. */
+/** Second factors of users. Each user's document decides every change, so that a code or a challenge works only once. */
 export class Factors {
   readonly #documents: Documents;
 
@@ -25,8 +25,8 @@ export class Factors {
 
   /**
    * Changes a user's book. Throws as `untilMade` does.
-   * @param change Makes the new book (null for no change) and a result from the present book, or throws. May be called several
-   * times.
+   * @param change Gets the present book. Returns the new book and a result, or throws. If it returns null as the book, nothing
+   * changes. May be called several times.
    */
   change<T>(
     { projectId, userId, at, deadline }: Whose & { at: Date; deadline: number },
@@ -50,14 +50,14 @@ export class Factors {
     return untilMade(attempt, { deadline });
   }
 
-  /** Erases a user's book for good. Repeatable. `false` while one of its events is not published. */
+  /** Erases a user's book for good. Repeatable. Returns `false` while an event of the book is not published. */
   async forget({ projectId, userId }: Whose): Promise<boolean> {
     const key = userKey(projectId, userId);
     await this.#documents.clearIds(factorNotices, [key]);
     return this.#documents.erase(factors, key);
   }
 
-  /** Users who are to be told of a change. */
+  /** Users whom a mail must tell of a change. */
   async untold(limit: number): Promise<Whose[]> {
     const found = await this.#documents.range(factorNotices, { ...everything, limit });
     return found.map(({ id }) => ({ projectId: projectIn(id), userId: lastIn(id) }));
@@ -77,7 +77,7 @@ export class Factors {
 
 type Notice = NonNullable<FactorBook['notices']>[number];
 
-/** How long noting that a user was told may take, in ms. */
+/** How long `noteTold` may take, in ms. */
 const noteMs = 10_000;
 
 /** The change of the row through which `untold` finds a user. */

@@ -6,7 +6,7 @@ export const sealedFor = { signing: 'signing key', hashing: 'key of keyed hashes
 
 const id = 'current';
 
-/** The key of keyed hashes. */
+/** The key for keyed hashes. */
 export class HashKeys {
   readonly #documents: Documents;
 
@@ -22,7 +22,7 @@ export class HashKeys {
     return (await this.#documents.get(hashKeys, [id])).get(id)?.doc.sealed;
   }
 
-  /** Stores a key unless there is one. */
+  /** Stores a key, unless a key is already stored. */
   async add(sealed: string): Promise<void> {
     await this.#documents.change([{ in: hashKeys, target: id, set: { sealed } }]);
   }

@@ -7,17 +7,17 @@ import type { User } from './records.ts';
 import { changeUser, storedOf, type Taken, takenBy, userOf } from './user-document.ts';
 
 /**
- * What became of a user that was to be stored. `there`: the user already stored under this id. `deleted`: a user with this id
- * was deleted not long ago.
+ * The outcome for a user that was to be stored. `there`: the user who is already stored under this id. `deleted`: a user with
+ * this id was deleted not long ago.
  */
 export type ImportOutcome = 'stored' | { there: User } | 'deleted' | 'id-taken' | Taken;
 
 /** How many users one transaction stores. It is limited because a transaction blocks the event loop. */
 const atOnce = 300;
-/** How many rounds in a row may bring no outcome, because concurrent imports held the same ids each time. */
+/** How many rounds in a row may bring no outcome. This happens if concurrent imports hold the same ids each time. */
 const attempts = 10;
 
-/** Stores users of another backend. They begin without events, at `seq` 0 (docs/adr/0018). */
+/** Stores users of another backend. Such users begin without events, at `seq` 0 (docs/adr/0018). */
 export class Imports {
   readonly #documents: Documents;
 
@@ -26,15 +26,15 @@ export class Imports {
   }
 
   /**
-   * Stores new users and tells for each, in the given order, what became of it. Among several with the same id, the first is
-   * tried first. Existing users stay as they are. A user with the id or foreign id of an ended account is not stored.
+   * Stores new users. Returns the outcome for each user, in the given order. If several users have the same id, the first one
+   * is tried first. Existing users stay as they are. A user with the id or foreign id of an ended account is not stored.
    */
   async add(projectId: string, some: readonly User[]): Promise<ImportOutcome[]> {
     const outcomes = new Map<User, ImportOutcome>();
     for (let left = some, inVain = 0; left.length > 0; left = left.filter((user) => !outcomes.has(user))) {
       if (inVain === attempts) throw new Error('Ids were neither free nor taken, again and again.');
       const before = outcomes.size;
-      // In the embedded form nothing else here gives other work a turn.
+      // In the embedded form, nothing else in this loop gives other work a turn.
       await nextTurn();
       await this.#addSome(projectId, left.slice(0, atOnce), outcomes);
       inVain = outcomes.size === before ? inVain + 1 : 0;
@@ -43,8 +43,8 @@ export class Imports {
   }
 
   /**
-   * Adds kinds of password hashes to those that a project has, each only if `mayAdd` allows it. Returns all kinds that the
-   * project then has.
+   * Adds kinds of password hashes to the project's kinds. A kind is added only if `mayAdd` allows it. Returns all kinds that
+   * the project then has.
    */
   async noteHashKinds(
     projectId: string,
@@ -97,7 +97,7 @@ export class Imports {
     };
   }
 
-  /** Stores users and notes what became of them. A user whose id a concurrent import holds may be left without an outcome. */
+  /** Stores users and notes their outcomes. If a concurrent import holds the id of a user, this user may get no outcome yet. */
   async #addSome(
     projectId: string,
     some: readonly User[],
@@ -105,7 +105,7 @@ export class Imports {
   ): Promise<void> {
     const ended = await this.#ended(projectId, some);
     const fresh = new Map<string, User>();
-    // Later rows of the same id wait for the outcome of the first.
+    // Later rows with the same id wait for the outcome of the first row.
     for (const user of some) if (!ended.has(user) && !fresh.has(user.id)) fresh.set(user.id, user);
     const added = [...fresh.values()];
     const made = await this.#documents.change(
@@ -126,10 +126,10 @@ export class Imports {
       const own = there.get(user.id);
       if (own) outcomes.set(user, { there: own });
       else if (ended.has(user)) outcomes.set(user, 'deleted');
-      // Otherwise the user who had the id is gone meanwhile, and the id may be free now.
+      // Otherwise the user who had the id was deleted meanwhile, and the id may be free now.
     }
     const stored = added.filter((user) => outcomes.get(user) === 'stored');
-    // An account that ended after the check has released its names: remove the imported user who got them.
+    // If an account ended after the check, its names became free. So the imported user who got the names is removed.
     for (const user of await this.#ended(projectId, stored)) {
       const id = userKey(projectId, user.id);
       const read = (await this.#documents.get(users, [id])).get(id);

@@ -59,7 +59,7 @@ export type { Rotation } from './sessions.ts';
 /** The part of the store that holds the signing keys of access tokens. */
 export type KeyStore = Pick<Keys, keyof Keys>;
 
-/** What identity keeps. */
+/** Everything that identity stores. */
 export interface IdentityStore {
   readonly projects: Projects;
   readonly users: Users;
@@ -82,7 +82,7 @@ export interface IdentityStore {
   readonly outbox: Outbox;
   /** Stored answers to requests with an idempotency key. */
   readonly replies: Replies | undefined;
-  /** Seals again what is not sealed under the current secret. */
+  /** Seals again all values that are not sealed under the current secret. */
   reseal(secrets: Secrets): Promise<Resealed>;
   /** Removes what has expired, and repairs what processes left behind when they died. */
   sweep(): Promise<void>;

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 
-/** The id of a user's documents; ids of a user's lists begin with it. */
+/** The id of a user's documents. The ids in a user's lists begin with it. */
 export function userKey(projectId: string, userId: string): string {
   return `${projectId}|${userId}`;
 }
@@ -25,15 +25,21 @@ export function within(...parts: readonly string[]): { above: string; below: str
 /** The range of all ids or keys. */
 export const everything = { above: '', below: '~' } as const;
 
-/** A revoked session's place among all, oldest first; without an id, the place where sessions revoked at that time begin. */
+/**
+ * A revoked session's place among all revoked sessions, oldest first. Without `sid`, the place where the sessions revoked at
+ * that time begin.
+ */
 export function revokedPlace(at: Date, sid = ''): string {
   return `${String(at.getTime()).padStart(13, '0')}|${sid}`;
 }
 
-/** The most characters of a name in a key: a hash replaces the rest, because databases limit the size of keys. */
+/**
+ * The most characters of a name in a key. If a name is longer, a hash replaces the rest, because databases limit the size of
+ * keys.
+ */
 const longest = 200;
 
-/** Makes a key of a name in any script; a range finds it by its beginning (`namesFrom`). */
+/** Makes a key from a name in any script. The range `namesFrom` finds the key by the beginning of the name. */
 export function nameKey(projectId: string, name: string): string {
   const text = ascii(name);
   const whole = text.length > longest ? `${text.slice(0, longest)}~~${hash('sha256', text)}` : text;
@@ -41,13 +47,13 @@ export function nameKey(projectId: string, name: string): string {
   return `${projectId}|${whole} `;
 }
 
-/** The range of keys of names that begin with `start`. Finds nothing for a start of more than 200 characters. */
+/** The range of keys of names that begin with `start`. If `start` has more than 200 characters, the range finds nothing. */
 export function namesFrom(projectId: string, start: string): { above: string; below: string } {
   const beginning = `${projectId}|${ascii(start)}`;
   return { above: beginning, below: `${beginning}~~~` };
 }
 
-/** Writes each byte outside printable ASCII as `~` and two hex digits, which keeps prefixes and order. */
+/** Writes each byte outside printable ASCII as `~` and two hex digits. This keeps prefixes and order. */
 function ascii(text: string): string {
   return text.replaceAll(/[^\x20-\x7d]/gu, (one) =>
     Buffer.from(one).toString('hex').replaceAll(/../g, '~$&'),

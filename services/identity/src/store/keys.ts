@@ -3,7 +3,7 @@ import { keys, revokedKeys, type StoredKey } from './collections.ts';
 import { everything } from './keys-of.ts';
 import type { SigningKey } from './records.ts';
 
-/** More keys than there can be. */
+/** The limit of a read: more keys than there ever are. */
 const most = 10_000;
 
 /** The signing keys of access tokens, and the ids of revoked ones. */
@@ -33,7 +33,7 @@ export class Keys {
     if (stored) await this.#documents.erase(keys, stored);
   }
 
-  /** Replaces the key that has the same ordinal, if that is still the key `kid`. */
+  /** Replaces the key `kid` by a key with the same ordinal, if the ordinal still belongs to `kid`. */
   async replace(kid: string, key: SigningKey): Promise<void> {
     const target = await this.#find({ ordinal: key.ordinal, kid });
     if (target) await this.#documents.change([{ in: keys, target, set: storedOf(key) }]);

@@ -7,20 +7,20 @@ export interface NewMailing {
   kind: MailKind;
   address: string;
   redirect?: string | null;
-  /** Distinguishes several mails of one kind; without a name, a user has at most one of each kind. */
+  /** Distinguishes several mails of one kind. Of mails without a name, a user has at most one of each kind. */
   name?: string;
-  /** When the mail is of no more use; a day after `at` by default. */
+  /** When the mail becomes useless; a day after `at` by default. */
   until?: Date;
 }
 
 const dayMs = 24 * 3600 * 1000;
 
-/** The row of a mail that is to be sent: part of a change of its user. */
+/** The row of a mail that is to be sent. It is stored as a part of a change of the user. */
 export function mailingRow(
   { projectId, id }: { projectId: string; id: string },
   { kind, address, redirect = null, name, until }: NewMailing,
   at: Date,
-  /** The token of an earlier mail, which stays valid until this one is sent. */
+  /** The token of an earlier mail. It stays valid until the new mail is sent. */
   token: StoredMailing['token'] = null,
 ) {
   const since = at.getTime();

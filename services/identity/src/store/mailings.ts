@@ -17,11 +17,11 @@ export interface Mailing extends StoredMailing {
 export interface TokenUse {
   user: User;
   event: EventEnvelope | null;
-  /** Why the use ends sessions, if it does. */
+  /** Why the use ends sessions; absent if it ends none. */
   ending?: EndingReason;
-  /** Which mails are removed with it; the used one always is. */
+  /** Which other mails are removed with the used mail. */
   drops?: (one: Mailing) => boolean;
-  /** A mail that tells of the use. */
+  /** A mail that reports the use. */
   mail?: NewMailing;
 }
 
@@ -32,12 +32,12 @@ interface Row {
   put: StoredMailing | null;
 }
 
-/** More mails than a user ever has. */
+/** The limit of a read: more mails than a user ever has. */
 const most = 1_000;
 
 /**
- * Mails to users, and the hashes of their tokens. Each change here is part of a change of the user, so that a mail is stored
- * together with the change it tells of, and a token is used up together with its effect (docs/adr/0051).
+ * Mails to users, and the hashes of their tokens. Each change here is part of a change of the user. So a mail is stored
+ * together with the change that it reports. And a token is used up together with its effect (docs/adr/0051).
  */
 export class Mailings {
   readonly #documents: Documents;
@@ -47,8 +47,8 @@ export class Mailings {
   }
 
   /**
-   * Notes a mail that is to be sent; until then, the token of an earlier mail to the same address stays valid. `false` if the
-   * user is gone.
+   * Notes a mail that is to be sent. Until then, the token of an earlier mail of this kind to the same address stays valid.
+   * Returns `false` if the user is gone.
    */
   async add(user: Pick<User, 'projectId' | 'id'>, mail: NewMailing): Promise<boolean> {
     const key = `${user.projectId}|${user.id}`;
@@ -66,7 +66,8 @@ export class Mailings {
 
   /**
    * Reserves a due mail for sending until `dueAt`, and stores its new token. If the mail is not noted as sent by then, it is
-   * due again. Returns the mail's user; null if another process has the mail or it is not to be sent any more.
+   * due again. Returns the mail's user. Returns null if another process has the mail, or if the mail is not to be sent any
+   * more.
    */
   async take(
     { id, waiting }: Mailing,
@@ -83,8 +84,8 @@ export class Mailings {
   }
 
   /**
-   * Notes what became of a mail after try number `tries`: it stops waiting, or waits until `again`. Does nothing if another
-   * mail was asked for meanwhile.
+   * Notes the result of try number `tries`: the mail stops waiting, or waits until `again`. If another mail was requested
+   * meanwhile, does nothing.
    */
   async settle({ id, waiting }: Mailing, { tries, again }: { tries: number; again?: Date }): Promise<void> {
     await this.#change(userIn(id), id, (_, row) => {
@@ -104,8 +105,9 @@ export class Mailings {
   }
 
   /**
-   * Uses a token once, together with its effect on the user. `change` may be called several times; if it gives null, the token
-   * is not used. `unusable` means that the token has expired or was used meanwhile.
+   * Uses a token once, together with its effect on the user. `change` may be called several times. If it returns null, the
+   * token is not used, and the result is `unusable`. The result is also `unusable` if the token has expired or was used
+   * meanwhile.
    */
   async use(
     { id, token }: Mailing,
@@ -129,8 +131,9 @@ export class Mailings {
   }
 
   /**
-   * Compares the hash of a code that a user gives with that of the mailed code. Returns the mail if they are equal and the code
-   * is still valid, otherwise null. Wrong codes are counted: after `mostFailures` of them the mailed code is invalid.
+   * Compares the hash of the code that a user gives with the hash of the mailed code. If both are equal and the code is still
+   * valid, returns the mail. Otherwise returns null and counts a wrong code. After `mostFailures` wrong codes, the mailed code
+   * is invalid.
    */
   async tryCode(
     user: Pick<User, 'projectId' | 'id'>,
@@ -159,21 +162,23 @@ export class Mailings {
     return (await this.#documents.range(mailings, range)).map(mailingOf);
   }
 
-  /** Whether an address belonged to another user not long ago, who may still take it back (spec#accounts-old-address). */
+  /** Whether another user had this address not long ago and may still take it back (spec#accounts-old-address). */
   async isKept(projectId: string, address: string, at: Date, userId?: string): Promise<boolean> {
     const key = nameKey(projectId, address);
     const found = (await this.#documents.by(mailings, 'kept', [key])).get(key) ?? [];
     return found.map(mailingOf).some((one) => one.userId !== userId && one.until > at.getTime());
   }
 
-  /** Changes the stored user together with rows. `make` may be called several times; if it gives null, the result is `stale`. */
+  /**
+   * Changes the stored user together with rows. `make` may be called several times. If it returns null, the result is `stale`.
+   */
   async #change(
     key: string,
     id: string,
     make: (user: User, row: StoredMailing | undefined, doc: StoredUser) => UserChange | Promise<UserChange>,
   ): Promise<'stored' | 'stale' | Taken> {
     for (;;) {
-      // Settled, so that the rows read afterwards belong to this state of the user.
+      // The user is read as settled, so that the rows read afterwards belong to this state of the user.
       const target = (await this.#documents.get(users, [key], { settled: true })).get(key);
       if (!target) return 'stale';
       const row = (await this.#documents.get(mailings, [id])).get(id)?.doc;

@@ -5,7 +5,7 @@ import { everything, nameKey, namesFrom, within } from './keys-of.ts';
 import type { User } from './records.ts';
 import { userOf } from './user-document.ts';
 
-/** Finds people other than by id. `lastActive` may be an earlier sign-in than the user's last one. */
+/** Finds users in other ways than by project and id. `lastActive` may be earlier than the last sign-in of the user. */
 export class People {
   readonly #documents: Documents;
 
@@ -13,7 +13,7 @@ export class People {
     this.#documents = documents;
   }
 
-  /** @param username In any case. */
+  /** @param username In upper or lower case. */
   findByUsername(projectId: string, username: string): Promise<User | null> {
     return this.#findBy('username', nameKey(projectId, username.toLowerCase()));
   }
@@ -38,8 +38,8 @@ export class People {
   }
 
   /**
-   * A project's users, newest first; with a `search` text (folded), only those whose username, name or e-mail address contains
-   * it.
+   * A project's users, newest first. If `search` (folded) is not empty, only users whose username, name or e-mail address
+   * contains it.
    */
   async list(projectId: string, search: string, { from, limit }: ListRange): Promise<ListPage<User>> {
     const all = within(projectId);
@@ -58,8 +58,8 @@ export class People {
   }
 
   /**
-   * Users whose username or name contains `search` (folded): first those whose username begins with it, then those whose name
-   * does.
+   * Users whose username or name contains `search` (folded). Users whose username begins with it come first, then users whose
+   * name begins with it, then all others.
    * @param of.except Users who are not shown.
    */
   async suggest(
@@ -72,7 +72,7 @@ export class People {
     const add = (some: readonly User[]) => {
       for (const user of some) if (found.size < limit && !hidden.has(user.id)) found.set(user.id, user);
     };
-    // Users who are hidden or already found take up part of a page, so read on after it.
+    // Some users on a page may be hidden or already found. So one page may not be enough.
     const page = 2 * limit;
     for (const index of ['username', 'name']) {
       for (let skip = 0; found.size < limit; skip += page) {
@@ -82,7 +82,7 @@ export class People {
         if (some.length < page) break;
       }
     }
-    // Reads in the order of the list of users, in which their documents lie side by side.
+    // Reads in the order of the list of users. In this order, their documents lie side by side.
     const range = { ...within(projectId), limit: page };
     const how = { text: search, fields: ['username', 'name'], index: 'place', uncounted: true } as const;
     for (let after = range.above; found.size < limit; ) {

@@ -17,7 +17,7 @@ import {
 import { everything, within } from './keys-of.ts';
 import { type Project, type ProjectSettings, usualExternalAge } from './records.ts';
 
-/** A project that is being deleted, as it was before. */
+/** A project that is being deleted, with its last settings. */
 export interface DeletingProject {
   project: Project;
   since: Date;
@@ -62,18 +62,15 @@ export class Projects {
     return untilMade(attempt, { deadline });
   }
 
-  /**
-   * Projects after an id, by id, that have limits or web origins of their own, or something that is not public. Gateways
-   * enforce these settings.
-   */
+  /** Projects with settings that gateways enforce, sorted by id: those after the id `after`. */
   async withSettings(after: string, limit: number): Promise<Project[]> {
     const range = { ...everything, above: after, limit };
     return (await this.#documents.range(projects, range, 'settings')).map(projectOf);
   }
 
   /**
-   * Deletes a project, which is not found from then on. `false` if there is none. Its data is to be erased afterwards. Throws
-   * as `untilMade` does.
+   * Deletes a project, so that nobody finds it from then on. Returns `false` if there is no such project. The data of the
+   * project must be erased afterwards. Throws as `untilMade` does.
    */
   remove(id: string, at: Date, deadline?: number): Promise<boolean> {
     const attempt = async () => {
@@ -99,7 +96,7 @@ export class Projects {
     return { ...deletingOf(found), usersLeft: await this.#documents.count(users, within(id)) };
   }
 
-  /** Ids of deleted projects after an id, including those being deleted, sorted by id. */
+  /** Ids of deleted projects, sorted by id: those after the id `after`. Projects that are still being deleted are included. */
   async deletedAfter(after: string, limit: number): Promise<string[]> {
     const range = { ...everything, above: after, limit };
     const found = await Promise.all([
@@ -110,7 +107,7 @@ export class Projects {
     return [...ids].sort().slice(0, limit);
   }
 
-  /** Erases the rest of a deleted project whose users are gone; its id alone stays. Repeatable. */
+  /** Erases the rest of a deleted project after its users are gone. Only the id of the project stays. Repeatable. */
   async forget(id: string, at: Date): Promise<void> {
     await this.#documents.keep(deletedProjects, [{ id, doc: { at: at.getTime() }, epoch: 0, version: 1 }]);
     await eraseProject(this.#documents, id, {
@@ -118,8 +115,8 @@ export class Projects {
       cleared: [endedUsers, erasedExternals, resetRequests, sentMails, replyCollection],
     });
     await this.#documents.erase(hashKinds, id);
-    // The mark in `deletingProjects` is cleared only once the row in `projects` is erased: if a process died during the
-    // deletion, the mark may still have to be written until then.
+    // The mark in `deletingProjects` is cleared only after the row in `projects` is erased. If a process died during the
+    // deletion, the mark may not be written yet.
     if (await this.#documents.erase(projects, id)) await this.#documents.clearIds(deletingProjects, [id]);
   }
 

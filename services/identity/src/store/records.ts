@@ -9,14 +9,14 @@ import type {
 /** The part of a project that operators may set. */
 export interface ProjectSettings {
   name: string;
-  /** Verifies the JWTs of the project's own backend: SPKI as PEM, of RSA, EC P-256 or Ed25519. */
+  /** The key that verifies the JWTs of the project's own backend: RSA, EC P-256 or Ed25519, as SPKI in PEM. */
   publicKey: string | null;
   /** Limits by operation; null means no limit. */
   limits: ProjectAnswer['limits'];
   webOrigins: readonly string[];
   publicProfiles: ProjectAnswer['publicProfiles'];
   publicConnections: boolean;
-  /** The most MiB of files; null means what the configuration says. */
+  /** The most MiB of files; null if the configuration decides. */
   storageMib: number | null;
   /** The longest lifetime of the JWTs of the project's own backend, in seconds. */
   externalTokenMaxAge: number;
@@ -57,7 +57,7 @@ export interface User extends Profile {
   foreignId: string | null;
   /** Lower-cased; unique in its project. */
   email: string | null;
-  /** A PHC string. */
+  /** A PHC string, or the marked hash of another backend; null if the user has no password. */
   passwordHash: string | null;
   role: string;
   bannerFileId: string | null;
@@ -67,7 +67,7 @@ export interface User extends Profile {
   isActive: boolean;
   /** Null unless the user is suspended. */
   suspendedAt: Date | null;
-  /** Sessions of another epoch have ended, except `keptSession`. */
+  /** Sessions of another epoch have ended, except the session `keptSession`. */
   sessionEpoch: number;
   keptSession: string | null;
   /** The last sign-in. */
@@ -80,7 +80,7 @@ export interface User extends Profile {
   seq: number;
 }
 
-/** A session is a family of refresh tokens, only one of which is valid at a time: the session stays, its `tokenHash` changes. */
+/** A session is a family of refresh tokens. Only one token is valid at a time: the session stays, and its `tokenHash` changes. */
 export interface Session {
   sid: string;
   projectId: string;
@@ -91,7 +91,7 @@ export interface Session {
   tokenHash: string;
   /** The token before the valid one; null if there was none. */
   rotated: RotatedToken | null;
-  /** The user's `sessionEpoch` when it was opened. */
+  /** The user's `sessionEpoch` when the session was opened. */
   epoch: number;
   createdAt: Date;
   lastUsedAt: Date;
@@ -120,9 +120,9 @@ export interface Suspension {
   until: Date | null;
 }
 
-/** A key of access tokens. It signs from `signsFrom` until the next key does, and verifies until its tokens have expired. */
+/** A key of access tokens. It signs from `signsFrom` until the next key signs. It verifies until its tokens have expired. */
 export interface SigningKey {
-  /** Counts from 1; two replicas that make a key of the same ordinal get one key. */
+  /** Counts from 1. If two replicas make a key of the same ordinal, both use the key that was stored first. */
   ordinal: number;
   kid: string;
   /** The public key: its numbers as base64url. */
@@ -148,7 +148,7 @@ export interface ApiKey {
   createdAt: Date;
 }
 
-/** Failed attempts at one account, from which the next wait follows. Times in Unix ms. */
+/** Failed attempts at one account. The next wait follows from them. Times in Unix ms. */
 export interface Failures {
   /** The times of the failures that count together; empty once attempts have to wait. */
   recent: number[];
@@ -169,5 +169,8 @@ export interface Attempt {
 export const failuresKeptMs = 24 * 3600_000;
 /** How long an account knows a client after a sign-in, in ms (spec#accounts-attempts-known-client). */
 export const clientKnownMs = 30 * 24 * 3600_000;
-/** A sign-in within this time after another one by the same client is not noted, in ms. So clients are known this much longer. */
+/**
+ * If a client signs in again within this time, in ms, the sign-in is not noted. So an account knows its clients this much
+ * longer.
+ */
 export const renewMs = 3600_000;

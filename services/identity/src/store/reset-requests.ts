@@ -2,7 +2,7 @@ import type { Documents } from '@kith/store';
 import { resetRequests } from './collections.ts';
 import { everything, projectIn } from './keys-of.ts';
 
-/** An address for which a password reset was asked. */
+/** An address for which a password reset was requested. */
 export interface ResetRequest {
   /** The project, and a hash of the address. */
   id: string;
@@ -12,7 +12,9 @@ export interface ResetRequest {
 
 const keepMs = 3600 * 1000;
 
-/** Requested resets that were not processed yet. Each is stored in the same way, whether the account exists or not. */
+/**
+ * Password resets that were requested but not processed yet. Each is stored in the same way, whether the account exists or not.
+ */
 export class ResetRequests {
   readonly #documents: Documents;
 

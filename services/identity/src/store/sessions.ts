@@ -21,13 +21,13 @@ export interface Revocation {
   judged?: string | undefined;
 }
 
-/** Sessions per read; a user has few. */
+/** How many sessions one read gets. A user has few sessions. */
 const batch = 1_000;
 
 /** Sessions of users, and the list of revoked ones. */
 export class Sessions {
   readonly #documents: Documents;
-  /** The document that each session was read from: a change compares its version. */
+  /** The document from which each session was read. A change compares the version of this document. */
   readonly #read = new WeakMap<Session, Stored<StoredSession>>();
 
   constructor(documents: Documents) {
@@ -53,7 +53,7 @@ export class Sessions {
     return found ? this.#sessionOf(found) : null;
   }
 
-  /** Stores a rotation; `false` if the session has been rotated, revoked or removed since it was read. */
+  /** Stores a rotation. Returns `false` if the session has been rotated, revoked or removed since it was read. */
   async rotate(session: Session, next: Rotation): Promise<boolean> {
     const target = await this.#asRead(session);
     if (!target || target.doc.revokedAt !== null || target.doc.tokenHash !== session.tokenHash) return false;
@@ -64,8 +64,9 @@ export class Sessions {
   }
 
   /**
-   * Revokes a session for good, stores the event with it, and forgets device and sealed token. The session is removed after
-   * `keepUntil`. `false` if the session is gone, was revoked before, or if `judged` is given and another token is valid by now.
+   * Revokes a session for good, stores the event with it, and forgets the device and the sealed token. The session is removed
+   * after `keepUntil`. Returns `false` if the session is gone or was revoked before. If `judged` is given and another token is
+   * valid by now, also returns `false`.
    */
   async revoke(session: Session, { at, keepUntil, event, judged }: Revocation): Promise<boolean> {
     const forgotten = { rotated: null, userAgent: null, ip: null };
@@ -93,7 +94,7 @@ export class Sessions {
     return (await this.#all(projectId, userId)).filter(({ revokedAt }) => revokedAt === null);
   }
 
-  /** A page of these sessions, newest first, without those that have expired at `at`. */
+  /** A page of a user's sessions that are neither revoked nor expired at `at`, newest first. */
   async list(
     { projectId, userId, at }: { projectId: string; userId: string; at: Date },
     { from, limit }: ListRange,
@@ -153,7 +154,7 @@ export class Sessions {
   }
 }
 
-/** The id of a session, made of its user and its place in the user's list (docs/adr/0006). */
+/** The id of a session. It consists of the user and of the session's place in the user's list (docs/adr/0006). */
 function sessionKey({ projectId, userId, createdAt, sid }: Session): string {
   return `${userKey(projectId, userId)}|${placeOf({ createdAt, id: sid })}`;
 }

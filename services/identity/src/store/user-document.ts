@@ -3,7 +3,7 @@ import { type StoredUser, users } from './collections.ts';
 import { lastIn, projectIn, userKey } from './keys-of.ts';
 import type { User } from './records.ts';
 
-/** The name that another user already has. */
+/** Which name is already taken by another user. */
 export type Taken = 'foreign-id-taken' | 'email-taken' | 'username-taken';
 
 /** Reads a user from its document. */
@@ -45,10 +45,10 @@ export function takenBy({ taken }: { taken: string }): Taken {
 type UserChange = Omit<DocumentChange<StoredUser>, 'in' | 'target'>;
 
 /**
- * Changes a stored user. Returns `stale` if the user is gone or its `rev` is not the given one. Retries after a concurrent
- * write that keeps `rev`, such as that of a rehashed password.
- * @param change Makes the change from the document as read, or returns `null` to change nothing (the result is then `stale`).
- * May be called several times.
+ * Changes a stored user. Returns `stale` if the user is gone or its `rev` is not the given one. If a concurrent write keeps
+ * `rev`, such as the replacement of a password hash, tries again.
+ * @param change Gets the stored document and returns the change. If it returns `null`, nothing changes, and the result is
+ * `stale`. May be called several times.
  */
 export async function changeUser(
   documents: Documents,

@@ -15,8 +15,8 @@ export class Users {
   }
 
   /**
-   * Stores a new user with its event, and a mail to it. If several names are taken, it reports the foreign id first, then the
-   * e-mail address.
+   * Stores a new user with its event and, if `mail` is given, a mail to the user. If several names are taken, reports the
+   * foreign id first, then the e-mail address.
    */
   async add(user: User, event: EventEnvelope, mail?: NewMailing): Promise<'stored' | Taken> {
     const rows = mail ? [mailingRow(user, mail, user.createdAt)] : [];
@@ -29,8 +29,8 @@ export class Users {
   }
 
   /**
-   * Stores a user's profile, `role`, `reputation`, `updatedAt`, `rev` and `seq` with the event of the change, if `rev` is one
-   * above the stored one; otherwise the result is `stale`.
+   * Stores a user's profile, `role`, `reputation`, `updatedAt`, `rev` and `seq` with the event of the change. If `rev` is not
+   * one above the stored `rev`, stores nothing and returns `stale`.
    */
   async update(user: User, event: EventEnvelope): Promise<'stored' | 'stale' | 'username-taken'> {
     const { username, name, avatar, bio, location, birthdate, metadata, rev, seq } = user;
@@ -48,7 +48,7 @@ export class Users {
     return outcome === 'stored' || outcome === 'stale' ? outcome : 'username-taken';
   }
 
-  /** Stores what operators set of a user (`role`, `reputation`, `isVerified`) in the same way as `update`. */
+  /** Stores the values that operators set (`role`, `reputation`, `isVerified`) in the same way as `update`. */
   async updateStanding(user: User, event: EventEnvelope): Promise<'stored' | 'stale'> {
     const { role, reputation, isVerified, rev, seq } = user;
     const updatedAt = user.updatedAt.getTime();
@@ -80,25 +80,28 @@ export class Users {
     return user && later(user, found.get(id)?.doc.at);
   }
 
-  /** A user without a look-up of the last sign-in: `lastActive` may be an earlier one. */
+  /** A user, without a look-up of the last sign-in: `lastActive` may be an earlier sign-in. */
   async account(projectId: string, userId: string): Promise<User | null> {
     return (await this.findMany(projectId, [userId]))[0] ?? null;
   }
 
-  /** @param email Lower-cased. `lastActive` may be an earlier sign-in. */
+  /**
+   * Finds a user by e-mail address. `lastActive` may be an earlier sign-in.
+   * @param email Lower-cased.
+   */
   async findByEmail(projectId: string, email: string): Promise<User | null> {
     const key = nameKey(projectId, email);
     const [found] = (await this.#documents.by(users, 'email', [key])).get(key) ?? [];
     return found ? userOf(found) : null;
   }
 
-  /** The existing users among these ids, in no order; `lastActive` may be an earlier sign-in. */
+  /** The existing users with these ids, in no particular order; `lastActive` may be an earlier sign-in. */
   async findMany(projectId: string, userIds: readonly string[]): Promise<User[]> {
     const ids = userIds.map((userId) => userKey(projectId, userId));
     return [...(await this.#documents.get(users, ids)).values()].map(userOf);
   }
 
-  /** Gives users with their last sign-ins. */
+  /** Returns the users with their last sign-ins. */
   async withSignIns(some: readonly User[]): Promise<User[]> {
     const ids = some.map(({ projectId, id }) => userKey(projectId, id));
     const found = await this.#documents.get(seen, ids);

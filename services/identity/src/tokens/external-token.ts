@@ -4,18 +4,18 @@ import { jwtVerify } from 'jose';
 const leewaySeconds = 30;
 const longestId = 512;
 
-/** A user for whom a project's own backend vouches, and what it says of the user. */
+/** A user for whom a project's own backend vouches, and what the backend says of the user. */
 export interface ExternalUser {
   foreignId: string;
   userData: Record<string, unknown>;
-  /** When the token was issued, in seconds; null if it does not say. */
+  /** When the token was issued, in seconds; null if the token does not say. */
   issuedAt: number | null;
 }
 
 /**
- * Verifies a JWT that a project's own key has signed. `iss` (the project's id), `aud`, `sub` and `exp` are required. The
- * algorithm is the key's, whatever the token names. The lifetime is `exp` − `iat`; without `iat` it is the time left until
- * `exp` (spec#accounts-external-max-age). Null for an invalid token.
+ * Verifies a JWT that a project's own key has signed. `iss` (the project's id), `aud`, `sub` and `exp` are required. The key
+ * decides the algorithm, whatever the token names. The lifetime is `exp` − `iat`. If there is no `iat`, the lifetime is the
+ * time left until `exp` (spec#accounts-external-max-age). Returns null if the token is invalid.
  * @param of.publicKey SPKI as PEM.
  * @param of.maxAge The longest lifetime, in seconds.
  */

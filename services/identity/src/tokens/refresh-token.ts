@@ -2,37 +2,40 @@ import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } f
 
 const familyBytes = 18;
 const secretBytes = 33;
-/** Each part is a multiple of three bytes, so that a token has only one spelling and its parts can be cut apart as text. */
+/**
+ * How many characters of a token name its family. Each part of a token is a multiple of three bytes. So a token has only one
+ * spelling, and its parts can be separated as text.
+ */
 const familyLength = (familyBytes / 3) * 4;
 const tokenForm = /^[\w-]{68}$/;
 
 /**
- * Makes a refresh token: 144 random bits that its family shares and 264 of its own, as base64url. It is shown once and
- * only its hash stored (spec#accounts-refresh-token).
- * @param of A token of the family that the new token joins; without one, a new family begins.
+ * Makes a refresh token, as base64url. It has 144 random bits that the whole family shares, and 264 random bits of its own. The
+ * token is shown once, and only its hash is stored (spec#accounts-refresh-token).
+ * @param of A token of the family that the new token joins. Without it, a new family begins.
  */
 export function makeRefreshToken(of?: string): string {
   const family = of?.slice(0, familyLength) ?? randomBytes(familyBytes).toString('base64url');
   return family + randomBytes(secretBytes).toString('base64url');
 }
 
-/** The hash a refresh token is stored and found by. SHA-256 is enough, as nobody can guess random bits. */
+/** The hash under which a refresh token is stored and found. SHA-256 is enough, because nobody can guess random bits. */
 export function hashRefreshToken(token: string): string {
   return createHash('sha256').update(token).digest('base64url');
 }
 
 /**
- * The hash a token's family is found by; null for text that does not look like a refresh token. Nobody can guess a family, so
- * whoever names one has had one of its tokens. A token that does not match is therefore a used one, and nobody can end a
- * session by guessing.
+ * The hash under which a token's family is found; null for text that does not look like a refresh token. Nobody can guess a
+ * family, so whoever names a family has had one of its tokens. If the token itself does not match, it is therefore a used
+ * token. So nobody can end a session by guessing.
  */
 export function hashFamily(token: string): string | null {
   return tokenForm.test(token) ? hashRefreshToken(token.slice(0, familyLength)) : null;
 }
 
 /**
- * Seals a token's successor so that only a client with the token can open it: AES-256-GCM, with a key that HKDF derives from
- * the token.
+ * Seals a token's successor so that only a client with the token can open it. The cipher is AES-256-GCM, with a key that HKDF
+ * derives from the token.
  */
 export function sealSuccessor(successor: string, token: string): string {
   const nonce = randomBytes(12);
@@ -41,7 +44,7 @@ export function sealSuccessor(successor: string, token: string): string {
   return Buffer.concat([nonce, cipher.getAuthTag(), sealed]).toString('base64url');
 }
 
-/** Opens what `sealSuccessor` has sealed for this token; throws for another. */
+/** Opens what `sealSuccessor` has sealed for this token; throws for any other token. */
 export function openSuccessor(sealed: string, token: string): string {
   const bytes = Buffer.from(sealed, 'base64url');
   const decipher = createDecipheriv('aes-256-gcm', sealingKey(token), bytes.subarray(0, 12));

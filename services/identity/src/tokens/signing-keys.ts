@@ -9,7 +9,10 @@ export const accessLifetimeMs = 30 * 60_000;
 
 /** The times in a key's lifetime, in ms. */
 export interface KeyTimes {
-  /** From the making of a key until it signs: longer than replicas, gateways and HTTP caches keep an older key set. */
+  /**
+   * The time from the making of a key until it signs. This is longer than replicas, gateways and HTTP caches keep an older key
+   * set.
+   */
   announceMs: number;
   /** How old a replica's knowledge of the keys may be. */
   reloadMs: number;
@@ -22,8 +25,8 @@ export interface KeyTimes {
 export const keyTimes: KeyTimes = {
   announceMs: 15 * 60_000,
   reloadMs: 30_000,
-  // A replica whose clock is an hour ahead must not remove the key that the others still sign with, and a replica an hour
-  // behind goes on signing with it.
+  // If the clock of a replica is an hour ahead, the replica must not remove a key that others still sign with. If the clock is
+  // an hour behind, the replica still signs with the older key.
   verifyMs: accessLifetimeMs + 90 * 60_000,
   maxAgeMs: 90 * 24 * 3600_000,
 };
@@ -31,8 +34,8 @@ export const keyTimes: KeyTimes = {
 export type KeyState = 'published' | 'signing' | 'verifying';
 
 /**
- * The stored keys of access tokens. A key is published, then signs, then only verifies, then is removed. These states follow
- * from the clock alone, so that replicas agree without talking to each other; clocks may differ by an hour.
+ * The stored keys of access tokens. A key is first published, then signs, then only verifies, and is then removed. These states
+ * follow from the clock alone, so replicas agree without talking to each other. Clocks may differ by an hour.
  */
 export class SigningKeys {
   readonly #store: KeyStore;
@@ -41,11 +44,11 @@ export class SigningKeys {
   #stored: readonly SigningKey[] = [];
   /** Ids of revoked keys: they are not used even if the store still has them. */
   readonly #revoked = new Set<string>();
-  /** How many revocations were heard of, and for how many of them the store was read afterwards. */
+  /** How many notices of revocations came, and for how many of them the store was read afterwards. */
   #heard = 0;
   #read = 0;
   #settling: Promise<void> | undefined;
-  /** How many readings of the store were begun, and the number of the last one whose result was used. */
+  /** How many readings of the store were begun, and the number of the last reading whose result was used. */
   #begun = 0;
   #taken = 0;
 
@@ -56,7 +59,7 @@ export class SigningKeys {
   }
 
   /**
-   * Reads the keys; makes one if there is none. Replicas that start at the same time share the key that was stored first.
+   * Reads the keys, and makes a key if there is none. Replicas that start at the same time share the key that was stored first.
    * Throws `StartError` if the keys were sealed under a secret that is not configured.
    */
   static async open(store: KeyStore, secrets: Secrets, times: KeyTimes = keyTimes): Promise<SigningKeys> {
@@ -84,7 +87,7 @@ export class SigningKeys {
     }
   }
 
-  /** The keys that verify now or will, newest first. */
+  /** The keys that verify tokens now or will later, newest first. */
   current(at = Date.now()): readonly SigningKey[] {
     return this.#stored.filter((key) => !this.#isOver(key, at));
   }
@@ -102,7 +105,10 @@ export class SigningKeys {
     return key.signsFrom.getTime() > at ? 'published' : 'verifying';
   }
 
-  /** Makes the next key, unless one already waits to sign. Replicas that do so at the same time make only one. */
+  /**
+   * Makes the next key, unless a key already waits to sign. If several replicas do this at the same time, they make only one
+   * key.
+   */
   async rotate(): Promise<void> {
     await this.#reload();
     const [newest] = this.#stored;
@@ -111,8 +117,8 @@ export class SigningKeys {
   }
 
   /**
-   * Takes a key out of use; the signing key is replaced by a new one. If the process dies meanwhile, any other finishes this.
-   * Returns `false` if no key has, or had, this id.
+   * Takes a key out of use. If it is the signing key, a new key replaces it. If the process dies meanwhile, any other process
+   * finishes the work. Returns `false` if no key has or had this id.
    */
   async revoke(kid: string): Promise<boolean> {
     await this.#reload();
@@ -131,8 +137,8 @@ export class SigningKeys {
   }
 
   /**
-   * Resolves when the keys were read again after every revocation that was heard, so that the successors are known. Rejects if
-   * the store cannot be read.
+   * Resolves once the keys were read again after every notice of a revocation, so that the new keys are known. Rejects if the
+   * store cannot be read.
    */
   async settled(): Promise<void> {
     while (this.#read < this.#heard) {
@@ -143,7 +149,7 @@ export class SigningKeys {
     }
   }
 
-  /** Reads the keys again, removes those that are over, and rotates by age. */
+  /** Reads the keys again, removes keys that no longer verify, and makes the next key if the newest key is too old. */
   async keepUp(): Promise<void> {
     await this.#reload();
     const now = Date.now();
@@ -186,20 +192,20 @@ export class SigningKeys {
     const { privateKey } = await generateKeyPair(algorithm, { modulusLength: 2048, extractable: true });
     const privateJwk = await exportJWK(privateKey);
     const { n = '', e = '' } = privateJwk;
-    // A command line would take an id that begins with a dash for an option.
+    // If an id began with a dash, a command line would take it for an option.
     const kid = (await calculateJwkThumbprint(privateJwk)).replace(/^-/, '_');
     const sealed = this.#secrets.seal(sealedFor.signing, JSON.stringify(privateJwk), kid);
     return { ordinal, kid, publicJwk: { n, e }, sealed, signsFrom, createdAt: new Date() };
   }
 
   #isOver(key: SigningKey, at: number): boolean {
-    // The key right after it may have been revoked.
+    // The next key that is still stored. The key right after this key may have been revoked.
     const next = this.#stored.findLast(({ ordinal }) => ordinal > key.ordinal);
     return next !== undefined && next.signsFrom.getTime() + this.#times.verifyMs <= at;
   }
 }
 
 function signingOf(keys: readonly SigningKey[], at: number): SigningKey | undefined {
-  // If this clock is behind the one that made the only key, no key's time to sign has come yet.
+  // If this machine's clock is behind, it may not be time for any key to sign. Then the oldest key signs.
   return keys.find(({ signsFrom }) => signsFrom.getTime() <= at) ?? keys.at(-1);
 }

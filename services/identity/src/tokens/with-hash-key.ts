@@ -3,8 +3,8 @@ import type { Secrets } from '@kith/base';
 import { type HashKeys, sealedFor } from '../store/index.ts';
 
 /**
- * Returns secrets that make keyed hashes with the database's own key, which is made at the first start: values hashed before
- * KITH_SECRET changed must still be found (docs/adr/0048).
+ * Returns secrets that make keyed hashes with the database's own key. This key is made at the first start. So values that were
+ * hashed before a change of KITH_SECRET are still found (docs/adr/0048).
  */
 export async function withHashKey(
   secrets: Secrets,

@@ -56,7 +56,7 @@ describe.each(handlerEngines())('failed attempts on %s', (engine) => {
     expect(await fail(user.email, 60)).toEqual([...repeated(wrong, 10), ...repeated(tooMany, 50)]);
     expect((await trySignIn(user.email, password)).code).toBe(tooMany);
     expect((await trySignIn(user.email, password, home)).status).toBe(200);
-    // That the user may sign in does not help strangers.
+    // The user may sign in, but strangers still have to wait.
     expect((await trySignIn(user.email, password)).code).toBe(tooMany);
     ahead = 24 * hours;
     expect((await trySignIn(user.email, password)).status).toBe(200);
@@ -114,7 +114,7 @@ describe.each(handlerEngines())('failed attempts on %s', (engine) => {
     const caller = callerOfSession(session);
     await call(identity.bus, deleteUser, { projectId, params: { userId }, caller });
     await waitFor(async () => (await rows()).length === 0, { what: 'the clients to be forgotten' });
-    // The place of the address is gone, too.
+    // The row of the address is gone, too.
     expect(await count()).toBe(before - 2);
   });
 });

@@ -126,7 +126,7 @@ describe.each(handlerEngines())('sessions and passwords on %s', (engine) => {
     expect((await enter(first.user)).body.code).toBe('auth/invalid-credentials');
     const anew = await enter(first.user, newPassword);
     expect(anew.status).toBe(200);
-    // The new session changes it again: now the first one ends, too.
+    // The new session changes the password again. Now the first session ends, too.
     expect((await change(anew.body, { password: newPassword, newPassword: password })).status).toBe(200);
     expect((await refresh(kept.body)).body.code).toBe('auth/unauthorized');
     expect((await refresh(anew.body)).status).toBe(200);

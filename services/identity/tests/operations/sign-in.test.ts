@@ -58,12 +58,12 @@ describe.each(handlerEngines())('sign-in on %s', (engine) => {
 
   test('refuses a password of over 256 characters before it looks at it', async () => {
     const email = 'ada@example.org';
-    // Normalizing this one would hold the process for seconds.
+    // It would take seconds to normalize the second password, and hold up the process meanwhile.
     for (const long of ['x'.repeat(257), `a${'\u0300\u0316'.repeat(32_000)}`]) {
       const { status, body } = await post({ email, password: long });
       expect([status, body.code, body.field]).toEqual([400, 'auth/invalid-body', 'password']);
     }
-    // Characters are code points.
+    // The length counts code points.
     expect((await post({ email, password: '\u{1F600}'.repeat(256) })).status).toBe(401);
   });
 
@@ -114,7 +114,7 @@ describe.each(handlerEngines())('sign-in on %s', (engine) => {
     const burst = Array.from({ length: 60 }, async () => {
       answers.push(await call(identity.bus, signIn, { projectId, body, deadline }));
     });
-    // The others end long after this test: nobody answers them.
+    // The other requests end long after this test, because nobody answers them.
     void Promise.allSettled(burst);
     await waitFor(async () => answers.length + (await expired()) === burst.length);
     expect(await expired()).toBeGreaterThan(0);

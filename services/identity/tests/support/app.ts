@@ -12,8 +12,8 @@ import { AccessTokens } from '../../src/tokens/access-tokens.ts';
 import { SigningKeys } from '../../src/tokens/signing-keys.ts';
 
 /**
- * Makes the context that handlers work with, for calling single parts of identity. It has its own bus, and its own store unless
- * one is given.
+ * Makes the context of handlers, so that tests can call single parts of identity. The context has a bus of its own. If `given`
+ * names no store, it has a store of its own, too.
  */
 export async function makeApp(
   engine: EngineKind,

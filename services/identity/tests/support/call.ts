@@ -3,7 +3,7 @@ import { type InternalOperationSpec, internalSubject } from '@kith/contracts';
 
 export { callOperation as call } from '@kith/testing';
 
-/** Asks an internal operation as another service does, and gives the raw body. */
+/** Calls an internal operation as another service does, and returns the raw body. */
 export async function callInternal(bus: Bus, spec: InternalOperationSpec, content: unknown): Promise<string> {
   const body = new TextEncoder().encode(JSON.stringify(content));
   const reply = await bus.request(internalSubject(bus.prefix, spec), { headers: {}, body }, 20_000);

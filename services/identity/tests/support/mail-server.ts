@@ -10,7 +10,10 @@ export interface ReceivedMail {
   text: string;
 }
 
-/** A mail server. It answers the next mails with the SMTP codes in `refusals`, in turn; after these it accepts mails. */
+/**
+ * A mail server. It answers the next mails with the SMTP codes in `refusals`, one after the other. After that, it accepts
+ * mails.
+ */
 export interface MailServer extends AsyncDisposable {
   url: string;
   received: ReceivedMail[];
@@ -19,7 +22,7 @@ export interface MailServer extends AsyncDisposable {
   refusals: number[];
 }
 
-/** Starts a mail server on this machine, which keeps what it gets. */
+/** Starts a mail server on this machine. The server keeps the mails that it gets. */
 export async function startMailServer(port = 0): Promise<MailServer> {
   const server = new SMTPServer({
     authOptional: true,

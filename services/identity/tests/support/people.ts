@@ -28,17 +28,17 @@ export async function signUpUser(
   return answer.body;
 }
 
-/** The caller the gateway makes of a user's token. */
+/** The caller that a gateway makes from a user's token. */
 export function callerOf(user: { id: string; role: string }): Caller {
   return newCaller(user.id, user.role);
 }
 
-/** The caller the gateway makes of a session's access token. */
+/** The caller that a gateway makes from a session's access token. */
 export function callerOfSession({ accessToken, user }: Pick<Session, 'accessToken' | 'user'>): Caller {
   return { ...callerOf(user), sessionId: sessionIdOf(accessToken) };
 }
 
-/** The session an access token belongs to. */
+/** The session to which an access token belongs. */
 export function sessionIdOf(accessToken: string): string {
   return String(decodeJwt(accessToken).sid);
 }

@@ -8,7 +8,9 @@ const idParts: Readonly<Record<string, readonly string[]>> = {
   sessions: ['projectId', 'userId', 'place', 'sid'],
 };
 
-/** Reads everything a store holds, by table or collection, without the store's own code; documents come with their fields. */
+/**
+ * Reads everything that a store holds, by table or collection, without the store's own code; documents come with their fields.
+ */
 export async function dumpStore(config: StoreConfig): Promise<Record<string, Record<string, unknown>[]>> {
   if (config.kind === 'mongo') return dumpMongo(config);
   using db = new DatabaseSync(config.file);
@@ -44,7 +46,7 @@ function opened(name: string, id: string, row: Record<string, unknown>): Record<
   return { ...row, ...said, ...(typeof text === 'string' && JSON.parse(text)) };
 }
 
-/** Makes all rotated refresh tokens seem rotated `ms` earlier. */
+/** Makes it seem that all refresh tokens were rotated `ms` earlier. */
 export async function ageRotations(config: StoreConfig, ms: number): Promise<void> {
   if (config.kind === 'mongo') {
     await using client = new MongoClient(config.url);

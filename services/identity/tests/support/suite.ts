@@ -18,7 +18,7 @@ export function startForSuite(
   afterAll(() => identity[Symbol.asyncDispose]());
 }
 
-/** Opens a new store before each test of a suite, and closes it after; a test may open it a second time. */
+/** Opens a new store before each test of a suite, and closes it afterwards. A test may open the store a second time. */
 export function storeForEach(
   engine: EngineKind,
   use: (store: IdentityStore) => void,

@@ -10,9 +10,9 @@ import { wake } from '../wake.ts';
 const askMs = 4_000;
 
 /**
- * Tells a user of an event, only once however often the event arrives: the notification's id follows from the event's. Makes no
- * notification if it would have expired, if the request was withdrawn, if the user's account has ended, or if the user has
- * turned off the type (spec#notifications-settings).
+ * Makes a notification of an event for a user. The id of the notification follows from the event. So if the event arrives
+ * again, it makes no second notification. Makes none if it would have expired, or if the request was withdrawn. Makes none
+ * either if the user's account has ended, or if the user has turned off the type (spec#notifications-settings).
  */
 export async function addNotification(
   app: AppContext,
@@ -50,7 +50,7 @@ export async function addNotification(
   if (isNew) await wake(app, owner);
 }
 
-/** The initiator's current profile; without a name if nobody knows the user any more. */
+/** The initiator's current profile. If nobody knows the user any more, the profile has no name. */
 async function snapshot(app: AppContext, event: EventEnvelope, initiatorId: string) {
   const of = { projectId: event.projectId, userIds: [initiatorId] };
   const users = await findUsers(app, of, { requestId: event.id, deadline: Date.now() + askMs });

@@ -5,7 +5,7 @@ import { readAtOf, remove } from '../feed.ts';
 
 /**
  * Removes the notification of a connection request if it is unread. If the event of the request arrives later, it makes no
- * notification: the withdrawal is remembered for as long as that event could still make one.
+ * notification. For this, the withdrawal is remembered as long as that event could still make a notification.
  */
 export async function takeBackRequest(
   app: AppContext,
@@ -15,14 +15,14 @@ export async function takeBackRequest(
   const { projectId } = event;
   const { connectionId } = of;
   await app.store.withdraw(projectId, connectionId, Date.parse(event.occurredAt) + app.keepMs);
-  // An erased feed must not be started again.
+  // If a feed was erased, it must not be started again.
   const ended = await app.store.profiles.forgotten(projectId, of.userIds);
   for (const userId of of.userIds.filter((one) => !ended.has(one))) {
     const owner = { projectId, userId };
     await changeFeed(app, owner, async (before) => {
       const entry = await app.store.requestOf(owner, connectionId);
-      // Stored although nothing changes: a process that looked for the withdrawal too early, and is about to add the request,
-      // then loses the race and looks again.
+      // Stores the feed although nothing changes. Another process may have looked for the withdrawal too early, and may be
+      // about to add the request. That process then loses the race and looks again.
       if (!entry) return { change: { feed: before }, result: undefined };
       if (readAtOf(entry, before) !== null) return { result: undefined };
       return { change: { feed: remove(before, [entry]), remove: [entry] }, result: undefined };

@@ -8,7 +8,8 @@ export const userEvents: EventSubscription<AppContext> = subscription({
   events: [userDeleted],
   async apply({ projectId, data }, app: AppContext) {
     const user = { projectId, userId: data.id };
-    // First forgets the profile, so that late events say nothing, then marks the user, so that earlier data is found and erased.
+    // First forgets the profile, so that late events say nothing about the user. Then marks the user, so that earlier data is
+    // found and erased.
     await app.store.profiles.forget(user);
     await app.store.erasure.mark(user, Date.now());
   },

@@ -9,9 +9,9 @@ import { notificationIdOf } from '../notification-id.ts';
 import { wake } from '../wake.ts';
 
 /**
- * Adds a notification of the application to users' feeds (spec#notifications-own). Each feed is changed by itself. With an
- * Idempotency-Key the ids follow from the key, so that a request that was only partly done can be repeated and tells nobody
- * twice.
+ * Adds a notification of the application to users' feeds (spec#notifications-own). Each feed is changed separately. If the
+ * request has an Idempotency-Key, the ids of the notifications follow from the key. So a request that was only partly done can
+ * be repeated, and no user gets a notification twice.
  */
 export const createHandler = handler(createNotifications, async (request, app: AppContext) => {
   const { projectId, body, idempotencyKey, serverKey } = request;
@@ -42,8 +42,8 @@ export const createHandler = handler(createNotifications, async (request, app: A
 });
 
 /**
- * The seeds of the ids. For a request with a key, one of this window of time and one of the window before: so a repeated
- * request finds its ids for at least a day.
+ * The seeds of the ids. If the request has a key, there are two seeds: one for the current window of time, and one for the
+ * window before. So a repeated request finds its ids for at least a day.
  */
 function seedsOf([keyId, key, body]: (string | undefined)[], now: number): string[] {
   if (key === undefined) return [randomUUID()];
@@ -55,7 +55,10 @@ function seedsOf([keyId, key, body]: (string | undefined)[], now: number): strin
   );
 }
 
-/** Adds a notification to its user's feed, unless it is there already, under its id or the id of the earlier window. */
+/**
+ * Adds a notification to its user's feed. Does nothing if the notification is already there, under its id or under the id of
+ * the earlier window.
+ */
 async function add(
   app: AppContext,
   notification: NewNotification,

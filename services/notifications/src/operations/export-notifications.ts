@@ -3,7 +3,7 @@ import { exportPage, internalHandler } from '@kith/service';
 import type { AppContext } from '../app.ts';
 import { toItem } from '../feed.ts';
 
-/** Gives a user's notifications for an export, newest first. */
+/** Returns a user's notifications for an export, newest first. */
 export const exportNotificationsHandler = internalHandler(
   exportNotifications,
   async (body, app: AppContext) => {

@@ -3,7 +3,7 @@ import { internalHandler } from '@kith/service';
 import type { AppContext } from '../app.ts';
 import { settingsOf } from '../settings-view.ts';
 
-/** Gives, for an export, the types of notifications that a user has turned off. */
+/** Returns the types of notifications that a user has turned off, for an export. */
 export const exportSettingsHandler = internalHandler(
   exportNotificationSettings,
   async ({ projectId, userId }, app: AppContext) => {

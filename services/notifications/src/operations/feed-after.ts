@@ -18,7 +18,7 @@ export const feedAfterHandler = internalHandler(feedAfter, async (body, app: App
   return {
     ...nothing,
     items: entries.map((entry) => ({ seq: entry.seq, item: toItem(entry, feed) })),
-    // Sequences that are missing in between were taken back: the stream need not ask for them again.
+    // If a sequence in between is missing, its notification was taken back. The stream need not ask for it again.
     seq: hasMore ? last.seq : feed.seq,
     hasMore,
   };

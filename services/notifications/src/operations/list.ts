@@ -4,7 +4,7 @@ import { handler } from '@kith/service';
 import type { AppContext } from '../app.ts';
 import { toItem } from '../feed.ts';
 
-/** The address form of old clients, which expect the bare array (spec#notifications-list-v6). */
+/** The form of address that old clients use. They expect the bare array (spec#notifications-list-v6). */
 const bareForm = '/api/v6';
 
 /** The caller's notifications, newest first, by page or by cursor (spec#notifications-list). */
@@ -19,7 +19,7 @@ export const listHandler = handler(listNotifications, async (request, app: AppCo
   const feed = await app.store.feed(owner);
   const upTo = Math.min(feed.seq, position ? position.after - 1 : feed.seq);
   const skip = position ? 0 : (page - 1) * limit;
-  // One more, to know whether a row follows.
+  // Reads one row more than the page has, to know whether another page follows.
   const found = skip >= feed.total ? [] : await app.store.newest(owner, { upTo, skip, limit: limit + 1 });
   const entries = found.slice(0, limit);
   const hasMore = found.length > limit;

@@ -5,7 +5,10 @@ import { changeFeed } from '../change-feed.ts';
 import { markAll } from '../feed.ts';
 import type { StoredFeed } from '../store/index.ts';
 
-/** Marks all unread notifications of the caller as read, in one write however many there are (spec#notifications-mark-all). */
+/**
+ * Marks all unread notifications of the caller as read. One write does this, however many there are
+ * (spec#notifications-mark-all).
+ */
 export const markAllAsReadHandler = handler(markAllNotificationsAsRead, (request, app: AppContext) => {
   const { projectId, caller } = request;
   const decide = (feed: StoredFeed) => {

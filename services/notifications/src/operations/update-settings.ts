@@ -4,7 +4,7 @@ import { handler } from '@kith/service';
 import type { AppContext } from '../app.ts';
 import { settingsOf } from '../settings-view.ts';
 
-/** Turns the given types of notifications on or off. This applies from the answer on (spec#notifications-settings). */
+/** Turns the given types of notifications on or off. The change applies from the answer on (spec#notifications-settings). */
 export const updateSettingsHandler = handler(updateNotificationSettings, async (request, app: AppContext) => {
   const { projectId, caller, body, deadline } = request;
   const given = Object.entries(body.types ?? {});

@@ -19,7 +19,7 @@ import { endOf, feedKey, placeOf } from './place.ts';
 /** A feed as it was read. All its notifications up to `seq` can be read. */
 export interface StoredFeed extends Feed {
   owner: Owner;
-  /** Absent if nothing is stored yet. */
+  /** The stored document. Absent if nothing is stored yet. */
   read?: Stored<Feed> | undefined;
 }
 
@@ -32,7 +32,7 @@ export interface FeedChange {
   event?: EventEnvelope;
 }
 
-/** The store of notifications. A user's entries follow from the user's feed. */
+/** The store of notifications. The entries of a user change together with the feed of the user. */
 export class NotificationStore {
   readonly outbox: Outbox;
   /** Answers to requests with an idempotency key. */
@@ -59,7 +59,7 @@ export class NotificationStore {
     return { ...(read?.doc ?? emptyFeed), owner, read };
   }
 
-  /** Stores a whole change; `false` if the feed has changed since it was read, and then nothing is stored. */
+  /** Stores a change as a whole. If the feed has changed since it was read, stores nothing and resolves to `false`. */
   async change({ owner, read }: StoredFeed, change: FeedChange): Promise<boolean> {
     const { seq, total, unread, expiredTo, marks, streams } = change.feed;
     const row = (entry: Entry, put: ReturnType<typeof storedOf> | null) => ({
@@ -113,7 +113,7 @@ export class NotificationStore {
     return (await this.#documents.range(entries, range, 'keepUntil')).map(entryOf);
   }
 
-  /** Remembers until `until` (Unix ms) that a connection's request was withdrawn, or that a block has ended it. */
+  /** Remembers until `until` (Unix ms) that a connection's request was withdrawn, or that a block has ended the connection. */
   async withdraw(projectId: string, connectionId: string, until: number): Promise<void> {
     const id = `${projectId}|${connectionId}`;
     await this.#documents.keep(withdrawn, [{ id, doc: { until }, epoch: 0, version: 1 }]);
@@ -129,7 +129,7 @@ export class NotificationStore {
     return this.#documents.sweep();
   }
 
-  /** Erases what is left of a deleted project; `false` while its users' feeds, notifications or settings are left. */
+  /** Erases what is left of a deleted project. Resolves to `false` while feeds, notifications or settings of its users are left. */
   eraseProject(projectId: string): Promise<boolean> {
     return eraseProject(this.#documents, projectId, {
       awaited: [feeds, entries, settings],

@@ -8,8 +8,8 @@ export function feedKey({ projectId, userId }: Owner): string {
 }
 
 /**
- * The key of an entry, which is its place in the feed, newest first (docs/adr/0006). The width is fixed, so that sorting as
- * text gives this order.
+ * The key of an entry: its place in the feed, newest first (docs/adr/0006). The number has a fixed width, so that sorting the
+ * keys as text gives this order.
  */
 export function placeOf(owner: Owner, seq: number): string {
   return `${feedKey(owner)}|${String(last - Math.min(seq, last)).padStart(15, '0')}`;
@@ -28,7 +28,7 @@ export function placed(place: string): Owner & { seq: number } {
 
 /** A key above the places of all entries of a feed. */
 export function endOf(owner: Owner): string {
-  // `}` follows `|`.
+  // In the order of characters, `}` comes right after `|`.
   return `${feedKey(owner)}}`;
 }
 

@@ -3,7 +3,10 @@ import { dieBeforeWrite } from '@kith/testing/die-before-write';
 import { append, type NewNotification, type Owner, remove } from '../../src/feed.ts';
 import { openStore } from '../../src/store/index.ts';
 
-/** What the child is told: the notification to add or the id of the one to remove, and before which write it is to die. */
+/**
+ * What the child process gets: the notification to add, or the id of the notification to remove. `number` says before which
+ * write the child dies.
+ */
 export interface DyingChange {
   store: StoreConfig;
   owner: Owner;

@@ -57,7 +57,7 @@ export class World implements AsyncDisposable {
     return this.#ends.disposeAsync();
   }
 
-  /** Delivers an event, even one that was delivered before: brokers drop duplicates only for a while. */
+  /** Delivers events, even if they were delivered before. This can happen, because brokers drop duplicates only for a while. */
   async publish(...events: EventEnvelope[]): Promise<void> {
     const { bus } = this.runtime;
     for (const event of events) {
@@ -75,7 +75,10 @@ export class World implements AsyncDisposable {
     return user;
   }
 
-  /** A new user with `count` notifications of an initiator, and their ids, newest first. */
+  /**
+   * Makes a new user with `count` notifications of an initiator. Returns the id of the user and the ids of the notifications,
+   * newest first.
+   */
   async receiver(initiator: PublicUser, count: number): Promise<{ id: string; ids: string[] }> {
     const id = randomUUID();
     for (let made = 0; made < count; made++) {
@@ -91,7 +94,7 @@ export class World implements AsyncDisposable {
     return lifeOf(at ? { ...of, at } : of);
   }
 
-  /** Waits until everything published so far has been handled. This is only exact with one instance. */
+  /** Waits until everything that was published so far has been handled. This is exact only if there is one instance. */
   async quiet(initiator: PublicUser): Promise<void> {
     const witness = { id: randomUUID() };
     await this.publish(this.life(initiator, witness).requested);

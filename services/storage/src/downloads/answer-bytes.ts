@@ -7,7 +7,10 @@ import { wantedOf } from './conditions.ts';
 
 type DownloadRequest = HttpRequest<typeof getFile> | HttpRequest<typeof getFileVariant>;
 
-/** Answers with the bytes of a file, with a part of them, or with none if the client has them already (spec#storage-get). */
+/**
+ * Answers with the bytes of a file, or with a part of them. If the client has the bytes already, the answer has no bytes
+ * (spec#storage-get).
+ */
 export async function answerBytes(
   { incoming }: DownloadRequest,
   { blobs }: AppContext,
@@ -43,7 +46,8 @@ function headersOf(
   { digest }: BytesRecord,
 ): Record<string, string> {
   const name = variant === undefined ? file.name : `${variant}-${file.name}`;
-  // Images were rendered here and cannot be anything else. Browsers must never show other bytes as a page of the site.
+  // This service rendered the images itself, so their bytes are always images. Browsers must never show the bytes of other
+  // files as a page of the site.
   const disposition = file.image ? 'inline' : 'attachment';
   return {
     'Content-Type': file.contentType,
@@ -61,7 +65,7 @@ function withoutBody(headers: Record<string, string>): Record<string, string> {
   return others;
 }
 
-/** The name for clients that do not know the encoded form (RFC 6266 appendix D). */
+/** The name in ASCII, for clients that do not know the encoded form (RFC 6266 appendix D). */
 function asciiName(name: string): string {
   return name.replaceAll(/[^\x20-\x7e]|["\\%]/g, '_');
 }

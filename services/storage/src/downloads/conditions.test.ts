@@ -10,7 +10,7 @@ const after = 'Sun, 06 Nov 1994 08:49:38 GMT';
 // Headers only hold whole seconds.
 const modifiedAt = Date.parse(at) + 678;
 
-/** What a request for a file of `size` bytes gets: a status or an error code, and for a part also its bounds. */
+/** What a request for a file of `size` bytes gets: a status or an error code. For a part, also the first and the last byte. */
 function answerTo(headers: IncomingHttpHeaders, { size = 100, method = 'GET' } = {}): string {
   try {
     const wanted = wantedOf({ headers, method }, { etag, modifiedAt, size });

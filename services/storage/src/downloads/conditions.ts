@@ -2,11 +2,11 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { ApiError } from '@kith/base';
 import type { ByteRange } from '@kith/store/blobs';
 
-/** What the conditions of a request are compared with. */
+/** The facts about a file that the conditions of a request are compared with. */
 export interface Validators {
-  /** A strong tag, with its quotes. */
+  /** The file's strong tag, with its quotes. */
   etag: string;
-  /** Unix ms; headers only hold whole seconds. */
+  /** When the file was changed, in Unix ms. Headers hold only whole seconds. */
   modifiedAt: number;
   size: number;
 }
@@ -15,7 +15,7 @@ export interface Validators {
 export type Wanted = { kind: 'unchanged' } | { kind: 'whole' } | { kind: 'part'; range: ByteRange };
 
 /**
- * Evaluates the conditions of a request in the order of RFC 9110 section 13.2.2, then its range. Throws
+ * Checks the conditions of a request in the order of RFC 9110 section 13.2.2, and then the request's range. Throws
  * `request/precondition-failed` and `storage/invalid-range`.
  */
 export function wantedOf(
@@ -38,8 +38,9 @@ export function wantedOf(
 }
 
 /**
- * A request for several ranges, or for a range in an unknown unit, gets the whole file. So does a request for the last bytes of
- * an empty file: it can be satisfied, but no partial answer could express it (RFC 9110 section 14.1.2).
+ * Decides which part of a file a request gets. If the request names several ranges, or a range in an unknown unit, it gets the
+ * whole file. If the request asks for the last bytes of an empty file, it gets the whole file, too. Such a request is valid,
+ * but no partial answer could express it (RFC 9110 section 14.1.2).
  */
 function partOf(headers: IncomingHttpHeaders, of: Validators): Wanted {
   const { range } = headers;
@@ -56,20 +57,20 @@ function partOf(headers: IncomingHttpHeaders, of: Validators): Wanted {
   return { kind: 'part', range: { start, end } };
 }
 
-/** Whether a list of tags contains a tag; `*` stands for any. */
+/** Whether a list of tags contains a tag. `*` stands for any tag. */
 function names(list: string, etag: string, { weakly }: { weakly: boolean }): boolean {
   if (list.trim() === '*') return true;
   const tags = list.match(/(W\/)?"[^"]*"/g) ?? [];
   return tags.some((tag) => tag === etag || (weakly && tag === `W/${etag}`));
 }
 
-/** Whether the tag or the date of an `If-Range` is the file's. */
+/** Whether an `If-Range` header contains the file's tag or date. */
 function isSame(condition: string, { etag, modifiedAt }: Validators): boolean {
   if (condition.includes('"')) return condition.trim() === etag;
   return secondsOf(condition) === Math.floor(modifiedAt / 1000);
 }
 
-/** Whether the file was changed after a date; `false` for a date that cannot be read. */
+/** Whether the file was changed after a date. Returns `false` if the date cannot be read. */
 function isAfter({ modifiedAt }: Validators, date: string | undefined): boolean {
   const seconds = date === undefined ? Number.NaN : secondsOf(date);
   return Math.floor(modifiedAt / 1000) > seconds;
@@ -82,14 +83,14 @@ function isNot({ modifiedAt }: Validators, date: string): boolean {
 const httpDate = /^[a-z]{3,9}, \d\d[ -][a-z]{3}[ -](\d\d){1,2} \d\d:\d\d:\d\d GMT$/i;
 const asctimeDate = /^[a-z]{3} [a-z]{3} [ \d]\d \d\d:\d\d:\d\d \d{4}$/i;
 
-/** A date in one of the three forms of RFC 9110 section 5.6.7, in seconds since 1970; NaN for anything else. */
+/** Reads a date in one of the three forms of RFC 9110 section 5.6.7. Returns the seconds since 1970, or NaN for any other text. */
 function secondsOf(date: string): number {
   const text = date.trim();
   if (httpDate.test(text)) return Date.parse(text) / 1000;
   return asctimeDate.test(text) ? Date.parse(`${text} GMT`) / 1000 : Number.NaN;
 }
 
-/** The refusal of a range, with the file's size (RFC 9110 section 15.5.17). */
+/** The error that refuses a range, with the file's size (RFC 9110 section 15.5.17). */
 function invalidRange({ size }: Validators): ApiError {
   return new ApiError('storage/invalid-range', { headers: { 'Content-Range': `bytes */${size}` } });
 }

@@ -1,4 +1,4 @@
-/** Runs a bounded number of tasks at the same time; the others wait in the order they came. */
+/** Runs a limited number of tasks at the same time. The other tasks wait in the order in which they came. */
 export class Places {
   #free: number;
   readonly #waiting = new Set<() => void>();

@@ -10,7 +10,7 @@ export interface RenderRequest {
   /** The file that was sent, and its recognised format. */
   path: string;
   format: ImageFormat;
-  /** Longest edges, by name. */
+  /** The longest edge of each variant, by the variant's name. */
   sizes: Readonly<Record<string, number>>;
   quality: number;
   /** The folder for the rendered files. */
@@ -18,7 +18,7 @@ export interface RenderRequest {
   signal: AbortSignal;
 }
 
-/** An image in a file. */
+/** A rendered image in a file. */
 export interface Rendered {
   path: string;
   width: number;
@@ -26,19 +26,25 @@ export interface Rendered {
   size: number;
 }
 
-/** The most pixels of an image, over all its frames (spec#storage-invalid-image); fewer if each takes more than four bytes. */
+/**
+ * The most pixels that an image may have, over all its frames (spec#storage-invalid-image). If a pixel takes more than four
+ * bytes, fewer pixels are allowed.
+ */
 export const maxPixels = 100_000_000;
 const bytesAPixel = 4;
-/** How many images this process decodes at the same time. */
+/** How many images this process renders at the same time. */
 const atOnce = 2;
-/** How long rendering an image in one size may take, in seconds. */
+/** How long it may take to render an image in one size, in seconds. */
 const longestSeconds = 30;
 export const defaultQuality = 80;
 
-/** Formats that can hold several frames, as an animation. The rendered images keep the frames. */
+/** Formats that can hold several frames, as animations do. The rendered images keep the frames. */
 const moving: ReadonlySet<ImageFormat> = new Set(['gif', 'webp']);
 
-/** Reads and renders images with libvips, a bounded number at the same time, each with one thread and without a cache. */
+/**
+ * Reads and renders images with libvips. Only a limited number of images is rendered at the same time, each with one thread
+ * and without a cache.
+ */
 export class Renderer {
   readonly #places = new Places(atOnce);
 
@@ -47,7 +53,10 @@ export class Renderer {
     sharp.concurrency(1);
   }
 
-  /** Renders an image upright and without metadata, in its own size and in others, never enlarged. Throws `storage/invalid-image`. */
+  /**
+   * Renders an image in its own size and in the sizes of the request. The results are upright, have no metadata, and are never
+   * larger than the image. Throws `storage/invalid-image`.
+   */
   render(request: RenderRequest): Promise<{ original: Rendered; variants: Record<string, Rendered> }> {
     return this.#places.run(request.signal, async () => {
       try {
@@ -73,7 +82,10 @@ async function renderAll(request: RenderRequest) {
   return { original, variants };
 }
 
-/** Reads only the head of an image. Refuses one that is not of the recognised format, or that would take too much memory. */
+/**
+ * Reads only the head of an image. Refuses an image that does not have the recognised format, or that would take too much
+ * memory.
+ */
 async function checkSize(request: RenderRequest): Promise<void> {
   const { width, height, pageHeight, pages = 1, channels, depth, format } = await open(request).metadata();
   const expected = request.format === 'avif' ? 'heif' : request.format;
@@ -104,7 +116,7 @@ async function renderOne(request: RenderRequest, name: string, edge?: number): P
 function open({ path, format }: RenderRequest): Sharp {
   return sharp(path, {
     limitInputPixels: maxPixels,
-    // An image that ends early is refused.
+    // Refuses an image that ends early.
     failOn: 'truncated',
     animated: moving.has(format),
     sequentialRead: true,
@@ -122,7 +134,7 @@ function encode(image: Sharp, { format, quality }: RenderRequest): Sharp {
     case 'gif':
       return image.gif();
     case 'avif':
-      // With more effort the encoder takes many times as long for little gain.
+      // With more effort, the encoder would take many times as long and gain little.
       return image.avif({ quality, effort: 2 });
   }
 }

@@ -5,7 +5,7 @@ import { ownerOf, toPlainFile } from '../file.ts';
 import { receive } from '../uploads/receive.ts';
 import { fileReceiver } from '../uploads/receive-file.ts';
 
-/** Stores bytes of any kind as a file of the caller's (spec#storage-upload-file). */
+/** Stores bytes of any kind as a file of the caller (spec#storage-upload-file). */
 export const createFile = uploadHandler(spec, async (request, app: AppContext) =>
   toPlainFile(
     await receive(request, app, {

@@ -5,7 +5,10 @@ import { ownerOf, toImage } from '../file.ts';
 import { receive } from '../uploads/receive.ts';
 import { imageReceiver } from '../uploads/receive-image.ts';
 
-/** Stores an image of the caller's, upright and without metadata, with smaller sizes of it (spec#storage-images). */
+/**
+ * Stores an image for the caller, upright and without metadata. Smaller sizes of the image are stored as well
+ * (spec#storage-images).
+ */
 export const createImage = uploadHandler(spec, async (request, app: AppContext) => {
   const record = await receive(request, app, {
     upload: spec.upload,

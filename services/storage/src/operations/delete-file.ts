@@ -5,7 +5,10 @@ import { changeAccount } from '../account.ts';
 import type { AppContext } from '../app.ts';
 import { ownerOf } from '../file.ts';
 
-/** Deletes a file of the caller's. It is gone for everybody from then on; its bytes are removed afterwards (spec#storage-delete). */
+/**
+ * Deletes one of the caller's files. From then on, the file is gone for everybody. Its bytes are removed afterwards
+ * (spec#storage-delete).
+ */
 export const deleteFile = handler(spec, async (request, app: AppContext) => {
   const owner = ownerOf(request);
   await changeAccount(

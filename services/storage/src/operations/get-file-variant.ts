@@ -4,7 +4,7 @@ import { downloadHandler } from '@kith/service';
 import type { AppContext } from '../app.ts';
 import { answerBytes } from '../downloads/answer-bytes.ts';
 
-/** Gives the bytes of an image in one of its sizes (spec#storage-get). */
+/** Answers with the bytes of an image in one of its sizes (spec#storage-get). */
 export const getFileVariant = downloadHandler(spec, async (request, app: AppContext) => {
   const { fileId, variant } = request.params;
   const file = await app.store.find(request.projectId, fileId);

@@ -4,7 +4,7 @@ import { downloadHandler } from '@kith/service';
 import type { AppContext } from '../app.ts';
 import { answerBytes } from '../downloads/answer-bytes.ts';
 
-/** Gives the bytes of a file to anyone who knows its address (spec#storage-get). */
+/** Answers with the bytes of a file. Anyone who knows the file's address gets them (spec#storage-get). */
 export const getFile = downloadHandler(spec, async (request, app: AppContext) => {
   const file = await app.store.find(request.projectId, request.params.fileId);
   if (!file) throw new ApiError('storage/not-found');

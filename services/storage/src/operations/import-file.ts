@@ -15,20 +15,20 @@ import { type IntentOf, receive } from '../uploads/receive.ts';
 import { fileReceiver } from '../uploads/receive-file.ts';
 import { imageReceiver } from '../uploads/receive-image.ts';
 
-/** How long identity may take to say which user a row names, in ms. */
+/** How long the service waits for identity to find the user of a row, in ms. */
 const askMs = 5_000;
 
 const reasons: Partial<Record<ErrorCode, ImportReason>> = {
   'storage/invalid-image': 'invalid-image',
   'storage/quota-exceeded': 'quota-exceeded',
-  // The user's account has ended.
+  // This code means that the user's account has ended.
   'auth/unauthorized': 'deleted',
 };
 
 /**
- * Imports a file of a user, with the time of its original upload. Publishes no event (docs/adr/0018). A row of a file that
- * exists changes nothing, and is a `conflict` if it differs from the file. The bytes of images are not compared, as an image is
- * not kept as it was sent.
+ * Imports a user's file, with the time of its original upload. Publishes no event (docs/adr/0018). If the file exists already,
+ * the row changes nothing. If the row differs from the existing file, the row is a `conflict`. The bytes of images are not
+ * compared, because an image is not kept as it was sent.
  */
 export const importFile = uploadHandler(spec, async (request, app: AppContext): Promise<ImportResult> => {
   const { projectId } = request.params;
@@ -87,7 +87,7 @@ function rejection(reason: ImportReason, fields?: string[]): ImportResult {
   return { imported: 0, unchanged: 0, rejected: [{ row: 0, reason, ...(fields && { fields }) }] };
 }
 
-/** Reads the bytes to their end, so that the sender gets to read the answer. */
+/** Reads the bytes to their end, so that the sender gets to read the answer. Returns the digest of the bytes. */
 async function digestOf({ bytes }: FormFile): Promise<string> {
   const digest = createHash('sha256');
   for await (const chunk of bytes) digest.update(chunk);

@@ -17,7 +17,7 @@ export const listFiles = handler(spec, async (request, app: AppContext) => {
   const skip = (page - 1) * limit;
   const from = position ? { after: position.after } : { skip };
   const isPastEnd = !position && skip >= total;
-  // One more, to know whether a row follows.
+  // Reads one row more than the page shows, to know whether another page follows.
   const found = isPastEnd ? [] : await app.store.list(account, { ...from, limit: limit + 1 });
   const shown = found.slice(0, limit);
   const hasMore = found.length > limit;

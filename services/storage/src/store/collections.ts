@@ -6,7 +6,7 @@ import { z } from 'zod';
 import type { FileRecord } from '../file.ts';
 import { placedFile } from './place.ts';
 
-/** The note of bytes that may be stored without a file: of an upload in progress, or of a deleted file. */
+/** A note of bytes that may be stored without a file. The bytes are of an upload in progress, or of a deleted file. */
 export interface Loose {
   fileId: string;
   /** When to remove the bytes, Unix ms. */
@@ -15,25 +15,25 @@ export interface Loose {
   isDead?: true | undefined;
 }
 
-/** The account of a user: how much the user has stored. Every change of the user's files is decided on this document. */
+/** A user's account: how much the user has stored. Every change of the user's files also changes this document. */
 export interface StoredAccount {
   files: number;
   bytes: number;
-  /** `seq` of the last event. */
+  /** The `seq` of the last event about the user's files. */
   seq: number;
-  /** Unix ms. */
+  /** The time of the user's latest file, in Unix ms. It stays when the file is deleted. */
   lastAt: number;
   loose: Loose[];
 }
 
-/** A file as it is stored. The other fields are in its place. */
+/** A file as it is stored. Its key, which is its place, holds the other fields. */
 export type StoredFileRow = Omit<FileRecord, 'id' | 'projectId' | 'userId' | 'createdAt'>;
 
 const whole = z.int().nonnegative();
 const formats = ['jpeg', 'png', 'webp', 'gif', 'avif'] as const satisfies readonly ImageFormat[];
 const bytes = { size: whole, digest: z.string() };
 
-/** Users' accounts, by `<project>|<user>`. */
+/** The accounts of users. Their keys are `<project>|<user>`. */
 export const accounts: Collection<StoredAccount> = collection<StoredAccount>({
   name: 'accounts',
   kind: 'target',
@@ -53,7 +53,7 @@ export const accounts: Collection<StoredAccount> = collection<StoredAccount>({
   },
 });
 
-/** Files, by `filePlace`. */
+/** The files. `filePlace` makes their keys. */
 export const files: Collection<StoredFileRow> = collection<StoredFileRow>({
   name: 'files',
   kind: 'row',
@@ -84,10 +84,10 @@ export const files: Collection<StoredFileRow> = collection<StoredFileRow>({
   },
 });
 
-/** How much is stored in each project, by `usageId`. */
+/** How much is stored in each project. `usageId` makes the keys. */
 export const usage: Counters<'files' | 'bytes'> = counters({ name: 'usage', fields: ['files', 'bytes'] });
 
-/** Everything that storage stores beside the bytes. */
+/** Everything that the storage service stores, except the bytes. */
 export const declared: Declared = {
   collections: [accounts, files, erasedUserCollection, replyCollection],
   counters: [usage],

@@ -23,7 +23,7 @@ import {
 } from './collections.ts';
 import { accountId, accountOwner, filePlace, fileRange, placedFile, usageId } from './place.ts';
 
-/** A user's account as it was read; `stored` is undefined if there is none yet. */
+/** A user's account as it was read. If there is no account yet, `stored` is undefined. */
 export interface Account {
   owner: Owner;
   stored: Stored<StoredAccount> | undefined;
@@ -40,8 +40,9 @@ const none: StoredAccount = { files: 0, bytes: 0, seq: 0, lastAt: 0, loose: [] }
 const atOnce = 500;
 
 /**
- * The store of files' records. One document for each user decides every change: it says how much the user has stored, and which
- * bytes are stored without a file. So every file has all its bytes, and bytes without a file can be found (docs/adr/0045).
+ * The store of the records of files. Every change of a user's files goes through one document, the user's account. It holds
+ * how much the user has stored, and which bytes are stored without a file. So every file has all its bytes, and bytes without
+ * a file can be found (docs/adr/0045).
  */
 export class FileStore {
   readonly outbox: Outbox;
@@ -69,14 +70,14 @@ export class FileStore {
     return (await this.#documents.sums(usage, [id])).get(id)?.bytes ?? 0;
   }
 
-  /** A file by its id, whoever owns it. */
+  /** Finds a file by its id. The file may belong to any user. */
   async find(projectId: string, id: string): Promise<FileRecord | undefined> {
     const key = `${projectId}|${id}`;
     const [row] = (await this.#documents.by(files, 'id', [key])).get(key) ?? [];
     return row && fileOf(row);
   }
 
-  /** A file of an account, even if the change that made it is not settled yet. */
+  /** Finds a file of an account. If the change that made the file is not settled yet, settles it first. */
   async made({ owner, stored }: Account, id: string): Promise<FileRecord | undefined> {
     if (stored) await this.#documents.settle(accounts, stored);
     return this.find(owner.projectId, id);
@@ -101,8 +102,8 @@ export class FileStore {
   }
 
   /**
-   * Notes that bytes of a file are about to be stored. They are removed at `due` unless the file exists by then. `false` if
-   * another change came first.
+   * Notes that bytes of a file are about to be stored. If the file does not exist at `due`, the bytes are removed. Returns
+   * `false` if another change came first.
    */
   begin(account: Account, fileId: string, due: number): Promise<boolean> {
     const { doc } = account;
@@ -110,7 +111,8 @@ export class FileStore {
   }
 
   /**
-   * Makes a file of bytes that have a note. An imported file has no event (docs/adr/0018). `false` if another change came first.
+   * Makes a file of bytes that have a note. An imported file has no event (docs/adr/0018). Returns `false` if another change
+   * came first.
    */
   commit(account: Account, file: FileRecord, { isImported = false } = {}): Promise<boolean> {
     const { doc } = account;
@@ -128,7 +130,7 @@ export class FileStore {
     });
   }
 
-  /** Deletes a file and notes that its bytes are to be removed right away. `false` if another change came first. */
+  /** Deletes a file and notes that its bytes are to be removed right away. Returns `false` if another change came first. */
   delete(account: Account, file: FileRecord): Promise<boolean> {
     const { doc } = account;
     const after: StoredAccount = {
@@ -145,17 +147,17 @@ export class FileStore {
     });
   }
 
-  /** Removes the note of bytes that have been removed. `false` if another change came first. */
+  /** Removes the note of bytes that have been removed. Returns `false` if another change came first. */
   async forget(account: Account, fileId: string): Promise<boolean> {
     const { doc } = account;
-    // Another process has removed the note, or the account is gone and must not be made again.
+    // If there is no note, another process has removed it, or the account is gone. A missing account must not be made again.
     if (!doc.loose.some((one) => one.fileId === fileId)) return true;
     return this.#change(account, { ...doc, loose: doc.loose.filter((one) => one.fileId !== fileId) });
   }
 
   /**
-   * Makes sure that nobody can make a file of some bytes any more, and that they are removed right away. `false` if another
-   * change came first.
+   * Makes sure that nobody can make a file of some bytes any more, and that these bytes are removed right away. Returns
+   * `false` if another change came first.
    */
   giveUp(account: Account, fileIds: ReadonlySet<string>): Promise<boolean> {
     const { doc } = account;
@@ -172,7 +174,10 @@ export class FileStore {
     return some.map((stored) => ({ owner: accountOwner(stored.id), stored, doc: stored.doc }));
   }
 
-  /** Empties the account of a deleted user, so that no upload in progress can end in it. `false` if another change came first. */
+  /**
+   * Empties the account of a deleted user, so that no upload in progress can still make a file in it. Returns `false` if
+   * another change came first.
+   */
   async empty(account: Account): Promise<boolean> {
     if (!account.stored) return true;
     const { doc, owner } = account;
@@ -183,7 +188,7 @@ export class FileStore {
     });
   }
 
-  /** Erases what is left of a user whose account was emptied. `false` while a change of the account is under way. */
+  /** Erases what is left of a user whose account was emptied. Returns `false` while a change of the account is under way. */
   async erase(owner: Owner): Promise<boolean> {
     const id = accountId(owner);
     const stored = (await this.#documents.get(accounts, [id], { settled: true })).get(id);
@@ -192,7 +197,7 @@ export class FileStore {
     return stored === undefined || this.#documents.erase(accounts, stored);
   }
 
-  /** Erases what is left of a deleted project; `false` while its users' accounts or files are left. */
+  /** Erases what is left of a deleted project. Returns `false` while its users still have accounts or files. */
   eraseProject(projectId: string): Promise<boolean> {
     return eraseProject(this.#documents, projectId, {
       awaited: [accounts, files],

@@ -17,18 +17,18 @@ export function usageId(projectId: string): string {
   return `${projectId}|all`;
 }
 
-/** A file's key, which is its place in its owner's list, oldest first (docs/adr/0006). */
+/** A file's key. It is also the file's place in the list of its owner, in which the oldest comes first (docs/adr/0006). */
 export function filePlace(file: Owner & { id: string; createdAt: number }): string {
   return `${accountId(file)}|${positionOf(file)}`;
 }
 
-/** What a place says. */
+/** Reads the parts of a file's place. */
 export function placedFile(place: string): Owner & { id: string; createdAt: number } {
   const [projectId = '', userId = '', createdAt, id = ''] = place.split('|');
   return { projectId, userId, id, createdAt: Number(createdAt) };
 }
 
-/** Where a file stands in its owner's list. Cursors carry this position. */
+/** The position of a file in its owner's list. Cursors carry this position. */
 export function positionOf({ id, createdAt }: { id: string; createdAt: number }): string {
   return `${timeKey(createdAt)}|${id}`;
 }
@@ -38,7 +38,7 @@ export function isPosition(text: string): boolean {
   return /^\d{15}\|[0-9a-f-]{36}$/.test(text);
 }
 
-/** The keys of all of an owner's files. `}` follows `|`. */
+/** The range of the keys of all files of an owner. `}` is the character after `|`. */
 export function fileRange(owner: Owner): { above: string; below: string } {
   return { above: `${accountId(owner)}|`, below: `${accountId(owner)}}` };
 }

@@ -1,9 +1,15 @@
-/** The size of a block. Few large writes cost less than one write for each piece that comes in. */
+/** The size of a block, in bytes. A few large writes cost less than one write for each piece that comes in. */
 const blockBytes = 1024 * 1024;
-/** After how long a block is handed on even if it is not full, in ms, so that errors in the bytes are found early. */
+/**
+ * How long the reader waits for a full block, in ms. After this time, the reader gets the block as it is, so that errors in
+ * the bytes are found early.
+ */
 const lingerMs = 25;
 
-/** Memory of blocks, for reuse: if each block had new memory, collecting it as garbage would take longer than storing the bytes. */
+/**
+ * The memory of old blocks, for reuse. If each block had new memory, collecting the garbage would take longer than storing the
+ * bytes.
+ */
 const free: Buffer[] = [];
 const mostFree = 16;
 
@@ -14,7 +20,7 @@ interface Block {
 
 /**
  * Bytes that are pushed in small pieces and read in large blocks. A piece is copied when it is pushed. A block belongs to the
- * reader until it asks for the next one, which is filled meanwhile.
+ * reader until the reader asks for the next block. Meanwhile, the next block is filled.
  */
 export class Blocks implements AsyncIterable<Uint8Array> {
   readonly #onRoom: () => void;
@@ -25,12 +31,12 @@ export class Blocks implements AsyncIterable<Uint8Array> {
   #isEnded = false;
   #failure: { error: unknown } | undefined;
 
-  /** @param onRoom Called when there is room again after `isFull`. */
+  /** @param onRoom Called when there is room again after `isFull` was true. */
   constructor(onRoom: () => void) {
     this.#onRoom = onRoom;
   }
 
-  /** Whether the reader is behind. Pieces that are pushed nevertheless are kept, too. */
+  /** Whether the reader is behind. If more pieces are pushed nevertheless, they are kept, too. */
   get isFull(): boolean {
     return this.#ready.length > 0;
   }
@@ -54,7 +60,7 @@ export class Blocks implements AsyncIterable<Uint8Array> {
     this.#hand();
   }
 
-  /** Makes the reader fail with this error. Bytes that it has not read are dropped. */
+  /** Makes the reader fail with this error. Bytes that the reader has not read yet are dropped. */
   fail(error: unknown): void {
     this.#failure ??= { error };
     clearTimeout(this.#late);
@@ -83,12 +89,12 @@ export class Blocks implements AsyncIterable<Uint8Array> {
         this.#wake = undefined;
       }
     } finally {
-      // A reader that stops early may still be using its block, so the memory of that block is not reused.
+      // A reader that stops early may still be using its block. So the memory of this block is not reused.
       this.fail(new Error('Nobody reads these bytes any more.'));
     }
   }
 
-  /** Hands on a block that is not full once the reader has waited for it. */
+  /** If the reader waits, hands on the current block after `lingerMs`, even if the block is not full. */
   #linger(): void {
     if (this.#wake && this.#filling) this.#late ??= setTimeout(() => this.#hand(), lingerMs);
   }

@@ -11,7 +11,7 @@ import { type FormFile, readForm } from './form.ts';
 const mebibyte = 1024 * 1024;
 const digestOf = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex');
 
-/** Reads like a slow store: it takes its time over each chunk, and has finished with it before it asks for the next one. */
+/** Reads as slowly as a slow store. It finishes with each chunk before it asks for the next chunk. */
 async function readSlowly({ bytes }: FormFile): Promise<string> {
   const digest = createHash('sha256');
   for await (const chunk of bytes) {
@@ -65,7 +65,7 @@ it('loses nothing of bytes that look like the boundary', async () => {
   expect(await answer.json()).toEqual({ fields: {}, taken: digestOf(almost) });
 });
 
-/** A request whose pieces arrive one by one, as from a connection. */
+/** A request whose pieces arrive one by one, as they do over a network. */
 function requestOf(pieces: readonly string[]): IncomingMessage {
   async function* inTurn() {
     for (const piece of pieces) {

@@ -5,13 +5,13 @@ import { freeChunk } from '@kith/service';
 import busboy from 'busboy';
 import { Blocks } from './blocks.ts';
 
-/** The file of a form, while it comes in. */
+/** The file of a form, while the form comes in. */
 export interface FormFile {
-  /** The name that the client gave it; of a path only the last part. */
+  /** The name that the client gave the file. If the client gave a path, this is only its last part. */
   name: string;
   /**
-   * The bytes of the file. Reading them throws the error if something is wrong with the form. A chunk belongs to the reader
-   * until it asks for the next one.
+   * The bytes of the file. If something is wrong with the form, reading the bytes throws the error. A chunk belongs to the
+   * reader until the reader asks for the next chunk.
    */
   bytes: AsyncIterable<Uint8Array>;
 }
@@ -20,9 +20,10 @@ export interface FormFile {
 export type FormFields = Record<string, string>;
 
 /**
- * Reads a form as it comes in, and meanwhile hands its file to `take`, with the fields that came before the file. Resolves once
- * the form is complete, with all fields and with the result of `take`. The parts may come in any order. Throws
- * `request/invalid-multipart`, the codes of the upload, and what `take` throws; then the rest of the form is not read.
+ * Reads a form as it comes in. When the file begins, hands it to `take`, with the fields that came before the file. When the
+ * form is complete, resolves with all fields and with the result of `take`. The parts may come in any order. Throws
+ * `request/invalid-multipart`, the codes of the upload, and whatever `take` throws. After an error, the rest of the form is
+ * not read.
  */
 export async function readForm<T>(
   request: IncomingMessage,
@@ -35,12 +36,12 @@ export async function readForm<T>(
   const parser = parserOf(request);
   const parsed = new Promise<void>((resolve, reject) => {
     let received = 0;
-    /** The bytes of the file so far. */
+    /** How many bytes of the file have come so far. */
     let size = 0;
-    /** The piece that is being parsed, and how much of it has been copied. */
+    /** The piece that is being parsed, and how many of its bytes have been copied. */
     let piece: Buffer | undefined;
     let copied = 0;
-    /** Whether the parser is within the file, and holds no bytes back. */
+    /** Whether the parser is inside the file and holds back no bytes. */
     let isWithin = false;
     let isRefused = false;
     const flow = () => {
@@ -62,7 +63,7 @@ export async function readForm<T>(
         piece = read;
         copied = 0;
         parser.write(read);
-        // If they differ, the parser holds some bytes back, or some are not of the file.
+        // If the two numbers differ, the parser holds back some bytes, or some bytes are not of the file.
         isWithin = copied === read.length;
       }
       if (isWithin) freeChunk(read);
@@ -85,7 +86,7 @@ export async function readForm<T>(
       });
       stream.on('end', () => target.end());
       taking = take({ name: nameOf(filename), bytes: target }, { ...fields });
-      // If the file is refused, this is answered right away and not at the end of the form.
+      // If the file is refused, the client gets the answer right away, and not at the end of the form.
       taking.catch(refuse);
     });
     parser.on('field', (name, value, { nameTruncated, valueTruncated }) => {
@@ -108,7 +109,7 @@ export async function readForm<T>(
   try {
     await parsed;
   } catch (error) {
-    // Waits for `take`, so that nothing more is stored once this has thrown.
+    // Waits for `take`, so that nothing more is stored after this function has thrown.
     await taking?.catch(() => undefined);
     throw error;
   }
@@ -134,8 +135,8 @@ function parserOf(request: IncomingMessage): busboy.Busboy {
 const delimiter = Buffer.from('\r\n--');
 
 /**
- * Whether there may be a boundary, or the start of one, in a piece. Most pieces have none, and this check is quicker than the
- * parser's search.
+ * Whether a piece may contain a boundary or the start of a boundary. Most pieces contain neither, and this check is quicker
+ * than the parser's search.
  */
 function mayEnd(piece: Buffer): boolean {
   return piece.includes(delimiter) || piece.includes(delimiter[0] as number, 1 - delimiter.length);
@@ -147,9 +148,9 @@ function invalidForm(message?: string, cause?: unknown): ApiError {
 
 const longestName = 255;
 
-/** A name that is safe to show: without a path, control characters, and characters that change the direction of text. */
+/** A name that is safe to show. It has no path, no control characters, and no characters that change the direction of text. */
 function nameOf(filename: string | undefined): string {
-  // Browsers encode these characters so (WHATWG HTML, multipart/form-data).
+  // Browsers encode these three characters in this way (WHATWG HTML, multipart/form-data).
   const said = (filename ?? '').replaceAll(/%(22|0A|0D)/gi, (_, code: string) =>
     String.fromCharCode(Number.parseInt(code, 16)),
   );

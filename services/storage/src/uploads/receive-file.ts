@@ -24,7 +24,10 @@ export function fileReceiver({ blobs }: AppContext): Receiver<Draft> {
   };
 }
 
-/** The media type by the first bytes. The file's name does not count; unrecognised bytes get the general type. */
+/**
+ * Recognises the media type by the first bytes. The file's name does not count. If the bytes are not recognised, returns the
+ * general type.
+ */
 async function typeOf(head: Uint8Array): Promise<string> {
   const type = await fileTypeFromBuffer(head).catch(() => undefined);
   return type?.mime ?? unknownType;

@@ -27,7 +27,10 @@ interface Sent {
   format: ImageFormat;
 }
 
-/** Receives an image: keeps what was sent in a temporary file until it is rendered, then stores the rendered images. */
+/**
+ * Receives an image. The sent bytes are kept in a temporary file until the image is rendered. Then the rendered images are
+ * stored.
+ */
 export function imageReceiver(
   { blobs, renderer, draftFolder }: AppContext,
   asked: (fields: FormFields) => { sizes?: Record<string, number> | undefined; quality?: number | undefined },
@@ -44,7 +47,7 @@ export function imageReceiver(
         let size = 0;
         for await (const chunk of bytes) {
           if (!format) {
-            // Copied, as the chunk's memory is reused.
+            // The bytes are copied, because the chunk's memory is reused.
             head.push(Buffer.from(chunk.subarray(0, headBytes)));
             size += chunk.length;
             if (size >= headBytes) format = await formatOf(Buffer.concat(head));
@@ -53,7 +56,7 @@ export function imageReceiver(
         }
         format ??= await formatOf(Buffer.concat(head));
       }
-      // Opened here, because a stream could open the file only after the form has failed and the folder is removed.
+      // The file is opened here. A stream would open it later, when the form may have failed and the folder may be removed.
       const sent = await open(path, 'wx', 0o600);
       try {
         await sent.writeFile(recognised(), { signal: receipt.signal });
@@ -95,8 +98,8 @@ export function imageReceiver(
 }
 
 /**
- * Throws `storage/invalid-image` if the first bytes are not of an accepted format. SVG is not accepted, as it can hold
- * programs; it can be stored as a file.
+ * Recognises the format of an image. Throws `storage/invalid-image` if the first bytes are not of an accepted format. SVG is
+ * not accepted as an image, because it can hold programs. But SVG can be stored as a file.
  */
 async function formatOf(head: Uint8Array): Promise<ImageFormat> {
   const type = await fileTypeFromBuffer(head).catch(() => undefined);

@@ -8,12 +8,12 @@ import type { AppContext, Quotas } from '../app.ts';
 import { bytesIdOf, type FileRecord, filePrefix, type Owner } from '../file.ts';
 import { type FormFields, type FormFile, readForm } from './form.ts';
 
-/** The parts of a request that are needed here. */
+/** The parts of a request that an upload needs. */
 export type UploadRequest = Pick<HttpRequest<OperationSpec>, 'incoming' | 'signal' | 'storageMib' | 'log'>;
 
-/** How a form is handled: first its file, while it comes in, then the whole form. */
+/** How a form is handled: first its file, while the form comes in, and then the whole form. */
 export interface Receiver<T> {
-  /** Stores the file's bytes, or keeps them until `finish`. */
+  /** Stores the file's bytes, or keeps the bytes until `finish`. */
   take(file: FormFile, of: Receipt): Promise<T>;
   /** Makes the file's record. When it resolves, all bytes of the file are stored. */
   finish(taken: T, fields: FormFields, of: Receipt): Promise<Draft>;
@@ -30,27 +30,33 @@ export interface Intent extends Owner {
 
 /** An upload in progress. */
 export interface Receipt extends Intent {
-  /** The id under which the bytes are stored. It becomes the file's id, unless the file is imported and has one. */
+  /** The id under which the bytes are stored. It becomes the file's id, except for an imported file, which has its own id. */
   id: string;
   signal: AbortSignal;
   /** Throws `storage/quota-exceeded` if there is no room for this many bytes. */
   checkRoom(bytes: number): void;
 }
 
-/** Decides from the fields before a file what to do with it; `undefined` to store nothing. */
+/**
+ * Decides what to do with a file. It only knows the fields that came before the file. Returns `undefined` if nothing is to be
+ * stored.
+ */
 export type IntentOf = (file: FormFile, before: FormFields) => Promise<Intent | undefined>;
 
 const mebibyte = 1024 * 1024;
-/** How long events of new files are gathered. Publishing a few together takes as many database queries as publishing one. */
+/**
+ * How long events of new files are gathered, in ms. If a few events are published together, this takes as many database
+ * queries as one event.
+ */
 const gatherMs = 200;
 
 export type Draft = Pick<FileRecord, 'original' | 'bytes' | 'contentType' | 'name' | 'image'>;
 
 /**
- * Receives a file. Before its first byte is stored, a note says that there may be bytes under its id. One write stores the
- * file's record and removes the note: so if a process dies, there is either the whole file or a note of what to remove
- * (docs/adr/0045). `intent` may depend on the fields before the file. If it resolves to nothing, it has to have read the bytes
- * itself, and nothing is stored.
+ * Receives a file. Before the first byte is stored, a note says that there may be bytes under the upload's id. One write
+ * stores the file's record and removes the note. So if a process dies, there is either the whole file or a note of what to
+ * remove (docs/adr/0045). `intent` may be a function of the fields before the file. If this function resolves to `undefined`,
+ * nothing is stored. But then the function has to have read the file's bytes.
  */
 export async function receive(
   request: UploadRequest,
@@ -88,7 +94,8 @@ export async function receive(
         due = late;
       };
       const begun = receipt;
-      // Kept apart from the audit log: its row is stored with the file's record, and this note is no file yet.
+      // `apart` stores the note without a row in the audit log, because the note is no file yet. That row is stored with the
+      // file's record.
       room = await apart(() => begin(app, begun, { due: late, quotas, onNote }));
       isBegun = true;
       return receipt.receiver.take(file, receipt);
@@ -104,7 +111,8 @@ export async function receive(
     const given = receipt;
     const left = await apart(() => abandon(app, given, request));
     if (left.record) return left.record;
-    // Others remove the bytes, because the upload was too slow or the account has ended. This may also be why it has failed.
+    // Another process removes the bytes, because the upload was too slow or the account has ended. This may also be why the
+    // upload has failed.
     if (Date.now() >= due || (isBegun && left.isOthers))
       throw new ApiError('request/timeout', { cause: error });
     throw error;
@@ -113,7 +121,10 @@ export async function receive(
   }
 }
 
-/** Notes that an upload begins, and resolves with how many more bytes may be stored. If there is no room, nothing is noted. */
+/**
+ * Notes that an upload begins, and resolves with the number of bytes that may still be stored. If there is no room, nothing is
+ * noted.
+ */
 async function begin(
   { store, turns }: AppContext,
   { id, projectId, userId }: Receipt,
@@ -142,15 +153,16 @@ async function commit(
 ): Promise<FileRecord> {
   const owner = { projectId, userId };
   let record: FileRecord | undefined;
-  // Read before the turn, so that others need not wait for it. So uploads that end at the same time may exceed the project's quota.
+  // This is read before the turn, so that other uploads need not wait for the read. Therefore, uploads that end at the same
+  // time may together exceed the project's quota.
   const projectBytes = await app.store.projectBytes(projectId);
   await changeAccount(app, owner, async (account) => {
     const { doc } = account;
-    // The upload took too long, or the account has ended: another process removes its bytes.
+    // If the note is gone, the upload took too long, or the account has ended. Then another process removes the upload's bytes.
     if (!isNoted(account, id)) throw new ApiError('request/timeout');
     if (doc.bytes + draft.bytes > quotas.userBytes) throw new ApiError('storage/quota-exceeded');
     if (projectBytes + draft.bytes > quotas.projectBytes) throw new ApiError('storage/quota-exceeded');
-    // Later than all earlier files, so that the order of the list is right even if the machines' clocks differ.
+    // The new file is later than all earlier files. So the order of the list is right, even if the machines' clocks differ.
     const createdAt = Math.max(Date.now(), doc.lastAt + 1);
     record = { ...owner, id, createdAt, ...draft };
     if (!imported) return app.store.commit(account, record);
@@ -163,9 +175,9 @@ async function commit(
 }
 
 /**
- * Removes what was stored of a failed upload. It first gives the upload up for good, so that no change under way can make a
- * file of it. Returns the file if it turns out to have been made already, and whether others remove the bytes. If anything fails
- * here, the upload's note remains, and by it the remover finds the bytes later.
+ * Removes what was stored of a failed upload. First it gives up the upload for good, so that no other change can still make a
+ * file of it. If the file has been made already, returns the file. `isOthers` says whether others remove the bytes. If
+ * anything fails here, the upload's note stays. The remover then finds the bytes later by this note.
  */
 async function abandon(
   app: AppContext,

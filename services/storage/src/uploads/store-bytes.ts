@@ -4,13 +4,13 @@ import type { BytesRecord } from '../file.ts';
 
 export interface StoreOptions {
   signal: AbortSignal;
-  /** Called with the first bytes: as many as recognising a type takes, or all if there are fewer. */
+  /** Called with the first bytes. These are enough bytes to recognise a type, or all bytes if there are fewer. */
   onHead?: (head: Uint8Array) => void;
-  /** Called with the number of bytes so far; if it throws, the upload ends. */
+  /** Called with the number of bytes so far. If this throws, the upload ends. */
   onSize?: (size: number) => void;
 }
 
-/** How many bytes recognising a type takes. */
+/** How many bytes it takes to recognise a type. */
 export const headBytes = 4_100;
 
 /** Stores bytes under a key, and returns their number and digest. */
@@ -30,7 +30,7 @@ export async function storeBytes(
   };
   async function* watched() {
     for await (const chunk of source) {
-      // Copied, as the chunk's memory is reused.
+      // The bytes are copied, because the chunk's memory is reused.
       if (head) head.push(Buffer.from(chunk.subarray(0, headBytes)));
       size += chunk.length;
       onSize?.(size);

@@ -8,7 +8,7 @@ import type { Owner } from '../../src/file.ts';
 /** The secrets by which the services of these suites recognise a gateway. */
 export const secrets = new Secrets('the gateway of the suites of storage');
 
-/** An answer with its whole body; `json` is undefined if the body is not JSON. */
+/** An answer with its whole body. If the body is not JSON, `json` is undefined. */
 export interface Answer {
   status: number;
   headers: IncomingHttpHeaders;
@@ -18,9 +18,9 @@ export interface Answer {
 }
 
 export interface BytesCall {
-  /** Null below `/admin`. */
+  /** The project of the address. Null for addresses below `/admin`. */
   projectId: string | null;
-  /** The user who calls; nobody by default. */
+  /** The user who calls. By default, nobody is signed in. */
   userId?: string;
   params?: Record<string, string>;
   method?: string;
@@ -53,7 +53,7 @@ export function signedRequest(url: string, spec: OperationSpec, call: BytesCall)
   });
 }
 
-/** The answer to a request, with its whole body; `undefined` if the connection broke before the end. */
+/** Waits for the answer to a request, with its whole body. If the connection breaks before the end, the result is `undefined`. */
 export async function answerTo(outgoing: ClientRequest): Promise<Answer | undefined> {
   try {
     const incoming = await new Promise<IncomingMessage>((resolve, reject) => {
@@ -75,7 +75,7 @@ export class Upload {
   readonly #outgoing: ClientRequest;
   readonly #tail: Buffer;
 
-  /** Begins the form of a file; `parts` come before it. */
+  /** Begins the form of a file. `parts` come before the file. */
   constructor(url: string, spec: OperationSpec, { projectId, userId }: Owner, parts: readonly Part[] = []) {
     const headers = { 'content-type': multipartType };
     this.#outgoing = signedRequest(url, spec, { projectId, userId, headers });
@@ -98,13 +98,13 @@ export class Upload {
     return this.answer;
   }
 
-  /** Breaks off without the end of the form. */
+  /** Breaks the connection before the form ends. */
   leave(): void {
     this.#outgoing.destroy();
   }
 }
 
-/** Uploads a file, whole. */
+/** Uploads a file in one go. */
 export function upload(
   url: string,
   spec: OperationSpec,

@@ -23,9 +23,9 @@ export interface DyingPlace {
 /** What a dying process does, and what has to be true afterwards. */
 export interface DyingAct {
   act: DyingWork['act'];
-  /** Bytes of an upload. */
+  /** How many bytes to upload. */
   size?: number;
-  /** Prepares what has to exist before. */
+  /** Prepares what has to exist before the act. */
   prepare?(world: World, owner: Owner): Promise<{ fileId: string } | undefined>;
   /** Repeats the act with the service that runs after the death. */
   again?(world: World, owner: Owner): Promise<void>;
@@ -33,7 +33,10 @@ export interface DyingAct {
   check(world: World, after: { death: Death; held: Held; owner: Owner }): Promise<void>;
 }
 
-/** Makes processes die before each step of an act, each with its own store and bytes, until one survives all steps. */
+/**
+ * Runs an act in many processes. The first dies before its first step, the next before its second step, and so on, until a
+ * process survives all steps. Each process has its own store and its own bytes.
+ */
 export async function dieAtEachStep(act: DyingAct, place: DyingPlace): Promise<void> {
   const deaths = await dieBeforeEachWrite((number) => dieAt(act, { ...place, number }));
   expect(deaths.at(0)).toEqual({ killed: true, acknowledged: false });
@@ -52,7 +55,7 @@ async function dieAt(
   await world.stop();
   const work: DyingWork = { ...place.config, ...owner, ...prepared, act, number, ...(size && { size }) };
   const death = await runUntilDeath(child, work);
-  // When an account has ended, its bytes need no notes: they are found by the user's mark.
+  // If an account has ended, its bytes need no notes. They are found by the user's mark.
   if (act !== 'erase') expectNoted(await place.held(owner));
   // With `looseMs: 0`, what dead processes have left counts as old immediately.
   await world.serve({ sweepEveryMs: 20, looseMs: 0 });
@@ -76,7 +79,7 @@ function expectNoted({ keys, loose, rows }: Held): void {
   expect(keys.filter((key) => !known.has(key.split('/')[2] ?? ''))).toEqual([]);
 }
 
-/** Whether there are no notes any more, and exactly the bytes that the rows say. */
+/** Whether all notes are gone, and exactly the bytes that belong to the rows are stored. */
 function isInOrder({ rows, keys, loose, unfinished }: Held): boolean {
   const expected = rows.flatMap((row) => [
     blobKey(row),
@@ -98,7 +101,10 @@ export function expectCounted({ files, bytes, projectBytes, rows }: Held): void 
   expect([files, bytes, projectBytes]).toEqual([rows.length, sum, sum]);
 }
 
-/** The events so far. It uploads one more file: the event of that file comes last, so that all earlier ones have arrived. */
+/**
+ * Returns the events so far. First it uploads one more file, whose event comes last. When this event has arrived, all earlier
+ * events have arrived, too.
+ */
 export async function toldSoFar(world: World, owner: Owner): Promise<string[]> {
   const last = await world.file(owner, Buffer.from('the last'));
   await waitFor(() => world.events.some(({ data }) => data.fileId === last), { what: 'the last event' });

@@ -38,7 +38,7 @@ export const deletion: DyingAct = {
   },
 };
 
-/** Removes the bytes of an upload whose process had died, and which nobody has given up yet. */
+/** Removes the bytes of an upload whose process has died. Nobody has given up this upload yet. */
 export const removal: DyingAct = {
   act: 'remove',
   async prepare({ place }, owner) {

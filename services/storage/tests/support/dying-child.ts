@@ -17,7 +17,7 @@ import { Remover } from '../../src/remover.ts';
 import { openStore } from '../../src/store/index.ts';
 import { callerOf, secrets, upload } from './bytes-client.ts';
 
-/** What the child is told: what to do, and before which of its writes it is to die. */
+/** The child's task: what to do, and before which of its writes the child has to die. */
 export interface DyingWork extends Owner {
   store: StoreConfig;
   blobs: BlobsConfig;

@@ -10,20 +10,20 @@ import { type FileStore, openStore } from '../../src/store/index.ts';
 
 /** What is stored of a user, and all keys in the store of bytes. */
 export interface Held {
-  /** As the user's account says. */
+  /** This field and the next two fields hold what the user's account says. */
   files: number;
   bytes: number;
   loose: readonly Loose[];
-  /** As the project's usage says. */
+  /** The bytes of the project, as its usage says. */
   projectBytes: number;
   rows: readonly FileRecord[];
   /** All keys in the store of bytes, of any user, sorted. */
   keys: readonly string[];
-  /** Incomplete files of bytes, and drafts of images. */
+  /** The number of incomplete files of bytes, plus the number of image drafts. */
   unfinished: number;
 }
 
-/** Where a service stores its data, which stays when the service ends. */
+/** Where a service stores its data. The data stays when the service ends. */
 export interface Place extends AsyncDisposable {
   config: {
     store: StoreConfig;
@@ -40,7 +40,7 @@ export function homeOf(engine: EngineKind): BlobHomeKind {
   return engine === 'embedded' ? 'folder' : 'gridfs';
 }
 
-/** Makes an empty store and an empty store of bytes. */
+/** Makes an empty store of records and an empty store of bytes. */
 export async function createPlace(engine: EngineKind, kind: BlobHomeKind = homeOf(engine)): Promise<Place> {
   await using undo = new AsyncDisposableStack();
   const { config: storeConfig } = undo.use(await createStore(engine));

@@ -31,9 +31,9 @@ import {
 import { createPlace, type Place } from './place.ts';
 
 export type WorldOptions = Partial<Pick<StorageOptions, 'quotas' | 'sweepEveryMs' | 'looseMs'>> & {
-  /** How many instances of the service run, all within this process; 1 by default. */
+  /** How many instances of the service run in this process. The default is 1. */
   instances?: number;
-  /** Where it stores its data; its own place by default. */
+  /** Where the service stores its data. By default, the world has its own place. */
   place?: Place;
 };
 
@@ -91,7 +91,7 @@ export class World implements AsyncDisposable {
     await Promise.all(ending.map((one) => one.stop()));
   }
 
-  /** The HTTP address for bytes of an instance of the service. */
+  /** The HTTP address at which an instance of the service takes uploads and serves downloads. */
   url(instance = 0): string {
     const url = this.#services[instance]?.httpUrl;
     if (url === undefined) throw new Error('The service does not run.');
@@ -145,7 +145,7 @@ export class World implements AsyncDisposable {
   }
 }
 
-/** A user of a project, both new. */
+/** A new user of a project. By default, the project is new, too. */
 export function someone(projectId: string = randomUUID()): Owner {
   return { projectId, userId: randomUUID() };
 }

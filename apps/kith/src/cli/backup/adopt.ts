@@ -6,8 +6,9 @@ import { serviceBackups } from '../../services.ts';
 import { isSealed } from './sealed.ts';
 
 /**
- * Turns a started backup into a separate installation: from then on it may send outside, and its events count as newer than all
- * earlier ones. Throws `StartError` if the folder holds no backup, or was adopted already.
+ * Turns a started backup into a separate installation. From then on the installation may send things outside, for example mails.
+ * Its events count as newer than all earlier events. Throws `StartError` if the folder holds no backup, or if the backup was
+ * adopted already.
  */
 export async function adopt(path: string): Promise<void> {
   const folder = openDataFolder(path);

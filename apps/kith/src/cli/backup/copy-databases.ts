@@ -18,7 +18,7 @@ export async function copyDatabases(
   fileOf: (service: string) => string,
   progress: (line: string) => void,
 ): Promise<void> {
-  // Comes before everything else: an event that a consumer has not received by now is published once more.
+  // This comes first. If a consumer has not received an event by now, the restored platform publishes the event again.
   const hasArrived = await arrivals(bus);
   await using copies = new AsyncDisposableStack();
   const all: { copy: ServiceCopy; file: DocumentsFile }[] = [];
@@ -39,8 +39,8 @@ export async function copyDatabases(
 }
 
 /**
- * Returns a function that says whether an event had reached all its consumers when `arrivals` was called. An event that a consumer
- * has given up does not count as received.
+ * Returns a function that reports whether an event had reached all its consumers at the time of this call. If a consumer has given
+ * up an event, the event does not count as received.
  */
 async function arrivals(bus: NatsBus): Promise<CopyOptions['hasArrived']> {
   const consumers = await bus.consumers();

@@ -2,10 +2,10 @@ import { DatabaseSync } from 'node:sqlite';
 import { serviceBackups } from '../../services.ts';
 import type { Count } from '../counts.ts';
 
-/** How many documents of each collection the files of services hold. */
+/** Counts the documents of each collection in the services' files. */
 export function countDocuments(fileOf: (service: string) => string): Count[] {
   return serviceBackups.flatMap(({ service, declared }) => {
-    // Not opened read-only: that would leave extra files beside it.
+    // Not opened read-only, because SQLite would then leave extra files beside the database.
     using db = new DatabaseSync(fileOf(service));
     return declared.collections.map(({ name: collection }) => {
       const documents = Number(db.prepare(`SELECT count(*) AS n FROM "${collection}"`).get()?.n);

@@ -5,7 +5,7 @@ import { eventSubject, userDeleted } from '@kith/contracts';
 import { deleteProjectsAgain, type ErasureNote, erasureNote } from '@kith/identity';
 import { makeEvent } from '@kith/service';
 
-/** Reads the list that erasures are noted in. Throws `StartError`. */
+/** Reads the list of noted erasures. Throws `StartError`. */
 export function readErasures(path: string): ErasureNote[] {
   let text: string;
   try {
@@ -14,7 +14,7 @@ export function readErasures(path: string): ErasureNote[] {
     throw new StartError(`${path} cannot be read.`, { cause: error });
   }
   return text.split('\n').flatMap((line, at) => {
-    // A line that breaks off was written by a process that died while writing it, before it erased anybody.
+    // A line that breaks off is from a process that died while it wrote the line. It had not erased anybody yet.
     if (!line.endsWith('}')) return [];
     try {
       return [erasureNote.parse(JSON.parse(line))];
@@ -25,7 +25,7 @@ export function readErasures(path: string): ErasureNote[] {
 }
 
 /**
- * Makes a restored installation erase users once more: identity treats them as users whose end it had announced before the restore
+ * Makes a restored installation erase users again. Identity treats them as users whose erasure it announced before the restore
  * (docs/adr/0028).
  */
 export async function eraseAgain(
@@ -52,7 +52,7 @@ export async function eraseAgain(
   }
 }
 
-/** Deletes the projects in the list again. Their data is erased when the installation runs. */
+/** Deletes the listed projects again. The installation erases their data once it runs. */
 export function deleteAgain(erased: readonly ErasureNote[], file: string): Promise<void> {
   const projects = erased.filter(({ userId }) => userId === undefined);
   return deleteProjectsAgain(

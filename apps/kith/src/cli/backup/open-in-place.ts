@@ -3,7 +3,7 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { sealedFile } from './sealed-file.ts';
 
-/** Opens a sealed backup in the folder that a platform starts on. It is a data folder from then on. Throws `StartError`. */
+/** Opens a sealed backup in the folder that a platform starts on. From then on the folder is a data folder. Throws `StartError`. */
 export async function openInPlace(
   folder: string,
   env: NodeJS.ProcessEnv,

@@ -5,14 +5,14 @@ import { type Given, textOf } from '../command.ts';
 import { resolvePath } from '../data-folder.ts';
 import { passphraseConfig } from './config.ts';
 
-/** The passphrase that a command was given: `--passphrase-file`, KITH_BACKUP_PASSPHRASE or its file. */
+/** The passphrase that was given to a command, by `--passphrase-file`, KITH_BACKUP_PASSPHRASE or the variable for its file. */
 export function givenPassphrase(given: Pick<Given, 'options'>, env: NodeJS.ProcessEnv): string | undefined {
   const file = textOf(given as Given, 'passphrase-file');
   const named = file !== undefined && { KITH_BACKUP_PASSPHRASE_FILE: resolvePath(file, env) };
   return readConfig(passphraseConfig, named || env).KITH_BACKUP_PASSPHRASE;
 }
 
-/** The passphrase of a sealed backup; if none was given, it is asked for at the terminal. Throws `StartError`. */
+/** The passphrase of a sealed backup. If none was given, asks for the passphrase at the terminal. Throws `StartError`. */
 export async function passphraseFor(
   folder: string,
   given: Pick<Given, 'options'>,
@@ -27,7 +27,7 @@ export async function passphraseFor(
 
 async function ask(folder: string): Promise<string> {
   process.stderr.write(`Passphrase of the backup in ${folder}: `);
-  // What is typed is not shown.
+  // The terminal does not show the typed passphrase.
   const output = new Writable({ write: (_chunk, _encoding, done) => done() });
   const terminal = createInterface({ input: process.stdin, output, terminal: true });
   try {

@@ -6,7 +6,7 @@ import { dataFolder } from '../../forms/data-folder.ts';
 import { secretFile } from '../../forms/installation-secret.ts';
 import { serviceBackups } from '../../services.ts';
 
-/** Seals again whatever is sealed in the files of a folder, so that it opens with another secret. Throws `StartError`. */
+/** Seals all sealed data in a folder's files again, under another secret. Throws `StartError`. */
 export async function resealFolder(folder: string, secrets: Secrets, by: Secrets = secrets): Promise<void> {
   for (const { service, declared, sealed = [] } of serviceBackups) {
     if (sealed.length === 0) continue;
@@ -28,7 +28,7 @@ export async function resealFolder(folder: string, secrets: Secrets, by: Secrets
   }
 }
 
-/** Seals the keys in a backup again, under a new secret that is stored in the backup. The platform's secret is not stored in it. */
+/** Seals the keys in a backup again, under a new secret. The backup holds this new secret, but not the platform's secret. */
 export async function resealForBackup(folder: string, secrets: Secrets): Promise<void> {
   const own = randomBytes(32).toString('base64url');
   await resealFolder(folder, secrets, new Secrets(own));

@@ -2,7 +2,7 @@ import { type Given, type Result, type Surroundings, textOf } from '../command.t
 import { folderOf, resolvePath } from '../data-folder.ts';
 import { adopt } from './adopt.ts';
 
-/** What `kith adopt` does. */
+/** Carries out `kith adopt`. */
 export async function runAdopt(given: Given, { env }: Surroundings): Promise<Result> {
   const folder = resolvePath(textOf(given, 'from') ?? folderOf(env), env);
   await adopt(folder);

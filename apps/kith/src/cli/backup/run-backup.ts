@@ -29,7 +29,7 @@ import { whole } from './whole.ts';
 type Config = ReturnType<typeof configOf>;
 type Progress = (line: string) => void;
 
-/** What `kith backup` does. Imports what only such commands need. */
+/** Carries out `kith backup`. This file imports what only a few commands need. */
 export async function runBackup(given: Given, { env, progress }: Surroundings): Promise<Result> {
   const folder = resolvePath(given.words[0] ?? '', env);
   if (existsSync(folder)) throw new StartError(`${folder} exists already; choose a new folder.`);
@@ -49,11 +49,11 @@ interface How {
   config: Config;
   isAnonymised: boolean;
   progress: Progress;
-  /** Whether the folder is to be sealed. It then holds the secret that its keys are sealed under, but not the files. */
+  /** Whether the folder will be sealed. If so, the folder holds the secret that seals its keys, but not the users' files. */
   isSealed?: boolean;
 }
 
-/** Writes a sealed backup. The databases are in memory meanwhile: nothing of them is written to a disk unsealed. */
+/** Writes a sealed backup. Before they are sealed, the databases are in memory, so that no unsealed data gets to a disk. */
 async function writeSealedFolder(folder: string, passphrase: string, how: How) {
   const work = await makeWork(how.config.KITH_BACKUP_WORK);
   try {
@@ -75,7 +75,8 @@ async function write(
   const settings = config.MONGODB_URL
     ? await backUpDatabases(config, fileOf, progress)
     : await backUpFolder(config.KITH_DATA, config, fileOf, progress);
-  // The bytes come after the records of files: a file stored since is not in the backup, and one removed since has no bytes.
+  // The files' bytes are copied after their records. So a file that was stored since is not in the backup. A file that was removed
+  // since has a record but no bytes.
   if (isSealed) await resealForBackup(folder, secretsIn(config));
   else if (!isAnonymised) await copyFiles(filesOf(config), filesIn(folder), progress);
   const password = isAnonymised ? await anonymiseAll(fileOf, progress) : undefined;
@@ -91,7 +92,7 @@ function configOf(env: NodeJS.ProcessEnv) {
   return readConfig(backupConfig, env);
 }
 
-/** The secrets under which the platform has sealed. */
+/** The secrets under which the platform has sealed its data. */
 function secretsIn(config: Config): Secrets {
   if (!config.MONGODB_URL)
     return secretsOf(withKnownSecret(dataFolder(config.KITH_DATA), { ...config, NODE_ENV: 'production' }));
@@ -101,7 +102,7 @@ function secretsIn(config: Config): Secrets {
   return secretsOf({ KITH_SECRET, KITH_SECRET_PREVIOUS });
 }
 
-/** Where the platform that is backed up has its files. */
+/** Where the backed-up platform keeps its files. */
 function filesOf({ MONGODB_URL: url, KITH_PREFIX: prefix, KITH_DATA, STORAGE_URL }: Config) {
   if (url) return filesAt({ url, prefix }, STORAGE_URL);
   return STORAGE_URL ? blobsAt(STORAGE_URL) : filesIn(KITH_DATA);
@@ -113,7 +114,7 @@ async function backUpDatabases(
   progress: Progress,
 ): Promise<BackupManifest['settings']> {
   if (!url) throw new UsageError('Set NATS_URL together with MONGODB_URL.');
-  // Loaded when they are used: the embedded form does without the drivers (docs/adr/0043).
+  // Loaded only when needed, because the embedded form works without the drivers (docs/adr/0043).
   const { NatsBus } = await import('@kith/bus/nats');
   const { copyDatabases } = await import('./copy-databases.ts');
   const prefix = config.KITH_PREFIX;
@@ -123,7 +124,7 @@ async function backUpDatabases(
   return settingsOf(config);
 }
 
-/** Copies all files, the events among them, as of the same moment: nothing has to be published once more. */
+/** Copies all files, including the events, as of the same moment. So no event has to be published again. */
 async function backUpFolder(
   from: string,
   config: Config,
@@ -142,8 +143,8 @@ async function backUpFolder(
 }
 
 /**
- * Replaces each file. Nothing is left of what people have done: neither events nor sessions. Returns the password that all users
- * have from then on.
+ * Replaces each file by an anonymous one. Nothing that people have done is left, neither events nor sessions. Returns the new
+ * password of all users.
  */
 async function anonymiseAll(fileOf: (name: string) => string, progress: Progress): Promise<string> {
   const password = randomBytes(9).toString('base64url');

@@ -32,14 +32,14 @@ import { whole } from './whole.ts';
 interface Restoring {
   from: string;
   manifest: BackupManifest;
-  /** Of a sealed backup. */
+  /** The passphrase, if the backup is sealed. */
   passphrase: string | undefined;
   erased: readonly ErasureNote[];
   env: NodeJS.ProcessEnv;
   progress: (line: string) => void;
 }
 
-/** What `kith restore` does. Imports what only such commands need. */
+/** Carries out `kith restore`. This file imports what only a few commands need. */
 export async function runRestore(given: Given, { env, progress }: Surroundings): Promise<Result> {
   const from = resolvePath(given.words[0] ?? '', env);
   const passphrase = isSealed(from) ? await passphraseFor(from, given, env) : undefined;
@@ -83,12 +83,15 @@ interface Databases {
   url: string;
   prefix: string;
   storageUrl: string | undefined;
-  /** The secret of the platform: what is sealed in the databases is sealed under it. */
+  /** The secret of the platform. It seals all sealed data in the databases. */
   secret: string | undefined;
   previous: string[];
 }
 
-/** Prepares a folder, and fills the databases from it like `kith move`. If it is killed, the next run goes on with that folder. */
+/**
+ * Prepares a folder, and fills the databases from it as `kith move` does. If the command is killed, the next run continues with the
+ * same folder.
+ */
 async function restoreDatabases(
   restoring: Restoring,
   { url, prefix, storageUrl, secret, previous }: Databases,
@@ -97,7 +100,8 @@ async function restoreDatabases(
     throw new UsageError('Set KITH_SECRET to the secret of the platform that is restored to.');
   const path = `${restoring.from}.restoring`;
   await using target = await Target.open({ url, prefix });
-  // The embedded form's log does not get into the databases, and the new streams begin empty: so consumers first read it to its end.
+  // The embedded form's log of events is not moved to the databases, and the new streams begin empty. So the consumers first read
+  // this log to its end.
   const quiet = restoring.manifest.form === 'embedded';
   if (!existsSync(path)) await whole(path, (partial) => prepare(restoring, partial, { quiet }));
   await copyFiles(filesIn(path), filesAt({ url, prefix }, storageUrl), restoring.progress);
@@ -112,7 +116,9 @@ async function restoreDatabases(
   return counts;
 }
 
-/** Fills a folder with what the backup holds, as an installation of its own, without those who were erased. */
+/**
+ * Fills a folder with the data of the backup, without the erased users and projects. The folder becomes an installation of its own.
+ */
 async function prepare(restoring: Restoring, path: string, { quiet = false } = {}): Promise<void> {
   const { from, manifest, passphrase, erased, env, progress } = restoring;
   if (passphrase === undefined) await copyFolder(from, path, progress);
@@ -120,20 +126,22 @@ async function prepare(restoring: Restoring, path: string, { quiet = false } = {
   progress('copied');
   const config = readConfig(platformConfig, {
     ...{ ...manifest.settings, ...env },
-    // Here the bytes of files are in the folder, even if they are copied elsewhere once it is whole.
+    // Here the files' bytes are in the folder, even if they are copied elsewhere once the folder is complete.
     ...{ KITH_DATA: path, LOG_LEVEL: 'error', STORAGE_URL: undefined },
   });
   const log = createLogger({ name: 'kith', level: 'error' });
   const bus = { prefix: config.KITH_PREFIX, file: join(path, 'events.sqlite'), log };
   await adopt(path);
-  // Done even if nobody is to be erased: it makes the log of events, which a backup of the distributed form does not have.
+  // This is needed even if nobody has to be erased, because it creates the log of events. A backup of the distributed form has no
+  // such log.
   await eraseAgain(erased, bus);
   if (erased.length > 0 || quiet) {
     progress(`waiting for pending work, including ${erased.length} erasures …`);
     const folder = openDataFolder(path);
     await untilQuiet(folder, { config, log }).finally(() => folder.release());
   }
-  // Done last, so that nothing here waits for it: a project may have many users, and the installation erases them while it runs.
+  // This comes last, so that the restore does not wait for it. A project may have many users, and the installation erases them
+  // while it runs.
   await deleteAgain(erased, join(path, 'identity.sqlite'));
 }
 

@@ -1,2 +1,2 @@
-/** The file that holds all of a sealed backup. */
+/** The name of the file that holds a whole sealed backup. */
 export const sealedFile = 'backup.sealed';

@@ -28,7 +28,7 @@ export function isSealed(folder: string): boolean {
   return existsSync(join(folder, sealedFile)) && !existsSync(join(folder, manifestFile));
 }
 
-/** Makes a new folder for what must not get to a disk. Throws `StartError`. */
+/** Makes a new folder, in memory or in an encrypted folder, for data that must not get to a disk unsealed. Throws `StartError`. */
 export async function makeWork(below: string): Promise<string> {
   try {
     return await mkdtemp(join(below, 'kith-backup-'));
@@ -40,7 +40,7 @@ export async function makeWork(below: string): Promise<string> {
   }
 }
 
-/** Seals a folder and the files of the platform into one file. */
+/** Seals a folder and the platform's files into one file. */
 export async function writeSealed(of: {
   work: string;
   files: BlobsConfig;
@@ -50,14 +50,14 @@ export async function writeSealed(of: {
   const path = join(of.to, sealedFile);
   const blobs = await openBlobs(of.files);
   const entries = async function* (): AsyncGenerator<PackedEntry> {
-    // The manifest comes first, so that it is known before anything else is read.
+    // The manifest comes first, so that a reader knows it before all other data.
     for (const name of [manifestFile, ...names]) {
       const from = join(of.work, name);
       if (existsSync(from)) yield { path: name, bytes: createReadStream(from) };
     }
     for await (const { key } of blobs.list()) {
       const bytes = await blobs.read(key);
-      // A file that is removed meanwhile is not in the backup.
+      // A file that was removed in the meantime is not in the backup.
       if (bytes) yield { path: `${blobsBelow}${key}`, bytes };
     }
   };
@@ -83,7 +83,7 @@ export async function readSealedManifest(
   return undefined;
 }
 
-/** Unpacks a sealed backup into a folder, its manifest last. Throws `StartError`. */
+/** Unpacks a sealed backup into a folder. Writes the manifest last. Throws `StartError`. */
 export async function openSealed(from: string, to: string, passphrase: string): Promise<void> {
   const blobs = await openBlobs(filesIn(to));
   let manifest: Buffer | undefined;

@@ -1,8 +1,8 @@
 import { mkdir, rename, rm } from 'node:fs/promises';
 
 /**
- * Makes a folder whole or not at all. It is made under another name first (`….partial`), and removed if that fails. What a killed
- * process has left under that name is removed before.
+ * Makes a folder completely or not at all. The folder first has another name (`….partial`), and is removed if making it fails. If a
+ * killed process has left a folder with this name, it is removed before.
  */
 export async function whole<T>(path: string, make: (partial: string) => Promise<T>): Promise<T> {
   const partial = `${path}.partial`;
@@ -11,7 +11,7 @@ export async function whole<T>(path: string, make: (partial: string) => Promise<
   await mkdir(partial, { recursive: true, mode: 0o700 });
   try {
     const made = await make(partial);
-    // Replaces the folder of that name, if there is one and it is empty.
+    // If an empty folder has the final name, this replaces it.
     await rename(partial, path);
     return made;
   } catch (error) {

@@ -4,7 +4,7 @@ import { accessConfig, accessOptions, accessPlatform } from '../platform-access.
 import { tableOf } from '../table.ts';
 import { walkList } from '../walk-list.ts';
 
-/** The query parameter that each option sets. */
+/** For each option, the query parameter that it sets. */
 const filters = {
   project: 'projectId',
   actor: 'actor',

@@ -22,7 +22,7 @@ platform, running or not.`,
   },
   words: [{ value: 'FOLDER', what: 'folder' }],
   isLong: true,
-  // Loads services and databases, which most commands do not need.
+  // Imports its code only when it runs, because the code loads services and databases.
   async run(given, around) {
     const { runBackup } = await import('../backup/run-backup.ts');
     return runBackup(given, around);

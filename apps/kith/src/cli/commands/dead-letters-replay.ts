@@ -1,7 +1,7 @@
 import type { Command } from '../command.ts';
 import { busConfig, busHelp, consumer, withBus } from './dead-letters-shared.ts';
 
-/** Publishes a consumer's dead letters again, and forgets them. */
+/** Publishes a consumer's dead letters again, and removes them from the list. */
 export const replayDeadLettersCommand: Command = {
   name: 'dead-letters replay',
   summary: 'publish a consumer’s dead letters again',

@@ -15,7 +15,7 @@ export const busConfig = z.object({
 
 export const consumer: Word = { value: 'CONSUMER', what: 'consumer, for example connections-profiles' };
 
-/** What `--help` says about where the events are. */
+/** The part of `--help` that explains where the events are. */
 export const busHelp = `Uses NATS_URL, and NATS_NKEY if NATS has users. Without NATS_URL it opens the data folder of an embedded platform
 (KITH_DATA); stop the platform first.`;
 

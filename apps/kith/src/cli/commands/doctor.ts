@@ -23,7 +23,7 @@ README.md, "Configuration", lists all environment variables.`,
       text: 'warn if the certificate expires within so many days (14)',
     },
   },
-  // Loads services and databases, which most commands do not need.
+  // Imports its code only when it runs, because the code loads services and databases.
   async run(given, around) {
     const { runDoctor } = await import('../doctor/run-doctor.ts');
     return runDoctor(given, around);

@@ -8,7 +8,7 @@ import { tableOf } from '../table.ts';
 
 const everyMs = 1_000;
 
-/** What became of a file: the counts of this run, and those of all runs since it was begun. */
+/** The result of a file's import: the counts of this run, and the counts of all runs since the import began. */
 interface Row extends Counts, Omit<ImportedFile, 'run'> {
   kind: string;
   file: string;

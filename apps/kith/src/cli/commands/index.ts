@@ -38,7 +38,7 @@ import { setPasswordCommand } from './users-set-password.ts';
 import { suspendUserCommand } from './users-suspend.ts';
 import { updateUserCommand } from './users-update.ts';
 
-/** Every command, in the order in which `kith` lists them. Help, completion and tests are made from it. */
+/** Every command, in the order of the list that `kith` prints. Help, completion and tests use this list. */
 export const commands: readonly Command[] = [
   startCommand,
   stopCommand,

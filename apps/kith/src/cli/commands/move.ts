@@ -17,7 +17,7 @@ docs/move.md.`,
     },
   },
   isLong: true,
-  // Loads services and databases, which no other command needs.
+  // Imports its code only when it runs, because the code loads services and databases.
   async run(given, around) {
     const { runMove } = await import('../move/run-move.ts');
     return runMove(given, around);

@@ -4,7 +4,7 @@ import { type Command, Failure, UsageError } from '../command.ts';
 import { accessConfig, accessOptions, accessPlatform } from '../platform-access.ts';
 import { projectWord } from './projects-shared.ts';
 
-/** Deletes a project with all it has; asks first. */
+/** Asks for confirmation, and then deletes a project with all its data. */
 export const deleteProjectCommand: Command = {
   name: 'projects delete',
   summary: 'delete a project with its users and all their data',

@@ -14,7 +14,7 @@ const paths = new Map(
 );
 const names = [...paths.keys()];
 
-/** Rebuilds a service's copy of another service's data by asking the owner. Rows of the copy that are newer stay. */
+/** Rebuilds a service's copy of another service's data by asking the owner. If a row of the copy is newer, it stays. */
 export const rebuildCommand: Command = {
   name: 'rebuild',
   summary: 'rebuild a service’s copy of another service’s data',

@@ -21,7 +21,7 @@ If it was interrupted while it filled databases, run it again to resume. See doc
   },
   words: [{ value: 'FOLDER', what: 'folder' }],
   isLong: true,
-  // Loads services and databases, which most commands do not need.
+  // Imports its code only when it runs, because the code loads services and databases.
   async run(given, around) {
     const { runRestore } = await import('../backup/run-restore.ts');
     return runRestore(given, around);

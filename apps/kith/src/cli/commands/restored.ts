@@ -1,7 +1,7 @@
 import type { Command } from '../command.ts';
 import { restoredConfig } from '../restored/config.ts';
 
-/** The services that store data. `services.ts` knows them, too, but importing it would load the services. */
+/** The services that store data. `services.ts` has the same list, but importing that file would load the services. */
 const storing = ['identity', 'connections', 'collections', 'notifications', 'storage'];
 
 /** Notes that a service's database was restored from a backup (docs/adr/0028). */
@@ -17,7 +17,7 @@ platform first.`,
   reads: restoredConfig,
   options: { from: { value: 'FOLDER', text: 'the data folder (default: KITH_DATA)' } },
   words: [{ value: 'SERVICE', what: 'restored service', choices: storing }],
-  // Loads services and databases, which most commands do not need.
+  // Imports its code only when it runs, because the code loads services and databases.
   async run(given, around) {
     const { runRestored } = await import('../restored/run-restored.ts');
     return runRestored(given, around);

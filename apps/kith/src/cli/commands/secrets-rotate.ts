@@ -1,7 +1,7 @@
 import type { Command } from '../command.ts';
 import { secretsConfig } from '../secrets/config.ts';
 
-/** Seals everything again, under another secret of the installation (docs/secrets.md). */
+/** Seals all sealed data again, under another secret of the installation (docs/secrets.md). */
 export const rotateSecretsCommand: Command = {
   name: 'secrets rotate',
   summary: 'seal everything anew under a new KITH_SECRET',
@@ -10,7 +10,7 @@ as KITH_SECRET_PREVIOUS. Otherwise it works on the data folder of a stopped embe
 KITH_SECRET, and then the folder keeps none. If it was interrupted, run it again. See docs/secrets.md.`,
   reads: secretsConfig,
   options: {},
-  // Loads services and databases, which most commands do not need.
+  // Imports its code only when it runs, because the code loads services and databases.
   async run(given, around) {
     const { runRotateSecrets } = await import('../secrets/run-rotate.ts');
     return runRotateSecrets(given, around);

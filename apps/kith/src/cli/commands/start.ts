@@ -22,7 +22,7 @@ README.md, "Configuration", lists all environment variables.`,
     distributed: { text: 'start each service as its own process, on MongoDB, NATS and Redis' },
   },
   isLong: true,
-  // Loads services and databases, which most commands do not need.
+  // Imports its code only when it runs, because the code loads services and databases.
   async run(given, around) {
     const { runStart } = await import('../start/run-start.ts');
     return runStart(given, around);

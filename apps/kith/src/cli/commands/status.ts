@@ -5,7 +5,7 @@ import { tableOf } from '../table.ts';
 
 const patienceMs = 5_000;
 
-/** What a service still needs before it is ready. */
+/** A service, and what it still needs before it is ready. */
 interface Service {
   name: string;
   internalUrl: string;
@@ -13,7 +13,7 @@ interface Service {
   missing: string[];
 }
 
-/** Says what runs on the data folder, by what its endpoints report. */
+/** Shows what runs on the data folder, as the endpoints report it. */
 export const statusCommand: Command = {
   name: 'status',
   summary: 'tell whether the platform runs, where, and which services are ready',
@@ -59,7 +59,7 @@ async function servicesOf({ services }: Running): Promise<Service[]> {
   const urls = [...new Set(Object.values(services))];
   const missing = new Map(await Promise.all(urls.map(async (url) => [url, await missingAt(url)] as const)));
   return Object.entries(services).map(([name, internalUrl]) => {
-    // The embedded form gives one answer for all services, which names each of them.
+    // The embedded form gives one answer for all services. The answer names the service of each missing part.
     const own = missing.get(internalUrl)?.flatMap((what) => {
       const [first, rest] = what.split(': ');
       return rest === undefined ? what : first === name ? rest : [];
@@ -69,7 +69,7 @@ async function servicesOf({ services }: Running): Promise<Service[]> {
   });
 }
 
-/** What `/readyz` says is missing before the process is ready. */
+/** What the process still needs before it is ready, as `/readyz` reports it. */
 async function missingAt(url: string): Promise<string[]> {
   try {
     const answer = await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(patienceMs) });

@@ -5,7 +5,7 @@ import { type Command, Failure, notRunning } from '../command.ts';
 import { folderConfig, folderOf } from '../data-folder.ts';
 
 const everyMs = 50;
-/** Longer than a healthy process takes: it drains, and then has 25 s. */
+/** How long to wait for the end, in ms. A healthy process needs less: it stops taking work, and then has 25 s to finish. */
 const patienceMs = 120_000;
 
 /** Ends the installation that runs on the data folder in an orderly way. */
@@ -31,7 +31,7 @@ async function end(pid: number): Promise<void> {
     process.kill(pid, 'SIGTERM');
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    // The process has ended in the meantime.
+    // ESRCH means that the process has ended in the meantime.
     if (code === 'ESRCH') return;
     throw new Failure('failed', `Process ${pid} cannot be stopped (${code}).`);
   }

@@ -4,7 +4,7 @@ import { accessConfig } from '../platform-access.ts';
 import { readText } from '../read-text.ts';
 import { changeUser, usersOptions, userWord } from './users-shared.ts';
 
-/** Sets a user's password. The password is never an argument: lists of processes and shell histories show arguments. */
+/** Sets a user's password. The password is never an argument, because process lists and shell histories show arguments. */
 export const setPasswordCommand: Command = {
   name: 'users set-password',
   summary: 'set a user’s password; all sessions of the user end',

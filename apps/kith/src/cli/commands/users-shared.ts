@@ -8,7 +8,7 @@ export const usersOptions = {
   ...accessOptions,
 } satisfies Record<string, Option>;
 
-/** The only word that commands about a user take. */
+/** The only word that commands about a user take: the user's id. */
 export const userWord: Word = { value: 'ID', what: 'user id' };
 
 /** Shows users. */
@@ -26,13 +26,13 @@ export function usersResult(users: readonly ProjectUser[]): Result {
   return { value: users, text };
 }
 
-/** The path of the user that a command is about: the user with the id in its word, in the project of `--project`. */
+/** The path of the user that a command is about. The command's word is the user's id, and `--project` names the project. */
 export function userPath(given: Given): string {
   const [projectId, userId] = [textOf(given, 'project') ?? '', given.words[0] ?? ''].map(encodeURIComponent);
   return `/admin/projects/${projectId}/users/${userId}`;
 }
 
-/** Changes the user that a command is about, by a request to a path below the user's, and shows the changed user. */
+/** Sends a request to a path below the user's own path, and shows the changed user. */
 export async function changeUser(
   given: Given,
   around: Surroundings,

@@ -9,7 +9,7 @@ export interface Place {
   isGroup: boolean;
   /** The words that can follow, each with a description. */
   words: readonly Offer[];
-  /** Whether a file or folder can stand there. */
+  /** Whether a file or folder can stand at this place. */
   takesFile: boolean;
   options: readonly OptionOffer[];
 }
@@ -20,7 +20,7 @@ export interface Offer {
 }
 
 export interface OptionOffer extends Offer {
-  /** What follows it: nothing, one of the choices, a file, or a text that cannot be completed. */
+  /** What follows the option: nothing, one of the choices, a file, or a text that cannot be completed. */
   value: 'none' | 'file' | 'text' | readonly string[];
 }
 

@@ -2,11 +2,11 @@ import type { Offer, OptionOffer, Place } from './places.ts';
 
 /** What differs between bash and zsh. */
 interface Dialect {
-  /** Comes before the cases. It sets `at` to the place, `cur` to the current word and `prev` to the word before. */
+  /** The script's lines before the cases. They set `at` to the place, `cur` to the current word and `prev` to the word before. */
   head: string;
-  /** Completes files. */
+  /** The command that completes files. */
   files: string;
-  /** Completes one of these. */
+  /** The command that completes one of the offers. */
   offer(offers: readonly Offer[]): string;
   foot: string;
 }
@@ -59,7 +59,7 @@ ${dialect.foot}
 `;
 }
 
-/** What can follow an option that takes a value. */
+/** The case for an option that takes a value: what can follow it. */
 function valueCase(dialect: Dialect, path: string, { name, value }: OptionOffer): string[] {
   if (value === 'none') return [];
   const offers = value === 'text' ? ':' : value === 'file' ? dialect.files : dialect.offer(value.map(bare));

@@ -31,10 +31,10 @@ export async function checkCertificate(address: string, leastDays: number): Prom
   return check.findings;
 }
 
-/** When a server's certificate ends, and why clients refuse it, if they do. */
+/** When a server's certificate ends, and why clients refuse the certificate, if they refuse it. */
 function certificateAt(host: string, port: number): Promise<{ until: number; refusal: string | undefined }> {
   return new Promise((resolve, reject) => {
-    // Bad certificates are accepted, as the certificate is all that is looked at; nothing is sent.
+    // Bad certificates are accepted here, because this only looks at the certificate and sends nothing.
     const servername = isIP(host) ? {} : { servername: host };
     const socket = connect({ host, port, ...servername, rejectUnauthorized: false, timeout: patienceMs });
     const end = (settle: () => void) => {

@@ -2,7 +2,7 @@ import { mongoConfig, natsConfig } from '@kith/service';
 import { z } from 'zod';
 import { platformConfig } from '../../forms/config.ts';
 
-/** The environment of an installation: what a start reads in either form. */
+/** The environment variables that an installation of either form reads at its start. */
 export const doctorConfig = z.object({
   ...platformConfig.shape,
   ...natsConfig.shape,

@@ -7,7 +7,7 @@ import { serviceBackups } from '../../services.ts';
 import { Check, type Finding, sentenceOf } from './finding.ts';
 import { skewMs } from './machine.ts';
 
-/** Checks whether the services' files are whole and have the indexes that this version declares. */
+/** Checks whether the services' files are undamaged and have the indexes that this version declares. */
 export async function checkFiles(path: string): Promise<Finding[]> {
   const folder = dataFolder(path);
   const findings: Finding[] = [];
@@ -81,7 +81,7 @@ function tellServer(check: Check, { version, aheadMs, asksWho }: ExaminedServer)
   if (check.findings.length === 0) check.ok(`MongoDB ${version}.`);
 }
 
-/** Reports how far a server's clock is off, if it is too far. */
+/** If a server's clock is too far off, reports by how much. */
 export function tellSkew(check: Check, aheadMs: number): void {
   if (Math.abs(aheadMs) <= skewMs) return;
   const seconds = Math.round(Math.abs(aheadMs) / 1000);

@@ -1,15 +1,15 @@
-/** What the doctor says about one thing that it has checked. */
+/** What the doctor reports about one thing that it has checked. */
 export interface Finding {
   /** The thing that was checked. */
   check: string;
   state: 'ok' | 'warning' | 'wrong';
-  /** What it has found, as a sentence. */
+  /** What the doctor has found, as a sentence. */
   says: string;
-  /** What to do about it, as a sentence. */
+  /** What to do about the finding, as a sentence. */
   mend?: string;
 }
 
-/** Collects what is said about one thing. */
+/** Collects the findings about one thing. */
 export class Check {
   readonly findings: Finding[] = [];
   readonly #name: string;
@@ -31,7 +31,7 @@ export class Check {
   }
 }
 
-/** What an error says, as a sentence. */
+/** The message of an error, as a sentence. */
 export function sentenceOf(error: unknown): string {
   const { message, code } = error as NodeJS.ErrnoException;
   const text = (message || code || String(error)).split('\n', 1)[0] as string;

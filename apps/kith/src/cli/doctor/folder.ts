@@ -5,10 +5,10 @@ import { checkInstallation } from '../../forms/installation.ts';
 import { storingNames } from '../../services.ts';
 import { Check, type Finding, sentenceOf } from './finding.ts';
 
-/** Permissions of the group and of all others. */
+/** The permission bits of the group and of all other users. */
 const others = 0o077;
 
-/** Checks the data folder: who owns it, who can read it, and whether it can be written to. */
+/** Checks the data folder: who owns it, who can read it, and whether this process can write to it. */
 export function checkFolder(path: string): Finding[] {
   const check = new Check('data folder');
   const folder = statSync(path, { throwIfNoEntry: false });

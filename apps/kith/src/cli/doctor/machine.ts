@@ -4,10 +4,10 @@ import { dirname, join } from 'node:path';
 import { Check, type Finding } from './finding.ts';
 
 const gibibyte = 1024 ** 3;
-/** How far the clocks of one installation may differ: tokens and limits depend on seconds. */
+/** How far the clocks of one installation may differ, in ms. Tokens and limits depend on seconds. */
 export const skewMs = 2_000;
 
-/** Checks whether Node is of the version that package.json asks for. */
+/** Checks whether Node has the version that package.json asks for. */
 export function checkNode(version = process.versions.node): Finding[] {
   const check = new Check('node');
   const [major = 0, minor = 0] = version.split('.').map(Number);
@@ -16,7 +16,7 @@ export function checkNode(version = process.versions.node): Finding[] {
   return check.findings;
 }
 
-/** Checks the clock, by what the machine says of it and by the newest file in the folder. */
+/** Checks the clock by what the machine reports about it, and by the newest file in the folder. */
 export function checkClock(folder: string): Finding[] {
   const check = new Check('clock');
   const newest = newestIn(folder);
@@ -42,7 +42,7 @@ function newestIn(folder: string): { path: string; mtimeMs: number } | undefined
   return files.toSorted((a, b) => b.mtimeMs - a.mtimeMs)[0];
 }
 
-/** Checks the free space on the disk of a folder, which need not exist yet. */
+/** Checks the free space on the disk of a folder. The folder need not exist yet. */
 export function checkDisk(folder: string, leastGib: number): Finding[] {
   const check = new Check('disk');
   let there = folder;

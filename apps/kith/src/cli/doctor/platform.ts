@@ -6,7 +6,7 @@ import { Check, type Finding, sentenceOf } from './finding.ts';
 
 const patienceMs = 5_000;
 
-/** Checks what runs on the data folder, by what it says itself. */
+/** Checks the platform that runs on the data folder, by what the platform itself reports. */
 export async function checkRunning(path: string): Promise<Finding[]> {
   const check = new Check('platform');
   let running: Running | undefined;
@@ -58,7 +58,7 @@ export async function checkAddress(address: string): Promise<Finding[]> {
       check.wrong(`What answers at ${address} is not Kith (status ${answer.status}).`, mend);
       return check.findings;
     }
-    // The header counts whole seconds.
+    // The header gives the time only in whole seconds.
     const said = Date.parse(answer.headers.get('date') ?? '');
     if (!Number.isNaN(said)) tellSkew(check, said + 500 - (asked + Date.now()) / 2);
     if (check.findings.length === 0) check.ok(`Kith answers at ${address}.`);

@@ -14,7 +14,7 @@ import { checkClock, checkDisk, checkNode } from './machine.ts';
 import { checkAddress, checkRunning } from './platform.ts';
 import { checkSettings, readSettings } from './settings.ts';
 
-/** What `kith doctor` does: it checks everything, and changes nothing. */
+/** Carries out `kith doctor`: checks everything, and changes nothing. */
 export async function runDoctor(given: Given, { env }: Surroundings): Promise<Result> {
   const own = environmentOf(given, env);
   const { config, findings: refused } = readSettings(own);
@@ -32,7 +32,10 @@ export async function runDoctor(given: Given, { env }: Surroundings): Promise<Re
   return { value: { isWell: wrong === 0, findings }, text: findings.map(lineOf).join(''), failure };
 }
 
-/** Reads a file like a unit's `EnvironmentFile`. Variables of the command itself take precedence over it. */
+/**
+ * Reads a file in the format of a systemd unit's `EnvironmentFile`. Variables of the command itself take precedence over the
+ * file's.
+ */
 function environmentOf(given: Given, env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const named = textOf(given, 'env-file');
   if (named === undefined) return { NODE_ENV: 'development', ...env };
@@ -62,7 +65,10 @@ async function checkEmbedded({ KITH_DATA: path }: DoctorConfig): Promise<Finding
   return [...findings, ...checkStamps(path), ...(await checkFiles(path)), ...(await checkRunning(path))];
 }
 
-/** Only the services know the engines that `kith start` has started; they say whether they reach them. */
+/**
+ * If addresses of engines are given, checks these engines. Otherwise `kith start` has started the engines, and only the services
+ * know them. The services then report whether they reach these engines.
+ */
 async function checkDistributed(config: DoctorConfig): Promise<Finding[]> {
   const { MONGODB_URL, NATS_URL, REDIS_URL, KITH_DATA: path } = config;
   const isNamed = MONGODB_URL || NATS_URL || REDIS_URL;

@@ -4,13 +4,13 @@ import { type DoctorConfig, doctorConfig } from './config.ts';
 import { Check, type Finding } from './finding.ts';
 
 const manyTurns = 200;
-/** A secret with fewer different characters than this is not random, however long it is. */
+/** If a secret has fewer different characters than this, it is not random, whatever its length. */
 const fewCharacters = 10;
 const secretLength = 32;
 const noisy: readonly string[] = ['trace', 'debug'];
 const everyInterface: readonly string[] = ['0.0.0.0', '::'];
 
-/** Reads an installation's settings, and says which are refused. The refused ones count as absent. */
+/** Reads an installation's settings, and reports which settings are refused. A refused setting counts as absent. */
 export function readSettings(env: NodeJS.ProcessEnv): { config: DoctorConfig; findings: Finding[] } {
   const check = new Check('settings');
   const left = { ...env };
@@ -31,7 +31,7 @@ export function readSettings(env: NodeJS.ProcessEnv): { config: DoctorConfig; fi
   throw new StartError('The settings cannot be read.');
 }
 
-/** Says which settings are dangerous, or do not fit together. */
+/** Reports settings that are dangerous or do not fit together. */
 export function checkSettings(config: DoctorConfig, env: NodeJS.ProcessEnv): Finding[] {
   const check = new Check('settings');
   const isProduction = config.NODE_ENV === 'production';

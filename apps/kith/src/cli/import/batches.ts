@@ -3,20 +3,20 @@ import type { ImportKind, RowNames } from './kinds.ts';
 import type { Line } from './read-lines.ts';
 import { readRow } from './read-row.ts';
 
-/** Rows of one request with their names, and where in the file they end. */
+/** The rows of one request, the names in them, and where in the file they end. */
 export interface Batch extends RowNames {
   rows: string[];
-  /** The line of each row. */
+  /** The line number of each row. */
   lines: number[];
   /** Lines that are not valid rows. */
   refused: { line: number; reason: string }[];
   end: { offset: number; line: number };
 }
 
-/** Under the 256 KiB of a request (spec#requests-too-large). */
+/** Less than the 256 KiB that a request may have (spec#requests-too-large). */
 const mostBytes = 240 * 1024;
 
-/** Groups lines into requests; each line is in one of them, as a row or as refused. */
+/** Groups lines into requests. Each line is in exactly one request, either as a row or as refused. */
 export async function* batches(
   lines: AsyncIterable<Line>,
   kind: Pick<ImportKind, 'row' | 'rowsAtOnce' | 'addNames'>,
@@ -26,7 +26,7 @@ export async function* batches(
   for await (const line of lines) {
     const read = readRow(line.bytes, kind.row);
     if (read && 'json' in read) {
-      // The whole line counts: what is sent of it is not longer.
+      // The length of the whole line counts, because the sent row is not longer than the line.
       const length = line.bytes.length;
       if (batch.rows.length === kind.rowsAtOnce || bytes + length > mostBytes) {
         yield batch;

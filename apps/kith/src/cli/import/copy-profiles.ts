@@ -2,8 +2,8 @@ import { rebuildConnectionsProfiles, rebuildNotificationsProfiles } from '@kith/
 import type { PlatformAccess } from '../platform-access.ts';
 
 /**
- * Makes the services that keep copies of profiles copy the profiles of a project: an import of users publishes no events, and a
- * search reads only the copy.
+ * Some services keep copies of profiles. This makes them copy the profiles of a project. An import of users publishes no events, so
+ * the copies lack the new users. A search reads only a copy.
  */
 export async function copyProfiles(access: PlatformAccess, projectId: string): Promise<void> {
   const copies = [rebuildConnectionsProfiles, rebuildNotificationsProfiles];
@@ -11,7 +11,7 @@ export async function copyProfiles(access: PlatformAccess, projectId: string): P
 }
 
 async function copyOne(access: PlatformAccess, path: string, projectId: string): Promise<void> {
-  // Users are ordered by project and id: the project's users follow this position, and the walk ends after them.
+  // Users are ordered by project and id. The project's users follow this position, and the walk ends after them.
   const own = `${projectId}|`;
   for (let after: string | null = own; after?.startsWith(own); ) {
     const page: { next: string | null } = await access.call('POST', path, { after });

@@ -16,11 +16,11 @@ export interface ImportFileOptions {
   file: string;
   kind: ImportKind;
   restart: boolean;
-  /** Called after each request. */
+  /** Called with the progress after each request. */
   onProgress(progress: Progress, size: number): void;
 }
 
-/** How many lines there were, and what became of them. */
+/** How many lines were read, and with what results. */
 export interface Counts {
   lines: number;
   imported: number;
@@ -28,7 +28,7 @@ export interface Counts {
   rejected: number;
 }
 
-/** What became of a file: in this run, and in all runs since it was begun. */
+/** The result of a file's import: in this run, and in all runs since the import began. */
 export interface ImportedFile {
   run: Counts;
   inAll: Counts;
@@ -37,9 +37,9 @@ export interface ImportedFile {
 }
 
 /**
- * Imports a file, from where it stopped the last time. A few requests are under way at the same time. Everything before the recorded
- * position is done, so a process that dies repeats at most those few requests, which changes nothing. After users, their profiles are
- * copied to where searches look for them.
+ * Imports a file, from the position where the last run stopped. A few requests are under way at the same time. Everything before
+ * the recorded position is done. So if the process dies, the next run repeats at most those few requests, and repeating them
+ * changes nothing. After an import of users, their profiles are copied to the services that search them.
  */
 export async function importFile(options: ImportFileOptions): Promise<ImportedFile> {
   const { access, projectId, file, kind, restart, onProgress } = options;
@@ -73,7 +73,7 @@ export async function importFile(options: ImportFileOptions): Promise<ImportedFi
     const inAll = countsOf(kept.progress);
     return { run: difference(inAll, before), inAll, rejectedFile: kept.rejectedFile };
   } finally {
-    // After a failure other requests are still under way; their answers are not recorded any more.
+    // After a failure, other requests are still under way. Their answers are no longer recorded.
     await inOrder.end().catch(() => undefined);
     await kept.close();
   }

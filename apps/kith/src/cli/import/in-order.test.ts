@@ -12,7 +12,7 @@ const batch = (line: number, takes: string[] = [], needs: string[] = []): Batch 
   ...{ takes: new Set(takes), needs: new Set(needs) },
 });
 
-/** A platform that answers when it is told to. */
+/** A platform that answers a request only when the test tells it to. */
 function platform() {
   const waiting = new Map<number, PromiseWithResolvers<ImportResult>>();
   const sent: number[] = [];

@@ -1,20 +1,20 @@
 import type { Batch } from './batches.ts';
 import type { SentRows } from './send.ts';
 
-/** Requests under way at the same time: enough that the platform never waits for the file to be read. */
+/** How many requests are under way at the same time. With so many, the platform never waits for this process to read the file. */
 const atOnce = 4;
 
 export interface InOrderOptions {
-  /** `signal` ends it early when another batch has failed. */
+  /** Sends a batch. `signal` ends the sending early when another batch has failed. */
   send(batch: Batch, signal: AbortSignal): Promise<SentRows>;
-  /** Called for each batch once it is answered, one after the other, in the order of the file. */
+  /** Called once for each answered batch, one batch after the other, in the order of the file. */
   settle(batch: Batch, result: SentRows): Promise<void>;
 }
 
 /**
- * Sends a few batches at the same time, and settles them in the order of the file: the settled batches are the beginning of the
- * file, without a gap. A batch that takes or needs a name which an earlier batch takes is sent once that batch is done: so the first
- * row with a name gets it, and a parent is there before its children.
+ * Sends a few batches at the same time, and settles them in the order of the file. So the settled batches are always the beginning
+ * of the file, without a gap. If a batch takes or needs a name that an earlier batch takes, it is sent after the earlier batch is
+ * done. So the first row with a name gets the name, and a parent exists before its children.
  */
 export class InOrder {
   readonly #options: InOrderOptions;
@@ -26,11 +26,11 @@ export class InOrder {
     this.#options = options;
   }
 
-  /** Sends a batch as soon as there is room. Rejects when this one, or one before it, has failed. */
+  /** Sends a batch as soon as there is room. Rejects if this batch or an earlier one has failed. */
   async add(batch: Batch): Promise<void> {
     while (this.#underWay.size >= atOnce || this.#hangsOnOthers(batch)) await this.#oldest();
     const answer = this.#options.send(batch, this.#failed.signal);
-    // It is awaited in its turn; a failure before that must not end the process.
+    // The answer is awaited later, in its turn. If it fails before that, the failure must not end the process.
     answer.catch(() => undefined);
     const before = this.#last;
     const settled = (async () => {
@@ -43,7 +43,7 @@ export class InOrder {
     this.#last = settled;
   }
 
-  /** Resolves when all is settled. Rejects when something has failed; nothing after that is settled. */
+  /** Resolves when all batches are settled. Rejects if a batch has failed; no later batch is settled then. */
   end(): Promise<void> {
     return this.#last;
   }

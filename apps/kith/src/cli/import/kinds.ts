@@ -21,9 +21,9 @@ import type { z } from 'zod';
 import { type Send, sendFile, sendRows } from './send.ts';
 
 /**
- * The names by which rows depend on others of their file: names of what they create or take, and of what they build on. If a row
- * takes or needs a name that another row takes, their results depend on their order. A name that is shared by chance costs a little
- * time.
+ * The names by which rows depend on other rows of their file. A row takes the names of things that it creates or claims, and needs
+ * the names of things that it builds on. If a row takes or needs a name that another row takes, the results depend on the order of
+ * the two rows. If two rows share a name only by chance, the import takes a little longer.
  */
 export interface RowNames {
   takes: Set<string>;
@@ -35,10 +35,10 @@ export interface ImportKind {
   name: 'users' | 'connections' | 'collections' | 'entities' | 'files';
   row: z.ZodObject;
   operation: OperationSpec;
-  /** Most rows of one request. */
+  /** The highest number of rows in one request. */
   rowsAtOnce: number;
   send: Send;
-  /** Adds the names of a row. */
+  /** Adds the names of a row to `names`. */
   addNames(names: RowNames, row: unknown): void;
 }
 
@@ -52,7 +52,7 @@ const kind = <Row>(
   addNames: (names, one) => addNames(names, one as Row),
 });
 
-/** Every kind, in the order in which they have to be imported: each builds on those before it. */
+/** Every kind, in the order in which the kinds have to be imported. Each kind builds on the kinds before it. */
 export const importKinds: readonly ImportKind[] = [
   kind<ImportedUser>('users', importedUser, importUsers, ({ takes }, row) => {
     if (row.id) takes.add(row.id);
@@ -67,7 +67,8 @@ export const importKinds: readonly ImportKind[] = [
     if (row.id) takes.add(row.id);
   }),
   kind<ImportedCollection>('collections', importedCollection, importCollections, (names, row) => {
-    // The id alone, without the owner, who may be named in two ways: each row has to find its parent.
+    // The name is the id alone, without the owner, because two rows may name the same owner in two ways. Each row has to find its
+    // parent.
     names.takes.add(row.id);
     if (row.parentId) names.needs.add(row.parentId);
   }),
@@ -80,7 +81,7 @@ export const importKinds: readonly ImportKind[] = [
   },
 ];
 
-/** The address of a kind, for a project. */
+/** The path to which rows of a kind are sent, for a project. */
 export function importPath({ operation }: ImportKind, projectId: string): string {
   return operation.path.replace(':projectId', projectId);
 }

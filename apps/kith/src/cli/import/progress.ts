@@ -8,23 +8,26 @@ const shape = z.object({
   kind: z.string(),
   /** Everything before this position is done. */
   offset: z.int(),
-  /** SHA-256, hexadecimal, of the bytes right before the offset: the import goes on only if they are still the same. */
+  /** The hexadecimal SHA-256 of the bytes right before the offset. The import goes on only if these bytes are unchanged. */
   before: z.string(),
   line: z.int(),
   imported: z.int(),
   unchanged: z.int(),
   rejected: z.int(),
-  /** How long the file of rejected lines was then. What follows in it was written on the way to the next state. */
+  /**
+   * The length of the file of rejected lines when this progress was recorded. Any later bytes were written on the way to the next
+   * recorded progress.
+   */
   rejectedBytes: z.int(),
-  /** For users: the line up to which their profiles have been copied. */
+  /** In an import of users: the line up to which the users' profiles have been copied. */
   copiedLine: z.int(),
 });
-/** How far the import of a file has come. It holds no data of the file. */
+/** How far the import of a file has come. This record holds no data of the file. */
 export type Progress = z.output<typeof shape>;
 
 /**
- * Records, in two files beside the imported one, how far its import has come and which lines were rejected. Only their owner can
- * read both.
+ * Records how far the import of a file has come, and which lines were rejected. The records are two files beside the imported file.
+ * Only their owner can read them.
  */
 export class ProgressFile {
   readonly #file: string;
@@ -37,12 +40,15 @@ export class ProgressFile {
     this.progress = progress;
   }
 
-  /** The file that names the rejected lines; `null` if there are none. */
+  /** The file that names the rejected lines; `null` if no line was rejected. */
   get rejectedFile(): string | null {
     return this.progress.rejectedBytes > 0 ? rejectedOf(this.#file) : null;
   }
 
-  /** Opens the record where the import stopped, or with `restart` a new one. Throws `StartError` if the file is not the same. */
+  /**
+   * Opens the record of the stopped import, or a new record with `restart`. Throws `StartError` if the imported file is not the
+   * same.
+   */
   static async open(
     file: string,
     of: { projectId: string; kind: string; size: number; restart: boolean },
@@ -77,14 +83,14 @@ export class ProgressFile {
     const progress = kept ?? none;
     const rejected = await open(rejectedOf(file), 'a+', 0o600);
     await rejected.chmod(0o600);
-    // Cuts off what was written after the last recorded progress: it is written again. The file may be shorter, as somebody may have
-    // moved it away.
+    // Cuts off what was written after the last recorded progress, because it will be written again. The file may be shorter than
+    // recorded, because somebody may have moved the old file away.
     progress.rejectedBytes = Math.min(progress.rejectedBytes, (await rejected.stat()).size);
     await rejected.truncate(progress.rejectedBytes);
     return new ProgressFile(file, rejected, progress);
   }
 
-  /** Stores rejected lines, then how far the file has come. */
+  /** Stores rejected lines, and then how far the import has come. */
   async advance(
     to: Omit<Progress, 'before'>,
     rejected: readonly { line: number; reason: string; fields?: readonly string[] | undefined }[],

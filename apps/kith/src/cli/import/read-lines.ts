@@ -2,7 +2,7 @@ import type { FileHandle } from 'node:fs/promises';
 
 /** A line of a file, without its end. */
 export interface Line {
-  /** Counts from 1. */
+  /** The line's number, from 1 on. */
   number: number;
   bytes: Buffer;
   /** Where the next line begins. */
@@ -13,8 +13,8 @@ const chunkBytes = 1024 * 1024;
 const newline = 0x0a;
 
 /**
- * Reads lines from a position on. A last line without a line end counts as well. If a line is over 1 MiB, longer than any row, only
- * its beginning is given, so that a file without line ends is not held in memory whole.
+ * Reads lines from a position on. The last line counts even without a line end. If a line is over 1 MiB, which no row is, only its
+ * beginning is returned. So a file without line ends never fills the memory.
  */
 export async function* readLines(
   file: FileHandle,

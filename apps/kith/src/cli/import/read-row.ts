@@ -2,14 +2,14 @@ import { readInput } from '@kith/contracts';
 import type { z } from 'zod';
 import { reasonOf } from './reason.ts';
 
-/** A row, as the JSON that is sent and as the parsed value; or the reason why the line is no row. Reasons quote no values. */
+/** A row, both as the JSON to send and as the parsed value. For a line that is no row: the reason, which quotes no values. */
 export type ReadRow<Row> = { json: string; row: Row } | { reason: string };
 
 const decoder = new TextDecoder('utf-8', { fatal: true });
-/** A request holds 256 KiB. This is far more than the longest valid row. */
+/** The highest length of a line. It is less than the 256 KiB of a request, and far more than the longest valid row. */
 const longest = 200 * 1024;
 
-/** Reads a line as a row of its schema; nothing for a blank line. */
+/** Reads a line as a row of its schema. Returns `undefined` for a blank line. */
 export function readRow<Row>(
   bytes: Uint8Array,
   schema: z.ZodObject & z.ZodType<Row>,

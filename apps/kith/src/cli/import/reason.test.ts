@@ -47,7 +47,7 @@ test('an unknown field is named, with the one that it may be, however the schema
     expect(told('PasswordHash')).toBe('PasswordHash is not a field of a row; it may be passwordHash.');
     expect(told('passwordHsh')).toBe('passwordHsh is not a field of a row; it may be passwordHash.');
     expect(told('plan')).toBe('plan is not a field of a row.');
-    // The field is missing only because it has another name.
+    // The required field is missing only because the line gives it another name.
     expect(reasonOf({ foreignId: '1', created_at: '' }, schema)).toBe(
       'created_at is not a field of a row; it may be createdAt.',
     );

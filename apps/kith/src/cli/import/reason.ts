@@ -2,15 +2,18 @@ import type { Fault } from '@kith/contracts';
 import type { z } from 'zod';
 import { nearest } from '../near.ts';
 
-/** Names that are no fields can be anything: the reason quotes at most this many of them, and cuts each to this length. */
+/**
+ * Limits for quoted names that are no fields, because such a name can be any text. The reason quotes at most `mostNames` of them,
+ * each cut to the highest length.
+ */
 const mostNames = 3;
 const longestName = 64;
 
-/** Why a line is no row, in a sentence for the person who corrects it. It names fields, and quotes no values. */
+/** Why a line is no row, in a sentence for the person who corrects the line. The sentence names fields, and quotes no values. */
 export function reasonOf(value: unknown, faults: readonly Fault[], schema: z.ZodObject): string {
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     return 'Each line must be a JSON object.';
-  // Unknown fields come first: a missing field is often there under another name.
+  // Unknown fields come first, because a missing field is often there under a wrong name.
   const unknown = Object.keys(value).filter((name) => !Object.hasOwn(schema.shape, name));
   if (unknown.length > 0) return unknownFields(unknown, schema);
   return faults[0]?.error ?? 'It is not a valid row.';

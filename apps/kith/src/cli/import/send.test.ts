@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
 import { Pace, type SentRows, sendRows } from './send.ts';
 
-/** A platform that answers only requests of at most `most` rows in time, and rejects each tenth row. */
+/** A platform that answers in time only if a request has at most `most` rows. It rejects every tenth row. */
 async function slowPlatform(most: number) {
   const answered: number[] = [];
   const sizes: number[] = [];
@@ -36,7 +36,7 @@ test('rows that are not answered in time are sent in parts, each once, and the n
   expect(platform.sizes).toEqual([1_000, 500, 250, 250, 250, 250]);
   expect(platform.answered).toEqual(Array.from({ length: 1_000 }, (_, n) => n));
   expect(first.imported).toBe(900);
-  // Rejected rows are numbered by their place in all rows, not in the request.
+  // The number of a rejected row is its place among all rows, not its place in the request.
   expect(first.rejected.map(({ row }) => row)).toEqual(Array.from({ length: 100 }, (_, n) => 10 * n));
   await platform.send(1_000, 500);
   expect(platform.sizes.slice(6)).toEqual([250, 250]);

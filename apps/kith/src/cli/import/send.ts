@@ -14,11 +14,11 @@ import {
 import { CallError } from '../../demo/api.ts';
 import type { PlatformAccess } from '../platform-access.ts';
 
-/** How long to wait for a platform that is away or overloaded. */
+/** How long to wait for a platform that is away or overloaded, in ms. */
 const patienceMs = 60_000;
 const longestWaitMs = 5_000;
 
-/** What became of rows; a reason may also come from this command. */
+/** The results of sent rows. The reason of a rejection may also come from this command. */
 export type SentRows = Omit<ImportResult, 'rejected'> & {
   rejected: { row: number; reason: string; fields?: string[] | undefined }[];
 };
@@ -34,14 +34,14 @@ export interface Sending {
 }
 
 /**
- * How many rows a file's requests have. The platform goes on working on a request that it did not answer in time. The same request,
- * sent again, would meet that unfinished work and take longer still.
+ * How many rows a file's requests have. If the platform does not answer a request in time, it goes on working on the request. If
+ * the same request came again, it would compete with this unfinished work and take even longer.
  */
 export class Pace {
   #rows = importRows;
   readonly #pauseMs: number;
 
-  /** @param pauseMs How long the platform is left alone with a request that it has not answered in time. */
+  /** @param pauseMs How long to send nothing after a request that the platform has not answered in time. */
   constructor({ pauseMs = 5_000 }: { pauseMs?: number } = {}) {
     this.#pauseMs = pauseMs;
   }
@@ -50,7 +50,7 @@ export class Pace {
     return this.#rows;
   }
 
-  /** Waits, and lowers the number of rows in a request from then on. */
+  /** Waits, and lowers the number of rows in later requests. */
   async slowDown(rows: number, signal: AbortSignal): Promise<void> {
     this.#rows = Math.min(this.#rows, Math.ceil(rows / 2));
     await wait(this.#pauseMs, undefined, { signal });
@@ -58,12 +58,12 @@ export class Pace {
 }
 
 /**
- * Sends rows, and sends them again while the platform is away, slow or failing: rows that are already there change nothing. Rejects
- * with `CallError` for any other answer, `StartError` when nobody answers for a minute; `signal` ends it.
+ * Sends rows. Repeats this while the platform is away, slow or failing, because sending a stored row again changes nothing. Rejects
+ * with `CallError` for any other answer, and with `StartError` if nobody answers for a minute. `signal` ends the sending.
  */
 export type Send = (rows: readonly string[], sending: Sending) => Promise<SentRows>;
 
-/** Sends rows as JSON; fewer in a request if the platform does not answer in time. */
+/** Sends rows as JSON. If the platform does not answer in time, sends fewer rows in a request. */
 export const sendRows: Send = async (rows, sending) => {
   const all: SentRows = { imported: 0, unchanged: 0, rejected: [] };
   for (let sent = 0; sent < rows.length; ) {
@@ -82,7 +82,7 @@ export const sendRows: Send = async (rows, sending) => {
   return all;
 };
 
-/** Sends the row of one file as a form. The file's bytes are sent as they are read from the disk. */
+/** Sends the row of one file as a form. Streams the file's bytes from the disk. */
 export const sendFile: Send = async ([row = ''], sending) => {
   const { path, name = basename(path), ...fields }: ImportedFile = JSON.parse(row);
   const bytes = await bytesAt(path, dirname(sending.file));
@@ -91,14 +91,14 @@ export const sendFile: Send = async ([row = ''], sending) => {
   for (const [field, value] of Object.entries(fields)) {
     if (value != null) form.append(field, typeof value === 'object' ? JSON.stringify(value) : String(value));
   }
-  // The file comes last: the other fields say what to do with it.
+  // The file comes last, because the other fields describe what to do with it.
   form.append('file', bytes, name);
   return send(sending, { headers: {}, body: form });
 };
 
 /**
- * The bytes at a path below a folder, or why there are none. Paths outside of the folder are refused: what other folders hold may
- * not be meant for an import.
+ * The bytes at a path below a folder, or the reason why there are none. Refuses paths outside of the folder, because other folders
+ * may hold files that are not meant for an import.
  */
 async function bytesAt(path: string, folder: string): Promise<Blob | string> {
   try {
@@ -116,7 +116,7 @@ async function bytesAt(path: string, folder: string): Promise<Blob | string> {
 
 type Body = Required<Pick<RequestInit, 'headers' | 'body'>>;
 
-/** Gives `too-slow` if the platform did not answer in time and the request can be sent in parts. */
+/** Returns `too-slow` if the platform did not answer in time and the request can be sent in parts. */
 async function send(sending: Sending, body: Body): Promise<ImportResult>;
 async function send(
   sending: Sending,

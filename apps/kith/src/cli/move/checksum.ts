@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Document } from 'mongodb';
 
-/** Counts documents and sums their hashes up: the same documents give the same, in any order. */
+/** Counts documents and adds up their hashes. The same documents give the same sum in any order. */
 export class Checksum {
   count = 0;
   readonly #sum = Buffer.alloc(32);
@@ -28,7 +28,7 @@ export function canonical(value: unknown): string {
   return JSON.stringify(value);
 }
 
-/** Whether a document still exists at a time: one that expires before may be gone in either place. */
+/** Whether a document still exists at a time. A document that expires earlier may be gone in either place. */
 export function isFirm({ expireAt, expiresAt }: Document, at: number): boolean {
   const end: unknown = expireAt ?? expiresAt;
   return !(end instanceof Date) || end.getTime() > at;

@@ -6,9 +6,9 @@ import { dataFiles, type MovedCount, type MoveState, writeState } from './state.
 import type { Target } from './target.ts';
 
 /**
- * Hands the data over, once both places hold the same: first it forbids embedded platforms to open the folder, then it marks the
- * databases as whole. Each step can be repeated, so that the next try completes a move that died between two of them. Throws
- * `StartError` if the data was handed over already, or if the databases are not those that were filled.
+ * Hands the data over, once both places hold the same data. First forbids embedded platforms to open the folder, then marks the
+ * databases as complete. Each step can be repeated. So if a move died between two steps, the next try completes it. Throws
+ * `StartError` if the data was handed over already, or if this move has not filled these databases.
  */
 export async function handOver(
   { folder, target }: { folder: DataFolder; target: Target },

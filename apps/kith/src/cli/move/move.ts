@@ -19,12 +19,12 @@ import {
 } from './state.ts';
 import type { Target } from './target.ts';
 
-/** A document that expires within this time may be gone before it is counted. */
+/** A document that expires within this time, in ms, may be gone before it is counted. */
 const soonMs = 5 * 60_000;
 
 /**
- * Copies everything, from where it stopped the last time, then compares counts and checksums of every collection. Throws
- * `StartError` if they differ, or if the databases are not free for it. `progress` is called after each step.
+ * Copies everything, from where the last run stopped. Then compares the counts and checksums of every collection. Throws
+ * `StartError` if they differ, or if a database already holds other data or an ended move. Calls `progress` after each step.
  */
 export async function moveData(
   parts: { folder: DataFolder; source: Source; target: Target; prefix: string },

@@ -10,7 +10,7 @@ import { withKnownSecret } from '../../forms/installation-secret.ts';
 import { serviceMoves, services } from '../../services.ts';
 
 const everyMs = 100;
-/** How long services get to finish pending work; an event that fails is retried for a quarter of an hour. */
+/** How long services have to finish pending work, in ms. An event that fails is retried for a quarter of an hour. */
 const patienceMs = 20 * 60_000;
 
 /** Notes which consumers the services have. */
@@ -26,15 +26,15 @@ class NotingBus extends BusWrapper {
 export interface QuietOptions {
   config: PlatformConfig;
   log: Logger;
-  /** Consumers of the log that no service has any more, and that need not reach its end. */
+  /** Consumers that no service has any more. They need not reach the end of the log. */
   without?: readonly string[];
   patience?: number;
 }
 
 /**
- * Makes the services of an embedded installation finish pending work, without a gateway, until every event is published and every
- * consumer is at the end of the log. Then only stored data has to be carried over. Throws `StartError` if a consumer does not get
- * there in time, and immediately if a consumer belongs to no service any more.
+ * Runs the services of an embedded installation, without a gateway, until they have finished their pending work. Then every event
+ * is published, every consumer is at the end of the log, and only stored data has to be moved. Throws `StartError` if a consumer
+ * does not reach the end in time. Throws it immediately if a consumer belongs to no service any more.
  */
 export async function untilQuiet(
   folder: DataFolder,
@@ -50,7 +50,7 @@ export async function untilQuiet(
     const runtime = { bus, log, metrics: new Metrics(), nodeEnv: config.NODE_ENV };
     for (const manifest of services) {
       const store = { kind: 'sqlite', file: folder.file(`${manifest.name}.sqlite`) } as const;
-      // What is erased here was noted before.
+      // The erasures that happen here were noted before.
       const given = { config: { ...settings, ERASURES_FILE: undefined }, store, isSilent: true };
       running.push(await startByManifest(manifest, runtime, given));
     }
@@ -69,12 +69,12 @@ export async function untilQuiet(
     await Promise.all(running.map((service) => service.stop()));
     await bus.close();
   }
-  // Stopping may publish what was just stored, so this looks again when nobody writes any more.
+  // Stopping the services may publish events that were just stored. So this looks again, now that nobody writes any more.
   const late = left();
   if (late) throw new StartError(`${late}. Run the command again.`);
 }
 
-/** What is still pending, as a sentence without its full stop; nothing if nothing is. */
+/** What is still pending, as a sentence without its full stop. `undefined` if nothing is pending. */
 function whatIsLeft(folder: DataFolder, without: readonly string[]): string | undefined {
   for (const { service } of serviceMoves) {
     using db = new DatabaseSync(folder.file(`${service}.sqlite`), { timeout: 5_000 });

@@ -15,7 +15,7 @@ import { checkFolder, Source } from './source.ts';
 import { isBegun, isHandedOver, readState } from './state.ts';
 import { Target } from './target.ts';
 
-/** What `kith move` does. Imports what only this command needs. */
+/** Carries out `kith move`. This file imports what only this command needs. */
 export async function runMove(given: Given, { env, progress }: Surroundings): Promise<Result> {
   const { MONGODB_URL: url, KITH_PREFIX: prefix, KITH_DATA: kept, STORAGE_URL } = readConfig(moveConfig, env);
   const path = resolvePath(textOf(given, 'from') ?? kept, env);
@@ -33,7 +33,7 @@ export async function runMove(given: Given, { env, progress }: Surroundings): Pr
       progress('waiting for pending work …');
       await untilQuiet(folder, { config, log, without });
     }
-    // Files in S3 stay there.
+    // If the files are in S3, they stay there.
     if (!STORAGE_URL) await copyFiles(filesIn(path), filesAt({ url, prefix }, undefined), progress);
     const counts = await moveData({ folder, source: new Source(folder), target, prefix }, progress);
     return { value: { counts }, text: tableOfCounts(counts) };

@@ -11,10 +11,10 @@ const batch = 500;
 
 type MovedDocument = ReturnType<MovedTable['document']>;
 
-/** An embedded installation's data, to be read only. */
+/** Reads an embedded installation's data, without changing it. */
 export class Source {
   readonly #folder: DataFolder;
-  /** Events that a consumer has given up, by service and key. They are published once more from the new place. */
+  /** Events that a consumer has given up, by service and key. They are published again from the new databases. */
   readonly #dead = new Map<string, Map<string, EventEnvelope>>();
 
   constructor(folder: DataFolder) {
@@ -32,8 +32,8 @@ export class Source {
   /** Throws `StartError` if the service has a table that has no place in the other form. */
   check({ service, tables }: ServiceMove): void {
     using db = this.#open(service);
-    // `installation` says which folder a file belongs to (docs/adr/0031), and `marks` refers to the log that stays behind: neither
-    // is moved.
+    // Two tables are not moved. `installation` names the folder that a file belongs to (docs/adr/0031), and `marks` refers to the
+    // log, which stays behind.
     const known = new Set(['installation', 'marks', ...tables.map(({ table }) => table)]);
     const stored = db.prepare(
       `SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'`,
@@ -43,7 +43,7 @@ export class Source {
       throw new StartError(`The table ${unknown.name} of ${service} cannot be moved by this version.`);
   }
 
-  /** The documents of a table in batches, in the order of its keys, from the first one after the key `after`, if given. */
+  /** The documents of a table in batches, in the order of their keys. If `after` is given, begins after this key. */
   *documents(
     { service }: ServiceMove,
     { table, key, document }: MovedTable,

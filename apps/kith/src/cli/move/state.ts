@@ -13,16 +13,16 @@ export type MovedCount = z.output<typeof count>;
 const shape = z.object({
   move: z.string(),
   prefix: z.string(),
-  /** The version of Kith that copies. Another version may have other schemas, so it starts again. */
+  /** The version of Kith that copies. Another version may have other schemas, so that version starts copying again. */
   version: z.string().default(''),
-  /** The fingerprint of the data files when copying began. If they have changed, it starts again. */
+  /** The fingerprint of the data files when copying began. If the files have changed, copying starts again. */
   files: z.string(),
   /** By service and table: the key of the last row that was copied, and whether it was the last row of the table. */
   tables: z.record(
     z.string(),
     z.object({ last: z.array(z.union([z.string(), z.number()])), isDone: z.boolean() }),
   ),
-  /** Set once both places were found to hold the same: only the handing over is left. */
+  /** Set once both places were found to hold the same data. Then only the handing over is left. */
   counts: z.array(count).optional(),
   isFinished: z.boolean().default(false),
 });
@@ -30,10 +30,10 @@ const shape = z.object({
 export type MoveState = z.output<typeof shape>;
 
 const stateFile = 'move.json';
-/** The names of the data files, without `.sqlite`; that of the events is opened before the others. */
+/** The names of the data files, without `.sqlite`. The events' file comes first, because it is opened before the others. */
 export const dataFiles = ['events', ...storingNames];
 
-/** Reads how far the folder's move has come; nothing if none has begun. Throws `StartError`. */
+/** Reads how far the folder's move has come. Returns `undefined` if no move has begun. Throws `StartError`. */
 export function readState(folder: DataFolder, prefix: string): MoveState | undefined {
   const text = folder.read(stateFile);
   if (text === undefined) return undefined;
@@ -58,13 +58,13 @@ export function writeState(folder: DataFolder, state: MoveState): void {
   folder.write(stateFile, JSON.stringify(state));
 }
 
-/** Whether copying has begun, by this version, and the data has not been touched since. */
+/** Whether this version has begun to copy, and the data is unchanged since. */
 export function isBegun(folder: DataFolder, state: MoveState): boolean {
   return state.version === version && state.files === fingerprint(folder);
 }
 
 /**
- * Whether everything is copied and compared, and has not changed since: either the first mark keeps platforms out, or the files are
+ * Whether all data is copied and compared, and has not changed since. Either the first mark keeps platforms out, or the files are
  * untouched.
  */
 export function isHandedOver(folder: DataFolder, state: MoveState): boolean {
@@ -72,8 +72,8 @@ export function isHandedOver(folder: DataFolder, state: MoveState): boolean {
 }
 
 /**
- * A text that differs after any write to the data files. It is taken while nobody has them open, so that everything is in the
- * files.
+ * A text that differs after any write to the data files. It is computed while nobody has the files open, so that the files hold all
+ * data.
  */
 export function fingerprint(folder: DataFolder): string {
   return dataFiles

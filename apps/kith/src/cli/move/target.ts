@@ -23,9 +23,9 @@ export class Target implements AsyncDisposable {
     this.#options = options;
   }
 
-  /** Connects. Throws `StartError`. */
+  /** Connects to the databases. Throws `StartError`. */
   static async open(options: { url: string; prefix: string }): Promise<Target> {
-    // Loaded only here: the embedded form does without the driver (docs/adr/0043).
+    // Loaded only here, because the embedded form works without the driver (docs/adr/0043).
     const { MongoClient } = await import('mongodb');
     const client = new MongoClient(options.url, {
       writeConcern: { w: 'majority', journal: true },
@@ -43,7 +43,7 @@ export class Target implements AsyncDisposable {
     return this.#db(service).databaseName;
   }
 
-  /** Throws `StartError` if a service's database is not one that this move has filled. */
+  /** Throws `StartError` if this move has not filled the service's database. */
   async checkClaimed(service: string, move: string): Promise<void> {
     const mark = await this.#marks(service).findOne({ _id: 'move' });
     if (mark?.move === move) return;
@@ -52,7 +52,7 @@ export class Target implements AsyncDisposable {
     );
   }
 
-  /** Claims a service's database for a move. Throws `StartError` if other data is in it, or if a move to it has ended. */
+  /** Claims a service's database for a move. Throws `StartError` if the database holds other data, or if a move to it has ended. */
   async claim({ service, prepare }: ServiceMove, move: string): Promise<void> {
     const db = this.#db(service);
     const marks = this.#marks(service);
@@ -61,7 +61,7 @@ export class Target implements AsyncDisposable {
     if (mark && mark.move !== move) throw foreign(db);
     if (!mark) {
       for (const { name } of await db.listCollections({}, { nameOnly: true }).toArray()) {
-        // The bytes of files were copied before.
+        // These collections hold the files' bytes, which were copied before.
         if (name === 'schema' || name.startsWith(`${bucketName}.`)) continue;
         if (await db.collection(name).findOne()) throw foreign(db);
       }
@@ -71,13 +71,13 @@ export class Target implements AsyncDisposable {
     await prepare({ kind: 'mongo', url, database: db.databaseName });
   }
 
-  /** Empties the collections that a move fills: the copied data has changed since. */
+  /** Empties the collections that a move fills, because the data has changed since it was copied. */
   async clear({ service, tables }: ServiceMove): Promise<void> {
     const names = new Set(tables.map(({ collection }) => collection));
     for (const name of names) await this.#db(service).collection(name).deleteMany({});
   }
 
-  /** Writes documents, each replacing the one with its id: doing so twice changes nothing. */
+  /** Writes documents. Each document replaces the stored document with its id, so writing it twice changes nothing. */
   async put(service: string, collection: string, documents: readonly MovedDocument[]): Promise<void> {
     if (documents.length === 0) return;
     await this.#db(service)
@@ -99,7 +99,9 @@ export class Target implements AsyncDisposable {
     return sum;
   }
 
-  /** Notes that a service's database is whole: from then on it belongs to the platform. Doing so twice changes nothing. */
+  /**
+   * Notes that a service's database is complete. From then on the database belongs to the platform. A second call changes nothing.
+   */
   async finish(service: string): Promise<void> {
     const isNot = { _id: 'move', finishedAt: { $exists: false } };
     await this.#marks(service).updateOne(isNot, { $set: { finishedAt: new Date() } });

@@ -8,7 +8,7 @@ import { type Given, type Result, type Surroundings, textOf } from '../command.t
 import { resolvePath } from '../data-folder.ts';
 import { restoredConfig } from './config.ts';
 
-/** What `kith restored` does. Imports what only such commands need. */
+/** Carries out `kith restored`. This file imports what only a few commands need. */
 export async function runRestored(given: Given, { env }: Surroundings): Promise<Result> {
   const config = readConfig(restoredConfig, env);
   const { MONGODB_URL, KITH_DATA } = config;
@@ -34,7 +34,7 @@ async function noteInFolder(service: ServiceMove, path: string): Promise<number>
   }
 }
 
-/** Brings the schema up to date first: the backup may be of an earlier version. */
+/** First brings the schema up to date, because the backup may be from an earlier version. */
 async function note(service: ServiceMove, config: Parameters<typeof noteRestored>[0]): Promise<number> {
   await service.prepare(config);
   return noteRestored(config);

@@ -2,7 +2,7 @@ import { commonConfig, mongoConfig, secretConfig } from '@kith/service/config';
 import { z } from 'zod';
 import { dataFolderConfig } from '../../forms/data-folder-config.ts';
 
-/** Settings that say where sealed data is, and under which secrets. */
+/** Settings that name the places of sealed data, and the secrets that seal it. */
 export const secretsConfig = z.object({
   MONGODB_URL: mongoConfig.shape.MONGODB_URL.optional().describe('databases of the distributed form'),
   KITH_PREFIX: commonConfig.shape.KITH_PREFIX,

@@ -13,7 +13,7 @@ import { secretsConfig } from './config.ts';
 
 type Row = { service: string } & Omit<Resealed, 'left'>;
 
-/** What `kith secrets rotate` does. */
+/** Carries out `kith secrets rotate`. */
 export async function runRotateSecrets(_given: Given, { env }: Surroundings): Promise<Result> {
   const config = readConfig(secretsConfig, env);
   const { MONGODB_URL, KITH_SECRET, KITH_SECRET_PREVIOUS, KITH_DATA } = config;
@@ -47,7 +47,7 @@ async function rotateInFolder(path: string, given: Configured): Promise<Row[]> {
       file: folder.file(`${service}.sqlite`),
     }));
     rmSync(folder.file(olderSecretFile), { force: true });
-    // A secret that was given is kept elsewhere.
+    // If the secret was given as a setting, the operator keeps it elsewhere.
     if (given.KITH_SECRET !== undefined) rmSync(folder.file(secretFile), { force: true });
     return rows;
   } finally {
@@ -55,13 +55,15 @@ async function rotateInFolder(path: string, given: Configured): Promise<Row[]> {
   }
 }
 
-/** Replaces the folder's secret by a new one. The old one stays beside it until nothing is sealed under it. */
+/**
+ * Replaces the folder's secret by a new one. The old secret stays beside the new one until nothing is sealed under the old secret.
+ */
 function makeNext(folder: DataFolder): void {
   const current = folder.read(secretFile);
   if (!current) {
     throw new StartError('KITH_SECRET: give the new secret, and the old one with KITH_SECRET_PREVIOUS.');
   }
-  // If these differ, a command that died has already made the new secret.
+  // If the two secrets differ, an earlier command that died has already made the new secret.
   const older = folder.read(olderSecretFile);
   if (older !== undefined && older !== current) return;
   folder.write(olderSecretFile, current);
@@ -79,7 +81,7 @@ function rotateInDatabases(
   return resealEach(secrets, (service) => storeOf(service, config));
 }
 
-/** Each pass skips what changes meanwhile, so passes are repeated until nothing is left. */
+/** A pass skips data that changes during the pass. So passes are repeated until nothing is left. */
 async function resealEach(secrets: Secrets, placeOf: (service: string) => StoreConfig): Promise<Row[]> {
   const rows: Row[] = [];
   for (const { service, declared, sealed = [] } of serviceBackups) {

@@ -13,7 +13,7 @@ import type { Result, Surroundings } from '../command.ts';
 import { reachEngines } from './engines.ts';
 import { introduce } from './introduce.ts';
 
-/** Starts real engines, unless addresses of engines are given, and each service as a process of its own. */
+/** Starts each service as a process of its own. If no addresses of engines are given, starts real engines too. */
 export async function startOnEngines(
   { env, ...around }: Surroundings,
   { isPlain }: { isPlain: boolean },
@@ -37,13 +37,13 @@ export async function startOnEngines(
         ...env,
         NODE_ENV: config.NODE_ENV,
         HOST: config.HOST,
-        // In the data folder, as in the embedded form, so that developers find mails in the same place.
+        // Mails are written to the data folder, as in the embedded form. So developers find them in the same place.
         MAIL_FOLDER: config.MAIL_FOLDER ?? folder.file('mail'),
         KITH_SECRET: secret,
         KITH_SECRET_PREVIOUS: previous.join(),
         ...unset,
       },
-      // Each process gets its own secrets only.
+      // Each process gets only its own secrets.
       envOf: (name) => ({
         ...engines.envOf(name),
         ...(name === 'gateway' ? { OPERATOR_TOKEN: token } : { OPERATOR_TOKEN: undefined }),
@@ -52,7 +52,7 @@ export async function startOnEngines(
       progress,
       onUp(name, internalUrl) {
         record.services[name] = internalUrl;
-        // Also called for a process that was started again: it has another port.
+        // This is also called when a process was started again, because it then has another port.
         folder.announce(record);
       },
       restarts: true,
@@ -74,10 +74,10 @@ export async function startOnEngines(
   }
 }
 
-/** Addresses of engines: each process gets its own, or none. */
+/** The variables that hold addresses of engines, all unset. Each process gets only its own addresses. */
 const unset = { MONGODB_URL: undefined, NATS_URL: undefined, REDIS_URL: undefined };
 
-/** Asks at the terminal; without one the answer is no. */
+/** Asks at the terminal. If there is no terminal, the answer is no. */
 async function confirm(question: string): Promise<boolean> {
   if (!process.stdin.isTTY) return false;
   const terminal = createInterface({ input: process.stdin, output: process.stderr });

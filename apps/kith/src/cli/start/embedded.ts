@@ -26,7 +26,7 @@ export async function startInProcess({
   const log = createLogger({ name: 'kith', level: config.LOG_LEVEL });
   await refuseTakenPort(config);
   const token = operatorToken(folder, config.OPERATOR_TOKEN);
-  // Somebody who has not set INTERNAL_PORT does not rely on the usual port, which is that of Prometheus, too.
+  // If INTERNAL_PORT is not set, nobody relies on the usual port. Prometheus uses the same port, so it may be taken.
   const internalPortMayMove = !env.INTERNAL_PORT && !env.INTERNAL_PORT_FILE;
   const platform = await startEmbedded({
     config: { ...config, OPERATOR_TOKEN: token },

@@ -8,9 +8,9 @@ import type { DataFolder } from '../../forms/data-folder.ts';
 import { consumersOf } from '../../keeper/consumers.ts';
 import type { ProcessName } from '../../services.ts';
 
-/** The engines of a platform, and how each of its processes reaches them. */
+/** The engines of a platform, and how each process of the platform reaches them. */
 export interface ReachedEngines {
-  /** The variables of a process's environment that say how to reach them. */
+  /** The environment variables by which a process reaches the engines. */
   envOf(name: ProcessName): NodeJS.ProcessEnv;
   stop(): Promise<void>;
 }
@@ -22,13 +22,13 @@ interface Options {
   prefix: string;
   /** The folder of the certificates, if the operator gives them. */
   certificates: string | undefined;
-  /** Whether to do without passwords and encryption. */
+  /** Whether the engines run without passwords and encryption. */
   isPlain: boolean;
   progress: (line: string) => void;
   log: Logger;
 }
 
-/** Takes the engines that are given, or starts some: with passwords and encrypted connections, unless `isPlain`. */
+/** Uses the given engines, or starts engines. Started engines have passwords and encrypted connections, unless `isPlain` is set. */
 export async function reachEngines(options: Options): Promise<ReachedEngines> {
   const { provided, prefix, isPlain, progress } = options;
   if (provided.kind === 'urls') return plainly(provided, async () => {});
@@ -72,13 +72,13 @@ async function securely(
   };
   const { ca, passwordOf } = credentials;
   await ensureDatabaseUsers({ url: credentials.rootUrl(at.mongo), ca, prefix, passwordOf });
-  // Loaded only here: the embedded form does without the driver (docs/adr/0043).
+  // Loaded only here, because the embedded form works without the driver (docs/adr/0043).
   const { keepStreams } = await import('@kith/bus/nats');
   const keeper = await keepStreams({
     ...{ name: 'keeper', prefix, ca, log, url: `tls://${at.nats}`, nkeySeed: credentials.seedOf('keeper') },
     consumers: consumersOf(prefix),
   });
-  // Authorities that the environment names stay trusted.
+  // Certificate authorities that the environment names stay trusted.
   const others = env.NODE_EXTRA_CA_CERTS ? readFileSync(env.NODE_EXTRA_CA_CERTS, 'utf8') : '';
   const trusted = folder.file('credentials/trusted.pem');
   writePrivate(trusted, `${ca}${others}`);
@@ -96,12 +96,12 @@ async function securely(
 }
 
 async function credentialsIn({ folder, prefix, certificates: given }: Options): Promise<Credentials> {
-  // The folder of an earlier version, whose seeds no server knows any more.
+  // This folder is from an earlier version. No server knows its seeds any more.
   const earlier = folder.file('nats-users');
   if (existsSync(earlier)) rmSync(earlier, { recursive: true });
   return ensureCredentials(folder.file('credentials'), {
     ...{ prefix, given, owner: engineOwner() },
-    // The port is published at this machine's loopback only.
+    // Docker publishes the port only at this machine's loopback address.
     monitorHost: '0.0.0.0',
   });
 }

@@ -13,13 +13,13 @@ export interface Up {
   record: Announcement & { url: string };
   operatorToken: string;
   internal?: InternalAddress;
-  /** The backup that the folder holds, if it holds one. */
+  /** The backup that the folder holds, if any. */
   backup?: BackupManifest | undefined;
 }
 
 /**
- * Records that a platform is up, and returns the text that says what can be done with it. Outside production it makes a demo project
- * first.
+ * Records that a platform is up, and returns a text that explains what to do with it. Outside production, first makes a demo
+ * project.
  */
 export async function introduce(up: Up): Promise<Result> {
   const value = { event: 'up', dataFolder: up.folder.path, ...up.folder.announce(up.record) };
@@ -28,7 +28,7 @@ export async function introduce(up: Up): Promise<Result> {
 
 async function textFor({ config, folder, record, operatorToken, internal, backup }: Up): Promise<string> {
   const { url, adminUrl, form } = record;
-  // A backup is somebody's data: no demo is made in it.
+  // A backup holds somebody's data, so no demo is made in it.
   if (backup && !backup.adoptedAt) return `${copyNotice(url, folder, backup.begunAt)}\n`;
   if (config.NODE_ENV === 'production') return `${productionNotice(url, folder, internal)}\n`;
   const start = await ensureDemo(folder, { url, adminUrl, operatorToken, stateName: `demo-${form}.json` });

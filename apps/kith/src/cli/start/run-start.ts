@@ -4,7 +4,7 @@ import { type Given, type Result, type Surroundings, textOf, UsageError } from '
 
 const port = wholeNumber(0, 65_535);
 
-/** `kith start`: makes this process the one that the platform runs in. Resolves when it is up. */
+/** Carries out `kith start`: runs the platform in this process. Resolves when the platform is up. */
 export async function runStart(given: Given, surroundings: Surroundings): Promise<Result> {
   const around = { ...surroundings, env: { ...surroundings.env, ...portOf(given) } };
   let told: Result | undefined;
