@@ -18,20 +18,20 @@ export default defineConfig({
     hookTimeout: 60_000,
     pool: 'forks',
     maxWorkers: 2,
-    // A test that asserts nothing cannot fail. What is waited for may take long where the machine is busy.
+    // A test that asserts nothing cannot fail. On a busy machine, a test may have to wait long for a result.
     expect: { requireAssertions: true, poll: { timeout: 10_000 } },
     setupFiles: ['tools/test/count-starts.ts'],
     projects: [
       {
         test: {
           name: 'shared',
-          // A worker runs one file after another: what they import is loaded once.
+          // A worker runs one file after another. A module that several files import is loaded only once.
           isolate: false,
           include: isLong ? long : quick,
           exclude: isLong ? alone : [...alone, ...filesOf('.long.test.ts')],
         },
       },
-      // Files that change what others in their worker would see.
+      // These files change something that other files in the same worker would see. So each of them runs isolated.
       ...(isLong ? [] : [{ test: { name: 'alone', include: alone } }]),
     ],
   },

@@ -42,7 +42,7 @@ it('an anonymous backup has the same shapes, and nothing of anybody', async () =
   const { data: users } = await admin<{ data: { id: string; email: string; name: string }[] }>(
     `/${projectId}/users?limit=100`,
   );
-  // `world.users` does not contain the suspended user, so the backup has one user more.
+  // `world.users` does not contain the suspended user, so the backup has one user more than `world.users`.
   expect(users).toHaveLength(world.users.length + 1);
   const password = /all users now have the password (\S+)/.exec(said.stderr)?.[1];
   const counts: number[] = [];

@@ -129,7 +129,8 @@ describe.runIf(availableEngines().includes('containers'))('docker-compose', () =
     await project.call('stop', 'identity');
     expect((await list()).json()).toMatchObject({ code: 'gateway/unavailable' });
     await project.call('up', '-d', '--no-build', '--no-deps', '--scale', 'identity=2', 'identity');
-    // Asks only once a second. More requests could use up the limit of this address before a slow machine has started the service.
+    // Asks only once a second. More frequent requests could use up the limit of this address before a slow machine has started the
+    // service.
     await expect.poll(async () => (await list()).status, { interval: 1000, timeout: 30_000 }).toBe(404);
   }, 90_000);
 });

@@ -5,8 +5,8 @@ import { ecKey, privateKey } from './support/keys.ts';
 
 const json = 'application/json';
 
-// Tests what tests/surface does not check about the endpoints of spec#conventions-core: the bytes of bodies and ids, other forms of
-// keys, and logs.
+// Tests the parts of the endpoints of spec#conventions-core that tests/surface does not check: the bytes of bodies and ids, other
+// forms of keys, and logs.
 describe.each(availableEngines())('core endpoints (%s)', (engine) => {
   let platform: TestPlatform;
   let ada: TestUser;
@@ -134,7 +134,7 @@ describe.each(availableEngines())('core endpoints (%s)', (engine) => {
   });
 });
 
-/** Every piece of 20 neighbouring characters in a key, and in the text that the key decodes to. */
+/** All pieces of 20 neighbouring characters: the pieces of the key itself, and the pieces of the text that the key decodes to. */
 function parts(key: string): string[] {
   const texts = [key, Buffer.from(key, 'base64').toString('latin1')];
   return texts

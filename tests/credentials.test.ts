@@ -59,7 +59,7 @@ describe.runIf(availableEngines().includes('containers'))('the credentials', () 
       redis: hostOf(engines.redisUrl),
     };
     const { ca, passwordOf } = credentials;
-    // Does this twice, as two starts would. Users that exist already stay as they are.
+    // Makes the database's users twice, as two starts of the platform would. Users that exist already stay as they are.
     for (let start = 0; start < 2; start++)
       await ensureDatabaseUsers({ url: credentials.rootUrl(at.mongo), ca, prefix, passwordOf });
     keeper = await keepStreams({
@@ -157,7 +157,7 @@ describe.runIf(availableEngines().includes('containers'))('the credentials', () 
     const alan = await people.createUser(id);
     await people.connect(alan, ada);
     await waitFor(() => stream.events.length === 2, { what: 'the request on the stream' });
-    // The gateway learns of the sign-out from a notice. By itself it asks for revocations only every 30 s.
+    // The gateway learns of the sign-out from a notice. Without a notice, the gateway asks for revocations only every 30 s.
     await call('POST', `/v7/${id}/auth/sign-out`, { body: { refreshToken: alan.refreshToken } });
     const isRefused = () =>
       call('GET', `/v7/${id}/auth/sessions`, { token: alan.accessToken }).then(
@@ -202,7 +202,7 @@ describe.runIf(availableEngines().includes('containers'))('the credentials', () 
     ['gateway', `$JS.API.STREAM.PURGE.${prefix.toUpperCase()}_DEAD`],
     ['identity', `$JS.API.STREAM.PURGE.${prefix.toUpperCase()}_EVENTS`],
     ['identity', `$JS.API.CONSUMER.DELETE.${prefix.toUpperCase()}_EVENTS.connections-profiles`],
-    // If these requests were allowed, the server would deliver messages to any subject that they name.
+    // Each of these requests may name any subject. If the request were allowed, the server would deliver messages to this subject.
     ['connections', `$JS.API.CONSUMER.CREATE.${prefix.toUpperCase()}_EVENTS.connections-profiles`],
     ['connections', `$JS.API.CONSUMER.CREATE.${prefix.toUpperCase()}_EVENTS.connections-profiles.x`],
     ['connections', `$JS.API.CONSUMER.DURABLE.CREATE.${prefix.toUpperCase()}_EVENTS.connections-profiles`],

@@ -16,7 +16,7 @@ describe('an embedded platform whose process stood still', () => {
     const env = { REQUEST_TIMEOUT_MS: '6000' };
     await using platform = await startPlatform({ engine: 'embedded', env });
     const { accessToken, projectId } = await platform.createUser();
-    // Blocks this process for more than half of the time that a request has. This is long enough for the process to count as away.
+    // Blocks this process for more than half of the time limit of a request. This is long enough for the process to count as away.
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 3_200);
     const path = `/v7/${projectId}/auth/sessions`;
     const answer = await fetch(platform.url + path, { headers: { authorization: `Bearer ${accessToken}` } });

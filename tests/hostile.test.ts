@@ -1,8 +1,8 @@
 import { holdsTheLoopBriefly } from './support/hostile/suite.ts';
 
 /**
- * Which hostile requests this quick suite sends, by their names. `some` chooses values that once blocked the event loop, or that would
- * block it without a limit. `most` chooses places of every kind.
+ * This quick suite sends only the hostile requests whose names match both patterns. `some` chooses values that once blocked the event
+ * loop, or that would block it without a limit. `most` chooses places of every kind.
  */
 const some =
   /: (combining marks|a ligature that .*|an object of objects|a list of empty objects|as many as there may be|of 16,384 bits|with a large exponent)$/;

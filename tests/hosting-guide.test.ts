@@ -103,7 +103,9 @@ it('the page of hosting leads from nothing to an installation behind TLS, with a
   expect(await readdir(join(backups, backup))).toEqual(['backup.sealed']);
 }, 120_000);
 
-/** Starts a proxy that terminates TLS. An authority of its own has signed its certificate. */
+/**
+ * Starts a proxy that terminates TLS. The proxy's certificate is self-signed, so it is also the authority that clients have to trust.
+ */
 async function startFront(to: number): Promise<{ address: string; authority: string }> {
   const [key, cert] = [join(folder, 'key.pem'), join(folder, 'authority.pem')];
   const words = [

@@ -75,7 +75,7 @@ describe('the files of an installation', () => {
     unstamp(folder, file);
     await noteRestored({ kind: 'sqlite', file: join(folder, file) });
     await starts(folder);
-    // After its first start here, the file belongs to this installation.
+    // The platform has started with this file once. Since then the file belongs to this installation.
     await truncate(join(folder, file));
     await expect(startOn(folder)).rejects.toThrow(`${file} in the data folder ${folder} is empty`);
   });

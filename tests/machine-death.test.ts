@@ -56,7 +56,10 @@ describe('an installation whose machine died', () => {
   const undo = new AsyncDisposableStack();
   let folders: Awaited<ReturnType<typeof makeFolders>>;
   let users: TestUser[];
-  /** Three folders: before all changes, after changes of connections, and after further changes of users. */
+  /**
+   * Three data folders: the first from before all changes, the second from after changes of connections, and the third from after
+   * further changes of users.
+   */
   let early: string;
   let connected: string;
   let renamed: string;
@@ -136,7 +139,7 @@ describe('an installation whose machine died', () => {
   });
   afterAll(() => undo.disposeAsync());
 
-  // A service that owns changed data syncs this data to disk before it answers. Everything else can be derived from this data.
+  // If a service owns the changed data, it syncs this data to disk before it answers. Everything else can be derived from this data.
   it.each([
     ...subsets(['events', 'identity', 'notifications']).map((lost) => ({ what: 'connections', lost })),
     ...subsets(['events', 'connections', 'notifications']).map((lost) => ({ what: 'users', lost })),
@@ -173,8 +176,8 @@ describe('an installation whose machine died', () => {
     expect(restored).toEqual([]);
   }, 60_000);
 
-  // The files look as after a power failure with `synchronous=NORMAL`, or after an older copy of a file was put back. The log shows
-  // that later changes existed.
+  // The files look as they would after a power failure with `synchronous=NORMAL`, or if somebody had put back an older copy of a file.
+  // The log shows that later changes existed.
   it.each(subsets(['connections', 'notifications']).map((lost) => ({ lost })))(
     'shows users as identity has them after it lost changes and $lost lost theirs',
     async ({ lost }) => {

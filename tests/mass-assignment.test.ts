@@ -32,7 +32,7 @@ const writes = operations.filter(
   (one) =>
     one.scope === 'project' &&
     one.auth === 'user' &&
-    // Uploads are left out: of a form, the platform reads only the fields in the contract.
+    // Uploads are left out, because the platform reads only those fields of a form that the contract names.
     one.kind !== 'upload' &&
     methodsOf(one).some((method) => method === 'POST' || method === 'PATCH' || method === 'PUT') &&
     // This operation would end the session that the other operations need.

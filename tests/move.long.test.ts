@@ -46,7 +46,7 @@ describe.runIf(availableEngines().includes('containers'))('kith move, killed', (
     const { counts, progress } = longResult<{ counts: object[] }>(whole);
     expect(progress).toMatch(moveProgress);
     expect(counts.length).toBeGreaterThan(10);
-    // The steps without the prefix of this move. Each copy moves to databases with other names.
+    // Each copy moves to databases with another prefix, so the prefix of this move is removed from the steps.
     const steps = progress
       .trimEnd()
       .split('\n')

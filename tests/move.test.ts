@@ -216,7 +216,7 @@ describe.runIf(availableEngines().includes('containers'))('kith move', () => {
     await diesAfter(data, own, 'connections.pairs');
     const file = join(data, 'move.json');
     const state = JSON.parse(await readFile(file, 'utf8'));
-    // Makes the file look as an earlier version left it, with an older schema.
+    // Makes the file look as an earlier version would have left it, with an older schema.
     {
       using db = new DatabaseSync(join(data, 'events.sqlite'));
       db.exec(

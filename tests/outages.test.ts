@@ -38,7 +38,7 @@ describe.runIf(availableEngines().includes('containers'))('outages', () => {
     'while %s is gone (%s) it alone answers 503, and it serves again when it is back',
     async (name, how) => {
       await platform.processes?.process(name)?.[how]();
-      // The platform notices a killed process when the broker sees that its connection is closed.
+      // If a process is killed, the broker sees that the process's connection is closed. So the platform notices the death.
       await waitFor(async () => (await asks[name]()).status === 503, { what: '503' });
       const refused = await asks[name]();
       expect([refused.status, refused.json(), refused.headers['content-type']]).toEqual([

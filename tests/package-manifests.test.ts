@@ -48,7 +48,7 @@ describe('the packages that are published', () => {
       for (const source of Object.values(manifest.exports))
         expect(existsSync(`${root}${folder}/${source}`), `${name}: ${source}`).toBe(true);
       const needed = importedBy(folder).filter((one) => one !== name);
-      // Some packages are needed only for a setting. An operator who uses that setting installs them.
+      // Some packages are needed only with a certain setting. An operator who uses that setting installs them.
       const optional = (manifest as { peerDependencies?: object }).peerDependencies ?? {};
       expect(needed.filter((one) => !(one in dependencies) && !(one in optional))).toEqual([]);
       // Our packages depend on exact versions of each other, because all are released together.

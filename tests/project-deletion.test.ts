@@ -46,13 +46,16 @@ import { startStorageHere } from './support/storage-service.ts';
 const words = ['zqproject', 'zqname', 'zqmessage', 'zqfolder', 'zqentity', 'zqreason'];
 const settleMs = 500;
 
-/** Every operation under a project that the gateway refuses if the project is deleted. */
+/**
+ * The operations that the gateway refuses if their project is deleted. These are all operations under a project, except the operations
+ * with `answersDeleted`.
+ */
 const refused = operations.filter(
   ({ answersDeleted, scope, path }) =>
     !answersDeleted && (scope === 'project' || path.includes('/:projectId')),
 );
 
-/** Makes a call of each of these operations. The token is valid, but the parameters name nothing that exists. */
+/** Makes one call for each of these operations. The token is valid, but the parameters name nothing that exists. */
 function callsOf(projectId: string, user: TestUser, operatorToken: string): [string, string, object][] {
   const calls = refused.flatMap((spec) => {
     const path = spec.path.replace(':projectId', projectId).replaceAll(/:\w+/g, () => randomUUID());
@@ -213,8 +216,8 @@ describe.each(handlerEngines())('the erasure of a project (%s)', (engine) => {
       const isDone = async () => (await ask(bus, operation, params, context())).isDone;
       await waitFor(isDone, { what: operation.name });
     }
-    // Now only the connections service is missing. Identity asks it once in each round. So after the second request, a whole round has
-    // passed.
+    // Now only the connections service is missing. Identity asks this service once in each round. So after the second request, a whole
+    // round has passed.
     requests.mockClear();
     const asking = internalSubject(bus.prefix, eraseProjectConnections);
     const timesAsked = () => requests.mock.calls.filter(([subject]) => subject === asking).length;

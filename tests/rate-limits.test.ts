@@ -82,8 +82,8 @@ describe.each(availableEngines())('rate limits (%s)', (engine) => {
 });
 
 /**
- * Checks the counts. If a gateway has counted in its own memory meanwhile, it repeats the check. A gateway does so when Redis takes
- * longer than 100 ms, which happens on a busy machine. Each check uses a new project.
+ * Checks the counts. The check is repeated if a gateway has counted in its own memory meanwhile. A gateway counts in its own memory
+ * when Redis takes longer than 100 ms, which happens on a busy machine. Each check uses a new project.
  */
 async function expectCounted(internalUrls: readonly string[], check: () => Promise<void>): Promise<void> {
   const missed = async () =>

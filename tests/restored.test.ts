@@ -57,7 +57,7 @@ describe.each(availableEngines())('a database that was restored from a backup (%
     const renew = { refreshToken: ada.refreshToken };
     const renewed = call('POST', `/v7/${project}/auth/request-new-access-token`, undefined, renew);
     await expect(renewed).rejects.toMatchObject({ status: 401 });
-    // The rename below gets a `seq` that was used before the restore. The rename that used it then is lost.
+    // Before the restore, another rename had the same `seq` as the rename below. The restore has lost that other rename.
     const credentials = { email: ada.email, password: ada.password };
     const session = await call<TestUser>('POST', `/v7/${project}/auth/sign-in`, undefined, credentials);
     await rename({ ...ada, accessToken: session.accessToken }, 'Ada Anew');
@@ -89,8 +89,8 @@ describe.each(availableEngines())('a database that was restored from a backup (%
     await sees(viewer, ['ada']);
 
     expect(await platform.restore('connections')).toBe('connections: epoch 1; you can start it now\n');
-    // The log still has events from before the restore. No start since then has taken them for another loss. Another loss would have
-    // raised the epoch again.
+    // The log still has events from before the restore. No start since then has mistaken these events for a sign of another loss.
+    // Otherwise that start would have raised the epoch again.
     if (engine === 'embedded') {
       await platform.backUp('connections');
       expect(await platform.restore('connections')).toBe('connections: epoch 2; you can start it now\n');

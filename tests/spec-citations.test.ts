@@ -12,7 +12,10 @@ const files = execFileSync('git', ['ls-files', '-z'], { cwd: root, encoding: 'ut
   .split('\0')
   .filter((file) => file !== '' && existsSync(`${root}${file}`));
 
-/** Finds all matches of a pattern in the tracked text files. Returns for each its place as `file:line`, the match, and its group. */
+/**
+ * Finds all matches of a pattern in the tracked text files. For each match, returns its place as `file:line`, the matched text, and
+ * the pattern's group.
+ */
 function find(pattern: RegExp): { at: string; match: string; group: string }[] {
   return files.flatMap((file) => {
     const text = read(file);

@@ -456,7 +456,8 @@ describe.each(availableBlobHomes())(
         // Does not wait until the rest is sent.
         socket.on('end', () => socket.destroy());
         socket.on('error', (error: NodeJS.ErrnoException) => {
-          // The platform has closed the connection. The answer that it sent before counts.
+          // These errors mean that the platform has closed the connection. They are no failure, because the answer may have come
+          // before.
           if (!['EPIPE', 'ECONNRESET'].includes(error.code ?? '')) reject(error);
         });
         const write = (bytes: Uint8Array | string) =>

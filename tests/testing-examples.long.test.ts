@@ -17,7 +17,10 @@ interface Ended {
   stderr: string;
 }
 
-/** Runs a Node program in an example's folder. The environment lacks the variables of this test runner, as at a prompt. */
+/**
+ * Runs a Node program in an example's folder. The environment has none of the variables of this test runner, as if somebody had
+ * started the program at a prompt.
+ */
 function runNode(example: string, words: readonly string[]): Promise<Ended> {
   const env = Object.fromEntries(
     Object.entries(process.env).filter(([name]) => !/^VITEST|^NODE_(?!COMPILE_CACHE)/.test(name)),

@@ -50,8 +50,8 @@ function compile(of: readonly Package[]): void {
 }
 
 /**
- * Assembles a package. Its compiled code is in `lib`. Beside `lib` are the files that the package's sources find one folder above
- * them.
+ * Assembles a package. Its compiled code is in `lib`. The package's sources read some files from the folder above them. These
+ * files are beside `lib`.
  */
 function assemble({ name, folder, manifest }: Package): void {
   const from = join(root, folder);

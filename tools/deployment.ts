@@ -1,5 +1,5 @@
-// Writes some parts of Dockerfile, docker-compose.yml and Prometheus' targets from the manifests: the parts that name every
-// service. `--check` only compares. Each part is between two comments, `# <part> …` and `# </part>`.
+// Writes those parts of Dockerfile, docker-compose.yml and Prometheus' targets that name every service. The manifests say what
+// the parts contain. `--check` only compares. Each part is between two comments, `# <part> …` and `# </part>`.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { secretNames, serviceNames, services } from '@kith/platform';

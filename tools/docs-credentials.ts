@@ -1,4 +1,4 @@
-// Writes into docs/transport.md what each credential can do, from the manifests. `--check` only compares.
+// Reads from the manifests what each credential can do, and writes this into docs/transport.md. `--check` only compares.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { databaseUsers, natsRights, redisRights } from '@kith/platform';
 

@@ -15,7 +15,7 @@ const missing = operations.filter(({ name, kind }) => kind !== 'stream' && !reco
 for (const { name } of missing) console.error(`The story does not call ${name}`);
 if (missing.length > 0) process.exitCode = 1;
 else {
-  // All examples are made stable together, so that an id is the same in all of them.
+  // One call makes all examples stable, so that an id is the same in all examples.
   const { projectId, examples } = makeStable(recorder) as Pick<Recorder, 'projectId' | 'examples'>;
   console.log(`project ${projectId}`);
   const services = Object.groupBy(Object.entries(examples), ([name]) => serviceOf({ name }));

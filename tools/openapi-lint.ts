@@ -14,7 +14,7 @@ const limited = '$.paths[?(@property != "/.well-known/jwks.json")]';
 const withoutMailLinks = '$.paths[?(!@property.match(/verify-email-link$/))]';
 const counted = '$.paths[?(!@property.match(/^.(.well-known|admin)./))]';
 
-/** Rules that do not fit here unchanged. The part of a rule that fits is still checked. */
+/** Rules that do not fit here unchanged. If a part of a rule fits, this part is still checked. */
 const ours: Record<string, unknown> = {
   // Redocly's no-invalid-media-type-examples checks the same. It checks each component once, and not each use of the component.
   'oas3-valid-media-example': 'off',

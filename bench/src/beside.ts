@@ -5,7 +5,10 @@ import { atLeast, type Compared, figure, type Row, type RowResult, table } from 
 
 const run = promisify(execFile);
 const own = fileURLToPath(new URL('../..', import.meta.url));
-/** How many rounds a run has. Quick runs have more, because other work on the machine can spoil whole short rounds. */
+/**
+ * How many rounds a run has. A quick run has more rounds than a full run. Quick rounds are short, so other work on the machine can
+ * spoil a whole round.
+ */
 const roundsOf = (isQuick: boolean) => (isQuick ? 7 : 3);
 /** The lowest accepted ratio of this checkout's figures to the other checkout's figures. */
 const least = 0.95;

@@ -17,7 +17,9 @@ export interface BenchEngines extends AsyncDisposable {
   images: Record<string, string>;
   /** Pins the containers of engines to cores, in the notation of `taskset`. `undefined` removes the pinning. */
   pin(engines: readonly Engine[], cores: string | undefined): Promise<void>;
-  /** Whether `pin` has an effect. It has none for engines that are given by URL, because they belong to somebody else. */
+  /**
+   * Whether `pin` has an effect. If engines are given by URL, `pin` does nothing, because these engines belong to somebody else.
+   */
   canPin: boolean;
 }
 

@@ -83,8 +83,8 @@ export function residentBytes(pid: number): number {
 }
 
 /**
- * The CPU time of the whole machine so far, in µs. It has the time of each process, by its script or name, the used time in total,
- * and the unused time.
+ * The CPU time of the whole machine so far, in µs. `processes` has the time of each process, by its script or name. `used` and
+ * `idle` are sums over all cores.
  */
 export interface MachineTime {
   processes: Record<string, number>;
@@ -110,7 +110,7 @@ export function cpuByName(): MachineTime {
 /** The time of all cores so far, in µs (proc(5)). It is used, unused, or taken from this machine by a hypervisor. */
 export function coreTimes(): { used: number; idle: number; stolen: number } {
   const [line = ''] = readFileSync('/proc/stat', 'utf8').split('\n');
-  // The next columns are for guests. They are left out, because these columns already include the guests' time.
+  // The line has two more columns, for guests. They are left out, because `user` and `nice` already include the guests' time.
   const [user = 0, nice = 0, system = 0, idle = 0, wait = 0, irq = 0, softirq = 0, stolen = 0] = line
     .trim()
     .split(/\s+/)
@@ -119,7 +119,7 @@ export function coreTimes(): { used: number; idle: number; stolen: number } {
   return { used: user + nice + system + irq + softirq, idle: idle + wait, stolen };
 }
 
-/** The last two folders and the file of a Node script, else the program's name. */
+/** If the process runs a Node script: the last four parts of the script's path. Otherwise: the program's name. */
 function nameOf(pid: string): string {
   const words = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0');
   const script = words.find((word) => /\.(ts|mjs)$/.test(word));

@@ -46,8 +46,8 @@ export interface Row {
   isQuick: boolean;
   measure(context: BenchContext): Promise<RowResult>;
   /**
-   * Picks the figures of the row's JSON that are compared with another checkout's figures. Absent if the row measures the other
-   * checkout itself, or if the row is not compared.
+   * Picks some figures from the row's JSON. They are compared with the same figures of another checkout. Absent if the row measures
+   * the other checkout itself, or if the row is not compared.
    */
   // biome-ignore lint/suspicious/noExplicitAny: each row knows its own, and a version before may have had another.
   compared?(json: any): Compared[];
@@ -73,7 +73,7 @@ export function table(head: readonly string[], rows: readonly (readonly (string 
   return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n');
 }
 
-/** A number for a table. From 100 on it is a whole number, else it has two decimals. */
+/** A number for a table. A number of 100 or more becomes a whole number. A smaller number gets two decimals. */
 export function figure(value: number): string {
   return value >= 100 ? String(Math.round(value)) : value.toFixed(2);
 }

@@ -24,8 +24,8 @@ export function summary<Sample extends object>(rounds: Sample[], wrong = 0): Fig
 }
 
 /**
- * The ratio of `one` to `other` in a field, as the median of the rounds' quotients. If the machine is slow for a while, this
- * affects both sides of a round. A quotient of two medians could be affected on only one side.
+ * Compares `one` with `other` in a field. Divides the two values of each round, and returns the median of these quotients. If the
+ * machine is slow for a while, this affects both sides of a round. A quotient of two medians could be affected on only one side.
  */
 export function ratio<Sample extends object>(
   one: Figures<Sample>,

@@ -38,8 +38,9 @@ export interface RowFacts {
   times: number;
   quick: number;
   /**
-   * Whether every request has to be served. Such a row gets half of the load. On only two cores, a starting process takes CPU time
-   * that the other processes need. Only the whole run judges this and the silence, because a shared machine may be slow by itself.
+   * Whether every request has to be served. Such a row gets half of the load. On only two cores, a starting process takes CPU
+   * time that the other processes need. The quick run judges neither this nor the silence: it may run on a shared machine, which
+   * may be slow by itself.
    */
   servesAll?: true;
   /** The longest allowed silence, in ms. If it is missing, silence is only recorded. */
@@ -70,7 +71,7 @@ export interface Outcome {
   error?: string;
 }
 
-/** Whether nothing went wrong. If times are judged, also whether nobody waited too long. */
+/** Whether nothing went wrong. If `judgesTimes` is true, the result also says whether nobody waited too long. */
 export function hasPassed(outcome: Outcome, judgesTimes: boolean): boolean {
   const { row, lost, doubled, wrong, silence, unanswered, error } = outcome;
   if (error || lost.length + doubled.length + wrong.length > 0) return false;

@@ -52,8 +52,8 @@ export function describeAuditDeaths(engine: EngineKind, which: { serverKeyChange
     };
 
     /**
-     * Makes the same kind of request in many processes. Each process dies before another of its writes. Checks each time that the
-     * change and its row are both there or both missing.
+     * Makes the same kind of request in many processes. The first process dies before its first write, the second process before its
+     * second write, and so on. Checks each time that the change and its row are both there or both missing.
      */
     const expectBoth = async (
       spec: OperationSpec,

@@ -42,7 +42,8 @@ export async function expectDeepImport(
   expect([said.code, said.stderr]).toEqual([0, '']);
   type Counts = { imported: number; unchanged: number; rejected: number };
   const done = longResult<{ files: Counts[] }>(said).files.slice(1);
-  // If an answer arrives too late, the command sends the request again. The second request then finds its rows.
+  // If an answer arrives too late, the command sends the request again. The second request then finds that its rows have been imported
+  // already.
   expect(done.map(({ imported, unchanged, rejected }) => [imported + unchanged, rejected])).toEqual([
     [rows.length, 0],
     [entities, 0],

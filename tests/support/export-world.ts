@@ -24,7 +24,7 @@ export interface ExportWorld extends People, AsyncDisposable {
   services: Record<'identity' | 'connections' | 'collections' | 'notifications' | 'storage', RunningService>;
 }
 
-/** @param options.before Awaited before each request of the gateway to a service. */
+/** @param options.before The gateway waits for this function before each of its requests to a service. */
 export async function startExportWorld(
   engine: EngineKind,
   options: { before: (subject: string, body: Uint8Array) => Promise<void> },

@@ -7,7 +7,8 @@ import { startShell } from './shell.ts';
 
 /**
  * Follows a guide in a folder, block by block. Writes and changes files. Runs all blocks of commands in one shell, one after the
- * other. Compares their output with the `json` or `text` block that follows. Returns how many blocks of commands there were.
+ * other. If a `json` or `text` block follows, compares it with the output of the commands. Returns how many blocks of commands there
+ * were.
  */
 export async function followGuide(
   guide: string,

@@ -27,7 +27,7 @@ interface Size {
   lines: number;
   /** How many users ask others to be connected. */
   askers: number;
-  /** The length of a line after padding with blanks. If lines are long, fewer of them fit into a request. */
+  /** The length of a line after padding with blanks. The longer the lines are, the fewer lines fit into a request. */
   width?: number;
 }
 
@@ -39,8 +39,8 @@ const copies: readonly string[] = [rebuildConnectionsProfiles.path, rebuildNotif
 
 /**
  * Imports the same files into two projects. The first project gets them in a single run. The second project gets one run for each of
- * `kills`, and a last run that reaches the end. SIGKILL ends each run of `kills` at its moment. Expects both projects to contain the
- * same data, and both imports to report the same.
+ * `kills`, and a last run that reaches the end. SIGKILL ends each run of `kills` at the moment that `Kill` describes. Expects both
+ * projects to contain the same data, and both imports to report the same.
  */
 export async function expectKilledImportToEndAlike(
   platform: Platform,
@@ -179,7 +179,7 @@ const rejectedFile = (folder: string, name: string) => join(folder, `${name}.jso
 
 /**
  * What became of all lines. A try may be killed before it learns that a row was imported. The next try then reports the row as
- * unchanged, so `taken` adds up both counts.
+ * unchanged, so `taken` is the sum of the imported and the unchanged rows.
  */
 function inAll(said: Said): object[] {
   const { files } = longResult<{ files: { inAll: Record<string, number> }[] }>(said);

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 
 export { smallPng } from '@kith/testing';
 
-/** A part of a form. If it has a file name, it is a file. */
+/** A part of a form. A part with a file name is a file. */
 export interface Part {
   name: string;
   value: string | Uint8Array;

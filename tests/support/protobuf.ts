@@ -1,4 +1,7 @@
-/** A field of a protobuf message. `number` is the field's number. `value` is its value if this is a number. `bytes` are its bytes. */
+/**
+ * A field of a protobuf message. `number` is the field's number. If the field holds a number, `value` is this number. If the field
+ * holds bytes or a fixed 64-bit number, `bytes` are its bytes.
+ */
 export interface Field {
   number: number;
   bytes: Uint8Array;

@@ -22,7 +22,7 @@ interface StartOptions {
   words?: readonly string[];
   /** The folder in which the script is started. By default, this is the project's folder. */
   cwd?: string;
-  /** The folder of the project: of this project, or of a copy. */
+  /** The project's folder. By default, this is the folder of this repository. It may also be the folder of a copy. */
   folder?: string;
 }
 

@@ -76,7 +76,7 @@ export class Writers implements AsyncDisposable {
     expect(some.map(({ id: asker }) => counts.get(asker)?.length)).toEqual(some.map(() => 1));
   }
 
-  /** The ids of the users who have asked the popular user, as the notifications name them. */
+  /** The ids of the users who have asked the popular user to connect. The ids come from the notifications. */
   async #askedBy(call: Call): Promise<string[]> {
     const { projectId, accessToken: token } = this.#popular;
     const ids: string[] = [];

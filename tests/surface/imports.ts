@@ -141,7 +141,7 @@ export const imports = surfaceSuite('imports', (world) => {
       ...nothing,
       unchanged: 3,
     });
-    // The import compares only the fields that a row has with the stored fields.
+    // If a row lacks a field, the import does not compare this field with the stored row.
     const { connectedAt: _, ...brief } = rows[0] as { connectedAt: string };
     const changed = [
       brief,

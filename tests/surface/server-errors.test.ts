@@ -22,7 +22,7 @@ import type { Given } from '../support/surface/surface.ts';
 
 const serviceNames = [...new Set(operations.map(serviceOf))];
 const needsProcesses = 'In one process no service can be stopped alone.';
-/** On real engines, the line through which every service reaches its database. */
+/** On real engines, every service reaches its database through this proxy, which can cut the connections. */
 let line: Line | undefined;
 
 // Calls each operation while the databases of all services are gone, and then while the services are gone.
@@ -143,7 +143,8 @@ describeSurface([serverErrors], {
     line = laid;
     url.host = laid.address;
     url.searchParams.set('directConnection', 'true');
-    // All operations wait for the database at the same time. By default, they would wait for 3 s of a request's 5 s.
+    // All operations wait for the database at the same time. By default, each operation would wait for 3 s, but a request has to end
+    // within 5 s.
     url.searchParams.set('serverSelectionTimeoutMS', '1000');
     return {
       env: { MONGODB_URL: url.href },

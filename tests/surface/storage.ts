@@ -45,7 +45,7 @@ export const storage = surfaceSuite('storage', (world) => {
     expect(refused.headers['content-range']).toBe('bytes */27');
     const other = { ...of(file.fileId), headers: { 'if-match': '"another"' } };
     await world.refused(getFile, other, 'request/precondition-failed');
-    // A client may send a head of 16 KiB. The gateway then passes a longer head on to the service.
+    // A client may send a head of up to 16 KiB. The head that the gateway then sends to the service is longer than the client's head.
     await world.ok(getFile, {
       ...of(file.fileId),
       type: file.contentType,

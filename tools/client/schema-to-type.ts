@@ -88,7 +88,7 @@ export class TypePrinter {
       if (rest) members.push(`[key: string]: ${rest === true ? 'unknown' : this.#print(rest, at)};`);
       return `{ ${members.join(' ')} }`;
     }
-    // For callers, digits in a query are a number.
+    // A query holds a number as a string of digits. Callers of the client pass a number.
     if (type === 'string') return schema.pattern === '^\\d+$' ? 'number' : 'string';
     if (type === 'integer' || type === 'number') return 'number';
     if (type === 'boolean' || type === 'null') return type;

@@ -12,7 +12,7 @@ const usualPort = 5173;
 /**
  * Serves the application from its sources. A change in a source shows immediately.
  *
- * @param port The port. By default Vite's usual port, or a free port if that port is taken.
+ * @param port The port. By default, this is Vite's usual port. If that port is taken, the default is a free port.
  */
 export async function servePage(
   settings: KithSettings,

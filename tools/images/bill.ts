@@ -1,8 +1,8 @@
 import type { Image } from './image.ts';
 
 /**
- * The parts of a bill of materials (CycloneDX) that are needed to reduce it. A component contains the components that npm has put
- * inside its folder.
+ * The parts of a bill of materials (CycloneDX) that are needed to reduce the bill. A component contains the components that npm
+ * has put inside its folder.
  */
 export interface Bill {
   metadata: { component: Component };

@@ -8,7 +8,10 @@ const ofTypes = /^(?:import|export) type\b[^;]*;|\btypeof import\(/gm;
 /** Files that are started as threads. */
 const threads = /new URL\(\s*'(\.[^']+\.ts)', import\.meta\.url/g;
 
-/** The texts of all our sources that some files may load, now or later, by path. This includes the sources of threads. */
+/**
+ * The texts of all our sources that some files may load, at their start or later. The keys are the sources' paths. The sources of
+ * threads are included.
+ */
 export function loadedBy(root: string, { packages }: Lock, entries: readonly string[]): Map<string, string> {
   const texts = new Map<string, string>();
   const load = (file: string): void => {

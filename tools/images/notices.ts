@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Lock } from '../bootstrap/sizes.mjs';
 import { type Licensed, licencesIn } from '../packages/licences.ts';
 
-/** The files in a package that hold its licence, and the notices that the licence requires to pass on. */
+/** The files in a package that hold its licence and its notices. A licence may require that the notices are passed on. */
 const texts = '{licen[cs]e,LICEN[CS]E,Licen[cs]e,copying,COPYING,notice,NOTICE}*';
 
 /** Lists the third-party packages in a lock file, each with its licence and the texts of these files. */

@@ -19,8 +19,9 @@ import { noticesOf } from './notices.ts';
 const others = ['LICENSE', 'tools/healthcheck.mjs'];
 
 /**
- * Writes the content of an image into a folder, from the installed packages, at the same places as in the repository. Also writes
- * the bill of materials and the licences of only these packages. Throws if a package is not installed.
+ * Writes the content of an image into a folder. The content comes from the installed packages. Each file has the same place as in
+ * the repository. Also writes the bill of materials and the licences of only these packages. Throws if a package is not
+ * installed.
  *
  * @param whole The bill of the whole lock file. npm run sbom makes this bill.
  */
@@ -70,7 +71,10 @@ function linkOrCopy(source: string, target: string): void {
   }
 }
 
-/** Copies the sources of a package and the files that they read. The copied manifest names only dependencies in the image. */
+/**
+ * Copies the sources of a package, and the files that these sources read. The copied manifest names only dependencies in the
+ * image.
+ */
 function copyOurs(from: string, to: string, dependencies: Record<string, string> | undefined): void {
   cpSync(join(from, 'src'), join(to, 'src'), {
     recursive: true,

@@ -20,7 +20,10 @@ export class Recorder {
     this.#url = url;
   }
 
-  /** Sends a request and keeps it. Returns the answer's body. Throws if the status is not the operation's own. */
+  /**
+   * Sends a request and keeps it. Returns the answer's body. Throws if the answer's status is not the status that the contract
+   * names.
+   */
   async send(name: string, { token, ...sent }: Sent = {}): Promise<Answer> {
     const answer = await this.peek(name, { ...sent, ...(token ? { token } : {}) });
     this.examples[name] ??= { ...sent, ...(answer === undefined ? {} : { answer }) };

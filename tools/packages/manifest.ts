@@ -5,7 +5,7 @@ export interface Manifest {
   name: string;
   version: string;
   exports: Record<string, string>;
-  /** Files of its folder that the package contains besides its sources. */
+  /** Files in the package's folder. The published package contains these files in addition to its sources. */
   files?: string[];
   engines?: Record<string, string>;
   dependencies?: Record<string, string>;
@@ -68,7 +68,7 @@ export function published({ private: _, bin, devDependencies, files, exports, ..
   return {
     ...manifest,
     engines: manifest.engines ?? { node: '>=24.7' },
-    // With this, npm publishes only from a CI that states what the package was built from.
+    // With `provenance`, npm publishes the package only from a CI that states what the package was built from.
     publishConfig: { access: 'public', provenance: true },
     exports: Object.fromEntries(paths),
     ...(dependencies.length > 0 && { dependencies: Object.fromEntries(dependencies) }),

@@ -1,7 +1,8 @@
 import { readdirSync } from 'node:fs';
 
 /**
- * The packages of ours that a folder of sources may import, by the names in imports. For third-party packages, see `drivers` below.
+ * Says which of our own packages a folder of sources may import. The packages have the names that imports use. For third-party
+ * packages, see `drivers` below.
  */
 export interface Room {
   /** Packages of ours that the folder may import. An entry that ends with `*` matches any name with the same beginning. */
@@ -142,9 +143,10 @@ export const around: Readonly<Record<string, Room>> = {
 const parts = { store: [''], operations: ['', 'store'], '': ['store', 'operations'] };
 
 /**
- * For each package, which folders of its `src` may import which other folders. '' stands for the files beside the folders. If ''
- * and a folder may import each other, '' holds both the package's entry and the code that the whole package uses. In a package that
- * is not listed, any folder may import any other folder. In a listed package, every folder has to be listed.
+ * For each package: the folders of its `src`, and for each folder the other folders that it may import. '' stands for the files
+ * beside the folders. If '' and a folder may import each other, '' holds both the package's entry and the code that the whole
+ * package uses. In a package that is not listed, any folder may import any other folder. In a listed package, every folder has to
+ * be listed.
  */
 export const folders: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
   'libs/base': {
@@ -230,7 +232,10 @@ export const folders: Readonly<Record<string, Readonly<Record<string, readonly s
   },
 };
 
-/** Third-party packages that only the listed rooms may import. `name` is the beginning of their names. */
+/**
+ * Third-party packages that only the listed rooms may import. `name` is the name of a package, or the beginning of names that
+ * ends with `/`.
+ */
 export const drivers: readonly { name: string; only: readonly string[]; instead: string }[] = [
   {
     name: 'mongodb',

@@ -77,7 +77,7 @@ export async function dieBeforeEachWrite(attempt: (number: number) => Promise<De
   do {
     const number = deaths.length + 1;
     const attempts = [attempt(number), attempt(number + 1)];
-    // If one attempt fails, this still waits for the other attempt, because its store is removed afterwards.
+    // If one attempt fails, this still waits for the other attempt, because the caller then removes the stores of both.
     await Promise.allSettled(attempts);
     deaths.push(...(await Promise.all(attempts)));
   } while (deaths.at(-1)?.killed);

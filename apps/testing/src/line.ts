@@ -9,11 +9,11 @@ export interface Line extends AsyncDisposable {
   cut(): void;
   /** Holds back all answers, also on new connections, like a server that hangs. `mend` passes them on. */
   hush(): void;
-  /** From now on drops the server's answers on the present connections. Requests still reach the server. */
+  /** Drops all further answers of the server on the present connections. Requests still reach the server. */
   mute(): void;
   /** Ends every connection on which a client sends this text. The server does not receive the text. */
   cutAt(text: string): void;
-  /** Ends `cut`, `hush` and `cutAt`. Passes on new connections again, and all data that was held back. */
+  /** Ends `cut`, `hush` and `cutAt`. Accepts new connections again, and passes on all data that was held back. */
   mend(): void;
 }
 

@@ -12,7 +12,7 @@ export interface MongoMessage {
 const headLength = 16;
 const opMsg = 2013;
 
-/** Assembles the messages of one direction of a connection from chunks. */
+/** Puts messages together from the chunks that go over a connection in one direction. */
 export function mongoMessages(each: (message: MongoMessage) => void): (chunk: Buffer) => void {
   let left: Buffer = Buffer.alloc(0);
   return (chunk) => {

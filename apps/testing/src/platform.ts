@@ -171,7 +171,7 @@ interface Running {
   prefix: string;
   folder: string;
   record: EventRecord;
-  /** The size of each log file at which the caller's logs begin. */
+  /** How long each log file was when the caller got the platform. The caller's logs begin there. */
   logsFrom?: LogSizes | undefined;
 }
 

@@ -69,7 +69,7 @@ async function leftOnEngines({ mongodbUrl, natsUrl }: Engines, prefix: string): 
 describe('what a suite leaves that does not end its platforms', () => {
   const children: Child[] = [];
   let engines: Engines | undefined;
-  // The processes start at the same time, because starting takes longest.
+  // The processes start at the same time, because their starts take most of this suite's time.
   beforeAll(async () => {
     const onEngines = availableEngines().includes('containers');
     engines = onEngines ? await startEngines() : undefined;

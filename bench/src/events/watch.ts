@@ -15,8 +15,8 @@ export interface Watched {
 }
 
 /**
- * Watches a process that serves connections until `work` is done. Measures the process's memory and the time of a trivial request.
- * The request is sent every 20 ms, even if the previous request is not answered yet.
+ * Does `work`, and meanwhile watches a process that serves connections. Measures the process's memory and the time of a trivial
+ * request. The request is sent every 20 ms, even if the previous request is not answered yet.
  */
 export async function watch(bus: Bus, pid: number, work: () => Promise<void>): Promise<Watched> {
   const memory: number[] = [];

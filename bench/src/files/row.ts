@@ -205,7 +205,8 @@ export async function measureFiles(options: FilesOptions): Promise<FilesRow> {
       );
       return most;
     };
-    // Memory is measured first, when the processes have just started. A heap that has grown once would have room later.
+    // Memory is measured first, when the processes have just started. A heap that has grown keeps its room, so a later measurement
+    // would show a smaller rise.
     const held = { one: await memory(1), ten: await memory(10) };
     return { uploads: await measure('uploads'), downloads: await measure('downloads'), memory: held };
   } finally {

@@ -44,7 +44,7 @@ export function writePage(figures: readonly KindFigures[]): void {
   writeFileSync(page, `${before}\n${describeListing(figures)}\n\n${after}`);
 }
 
-/** Draws the chart. For each kind, it shows page 1, and a page near the end that is reached by cursor. */
+/** Draws the chart. For each kind of list, the chart shows page 1, and a page near the end that is reached by cursor. */
 export function drawListing(figures: readonly KindFigures[]): string {
   const names = [...new Set(figures.map(({ kind }) => kind))];
   const fields = Object.entries(engines).map(([engine, title]) => ({

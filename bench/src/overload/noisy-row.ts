@@ -9,7 +9,7 @@ import { keepApart } from './keep-apart.ts';
 const rounds = 7;
 const seconds = 8;
 const noisyClients = 10;
-/** Two shares of the highest rate of the whole path: the quiet project's load, and the noisy project's limit. */
+/** The quiet project's load and the noisy project's limit. Both are shares of the highest rate that the whole path can answer. */
 const quietShare = 0.3;
 const allowedShare = 0.05;
 /** The noisy project's rate, as a multiple of its limit. */
@@ -57,7 +57,7 @@ export const noisyRow: Row = {
       return writeRequests(join(folder, `${name}.requests`), asked, (one) => ({ path: pagePath(one) }));
     };
     // Each client of the quiet project stays far below the limit, even if one load ends and the next load begins with the same
-    // clients. These clients have not used the gateway without limits before, because windows that began there would still count.
+    // clients. These clients sent nothing to the gateway without limits, because windows that began there would still count.
     const quietClients = Array.from({ length: 2_000 }, (_, at) => `10.9.${at >> 8}.${at & 255}`);
     const quiet = {
       ...{ ...closed, url, connections: 128, rate: quietShare * capacity },

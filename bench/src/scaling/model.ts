@@ -1,4 +1,4 @@
-/** The cost of one request of the load in each part, as CPU time in µs. `npm run bench` measures it. */
+/** How much CPU time each part of the platform needs for one request of the load, in µs. `npm run bench` measures it. */
 export interface Costs {
   gateway: number;
   service: number;
@@ -17,7 +17,7 @@ export interface Traffic {
   databaseReads: number;
 }
 
-/** How many pieces of each part a rate needs. */
+/** What a rate of requests needs: how many of each part of the platform, and how fast a network. */
 export interface Capacity {
   /** How many processes. Each has one thread, so this is also the number of cores. */
   gateways: number;
@@ -29,16 +29,17 @@ export interface Capacity {
 }
 
 /**
- * The share of a core that may be used before waiting grows steeply. In the M/M/1 model at 60 %, a request waits 1.5 times as long
- * as its own work.
+ * The share of a core that may be in use. Above this share, the time that requests wait grows steeply. In the M/M/1 model at 60 %,
+ * a request waits 1.5 times as long as its own work.
  */
 export const utilisation = 0.6;
 /** How many cores a nats-server can use well. If more cores are needed, the cluster needs more servers. */
 const natsCores = 8;
 
 /**
- * Calculates from the costs of one request what a rate needs. Gateways, services and Redis have one thread, so they need one
- * process for each core. In the model, processes share only the engines, and the engines have costs of their own.
+ * Calculates what `rate` requests a second need. `costs` and `traffic` are those of one request. Gateways, services and Redis have
+ * one thread, so they need one process for each core. In the model, processes share nothing except the engines. The costs of the
+ * engines are counted separately.
  */
 export function capacityFor(rate: number, costs: Costs, traffic: Traffic): Capacity {
   const cores = (micros: number) => Math.max(1, Math.ceil((rate * micros) / 1e6 / utilisation));

@@ -23,7 +23,7 @@ export interface ProcessFigures {
 
 export interface StartFigures {
   processes: Record<ProcessName, ProcessFigures>;
-  /** The figures of the load between the two measurements of memory. */
+  /** The figures of the load. The load runs after `idle` and before `loaded` is measured. */
   load: Loaded;
   /** The time of `npm start` on an existing data folder, in ms. */
   embedded: Figures<{ ms: number }>;

@@ -7,7 +7,8 @@ import { type Running, serviceMain, startScript } from '../processes.ts';
 import { seedConnections } from './seed.ts';
 
 /**
- * A gateway, the connections service, and the answers of identity that they need. A page of connections is stored for every user.
+ * A gateway and the connections service. An echo service gives the answers of identity that both need. A page of connections is
+ * stored for every user.
  */
 export interface WholePlatform extends AsyncDisposable {
   population: Population;
@@ -32,7 +33,7 @@ export interface WholeSettings {
   redisUrl: string;
   /** The folder of the processes' logs. */
   folder: string;
-  /** The cores of the processes. If the gateways have other cores, `gatewayCores` names these. */
+  /** The cores of the processes. If `gatewayCores` is set, the gateways run on those cores instead. */
   cores?: string | undefined;
   gatewayCores?: string | undefined;
   /** The gateways' `REQUEST_TIMEOUT_MS`, if it differs from the default. */

@@ -1,4 +1,4 @@
-// Sends people a notification of the application's own, as its back end would:
+// Sends people one of the application's own notifications, as the application's back end would:
 //   KITH_URL=… KITH_PROJECT=… KITH_SERVER_KEY=kith_sk_… node server/announce.ts TEXT USER_ID…
 // The page shows `metadata.text` (src/lib/notifications.ts), in the list and live.
 import { createServerClient } from '@kith/client/server';

@@ -172,7 +172,7 @@ async function comparePerson(
   for (const what of told.keys()) doubled.push(`${what} was notified of nothing`);
 }
 
-/** The first item of `sequence` that `inThis` does not hold in the same order. */
+/** Looks for the items of `sequence` in `inThis`, in the same order. Returns the first item that is not there. */
 function missingOf(sequence: readonly string[], inThis: readonly string[]): string | undefined {
   let at = 0;
   for (const one of sequence) {

@@ -4,14 +4,14 @@ import { type JetStreamManager, jetstream, jetstreamManager } from '@nats-io/jet
 import { type ConnectionOptions, connect } from '@nats-io/transport-node';
 import { EventLog } from './event-log.ts';
 
-/** How many requests are under way at the same time, if each request reads one event. */
+/** The number of requests at the same time. Each request reads one event. */
 const oneByOne = 100;
 
-/** The events in JetStream. If credentials are given, they count as an operator's. An operator may only read events one by one. */
+/** The events in JetStream. If `options` has an `authenticator`, the user is an operator, who may only read events one by one. */
 export class NatsLog extends EventLog {
   readonly #options: ConnectionOptions;
   readonly #stream: string;
-  /** How far the stream has been read, and when the stream was made. A new stream has another time. */
+  /** How far the stream has been read, and when the stream was made. If this time has changed, it is a new stream. */
   #read = { upTo: 0, created: '' };
 
   constructor(options: ConnectionOptions, prefix: string) {
@@ -27,7 +27,7 @@ export class NatsLog extends EventLog {
   async read(): Promise<void> {
     const connection = await connect(this.#options);
     try {
-      // The check is off, because an operator may not ask about the account.
+      // An operator has no right to ask about the account. So the client's check of the account is off.
       const manager = await jetstreamManager(connection, { checkAPI: false });
       const { created, state } = await manager.streams.info(this.#stream);
       if (created !== this.#read.created || state.last_seq < this.#read.upTo)

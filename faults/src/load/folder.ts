@@ -3,7 +3,7 @@ import type { Person, Scene } from './person.ts';
 
 const things = Array.from({ length: 12 }, (_, index) => `thing-${index}`);
 
-/** A collection of a person. It is made, renamed, filled, emptied and deleted, and then made again. */
+/** A collection of a person. The crowd makes, renames, fills, empties and deletes this collection, and then makes it again. */
 export class Folder extends Key {
   readonly scene: Scene;
   readonly owner: Person;
@@ -11,7 +11,7 @@ export class Folder extends Key {
   id: string | undefined;
   name = '';
   readonly saved = new Set<string>();
-  /** If an attempt had no answer: the name or the thing that it was about. */
+  /** The name or the thing of an attempt that got no answer. */
   #unsure: { name?: string; thing?: string } | undefined;
 
   constructor(scene: Scene, owner: Person, rootId: string) {

@@ -1,8 +1,9 @@
-/** Something that only one request at a time changes, together with the knowledge of its state. */
+/** Something on the platform that the crowd changes, with its last known state. Only one request at a time changes it. */
 export abstract class Key {
   isBusy = false;
   /**
-   * Until when an attempt without an answer may still take effect, in ms of `performance.now()`. `undefined` if nothing is unsure.
+   * The time until which an attempt without an answer may still take effect, in ms of `performance.now()`. `undefined` if nothing
+   * is unsure.
    */
   unsureUntil: number | undefined;
 
@@ -15,7 +16,7 @@ export abstract class Key {
     this.unsureUntil = performance.now() + settledMs;
   }
 
-  /** Changes or reads the key. If its state is unsure, reads it to make it known. */
+  /** Changes or reads the key. If the state of the key is unsure, this only reads the state. */
   abstract act(): Promise<void>;
 
   async run(): Promise<void> {

@@ -24,7 +24,7 @@ export interface Crowd {
   aboutTheFirst(): Promise<void>;
 }
 
-/** The highest number of unanswered requests. While so many are unanswered, no new requests are made. */
+/** The largest number of requests that may wait for an answer. While this number is reached, no new requests are made. */
 const usualUnderWay = 500;
 
 /** Signs people up, and makes pairs of them. Gives each person a folder that does not exist yet. */

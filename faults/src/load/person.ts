@@ -53,7 +53,7 @@ export class Person extends Key {
     const name = this.scene.name();
     const { accessToken: token } = this;
     let answer = await ask('identity', 'PATCH', `/users/${this.id}`, { token, body: { name } });
-    // A second try of this change has no further effect. So it is safe if there was no answer.
+    // If there was no answer, the same request is sent again. This is safe, because renaming twice is the same as renaming once.
     if (answer.status === 0) {
       answer = await ask('identity', 'PATCH', `/users/${this.id}`, { token, body: { name } });
       this.unsureNames.add(name);

@@ -103,8 +103,8 @@ parentPort?.postMessage(`http://127.0.0.1:${(server.address() as AddressInfo).po
 
 /**
  * Removes headers that are about a single connection (RFC 9110 section 7.6.1). The balancer closes a client's idle connection
- * sooner than a gateway would. If a client saw the gateway's time, it could use a connection that the balancer is closing. It would
- * then lose a request.
+ * sooner than the gateway's `keep-alive` header says. If a client saw this header, the client could use a connection that the
+ * balancer is closing. The request would then be lost.
  */
 function endToEnd({
   connection: _,

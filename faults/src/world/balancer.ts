@@ -12,8 +12,8 @@ export interface Upstream {
 export interface Balancer extends AsyncDisposable {
   url: string;
   /**
-   * Asks only every `ms` which gateways are ready, and relies on the answers in between. If a gateway has begun to refuse
-   * connections since, a request to this gateway is lost.
+   * Asks only every `ms` milliseconds which gateways are ready. Until the next time, the balancer relies on the answers. If a
+   * gateway begins to refuse connections in the meantime, a request to this gateway is lost.
    */
   lagBy(ms: number): void;
   /** Asks every second which gateways are ready. If a gateway does not accept a connection, tries another gateway. */

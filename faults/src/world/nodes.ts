@@ -72,7 +72,7 @@ export async function startNodes(options: {
       nats: ends.use(await layWay(new URL(engines.natsUrl))),
       redis: ends.use(await layWay(new URL(engines.redisUrl))),
     };
-    // Each gateway sends requests with bytes to the services on its own node.
+    // Each gateway sends uploads and downloads over HTTP, to the services on its own node.
     const streams = new Map<ProcessName, string>();
     for (const one of streamingNames) streams.set(one, String(await ownPort()));
     const shared = {

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
-/** The end of a way that receives nothing from the other end. */
+/** One of the two ends of a way. This end receives nothing from the other end. */
 export type Deaf = 'client' | 'server';
 
 /** A TCP way from one node to a server. It can hold back bytes. */

@@ -1,4 +1,4 @@
-/** Makes pieces of work that share a key run one after the other, in the order in which they came. */
+/** Runs pieces of work. If several of them have the same key, they run one after the other, in the order in which they came. */
 export class Turns {
   readonly #last = new Map<string, Promise<unknown>>();
 

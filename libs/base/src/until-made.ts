@@ -2,13 +2,16 @@ import { ApiError } from './errors.ts';
 
 /** How long before the deadline the attempts stop, in ms. The rest of the time is for sending the answer. */
 const answerMs = 200;
-/** How long to try if nobody waits for an answer, in ms. This is so for events, which are delivered again later. */
+/**
+ * How long to try if nobody waits for an answer, in ms. This is used for events: if the change fails, the event is delivered
+ * again later.
+ */
 const usualMs = 4_000;
 
 /**
- * Makes a change that may lose a race against other changes. `attempt` reads, decides and stores. It resolves to `undefined` if
- * the data has changed since it was read. `attempt` is then called again, until shortly before the deadline (Unix ms). After
- * that, throws `gateway/unavailable`: nothing was changed.
+ * Makes a change that may lose a race against other changes. `attempt` reads, decides and stores. If the data has changed between
+ * reading and storing, `attempt` resolves to `undefined`. Then `attempt` is called again, until shortly before the deadline (Unix
+ * ms). After that, this throws `gateway/unavailable`: nothing was changed.
  */
 export async function untilMade<T>(
   attempt: () => Promise<{ result: T } | undefined>,
@@ -17,7 +20,7 @@ export async function untilMade<T>(
     inTurn = (work) => work(),
   }: {
     deadline?: number | undefined;
-    /** If given, makes changes of the same thing in one process take turns. */
+    /** Runs work when the earlier changes of the same thing in this process have ended. By default, nothing waits. */
     inTurn?: ((work: () => Promise<T>) => Promise<T>) | undefined;
   } = {},
 ): Promise<T> {

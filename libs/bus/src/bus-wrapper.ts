@@ -13,7 +13,7 @@ import type {
   Withdrawal,
 } from './bus.ts';
 
-/** A bus that passes every call to another bus. Subclasses override the methods that are to do more. */
+/** A bus that passes every call to another bus. A subclass overrides a method if this method has to do more. */
 export class BusWrapper implements Bus {
   readonly prefix: string;
   protected readonly inner: Bus;

@@ -118,7 +118,10 @@ export interface Bus {
     group: string,
     answer: (message: Message) => Promise<Message | undefined>,
   ): Promise<Intake>;
-  /** Stores an event for its consumers. Once it is stored, resolves to its position; later events have higher positions. */
+  /**
+   * Stores an event for its consumers. When the event is stored, resolves to the event's position. Later events have higher
+   * positions.
+   */
   publish(event: OutgoingEvent): Promise<number>;
   /**
    * Identifies the log that the events are in, and says how far it goes. If a log was created again, or replaced by an older
@@ -128,9 +131,9 @@ export interface Bus {
   /** The id that the event at a position had when it was first published. `undefined` if no event is there (any more). */
   idAt(position: number): Promise<string | undefined>;
   /**
-   * Removes events, every copy of them, and their dead letters. Afterwards, a consumer gets such an event only if it is already
-   * working on it. Ignores events that are not there (any more). May reject while another process withdraws events: then try
-   * again.
+   * Removes events, every copy of them, and their dead letters. Afterwards, no consumer gets such an event, but a consumer that
+   * is already working on the event goes on. Ignores events that are not there (any more). May reject while another process
+   * withdraws events: then try again.
    */
   withdraw(events: readonly Withdrawal[]): Promise<void>;
   /**
@@ -146,8 +149,8 @@ export interface Bus {
   deadLetters(durable: string): Promise<DeadLetter[]>;
   /**
    * Publishes again the events that a durable has given up, and removes their dead letters. Returns how many there were. Every
-   * consumer gets these events again. If a consumer has applied an event already, this changes nothing. Stops at the first
-   * event that cannot be published.
+   * consumer gets these events again. If a consumer has already applied an event, the repeated event has no effect there. Stops
+   * at the first event that cannot be published.
    */
   replayDeadLetters(durable: string): Promise<number>;
   /**

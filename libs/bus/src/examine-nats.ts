@@ -8,7 +8,10 @@ export interface ExaminedNats {
   maxPayload: number;
   /** Whether it asks for credentials. */
   asksWho: boolean;
-  /** Streams that are not there. If nobody could look for them, `refusal` is the error, such as a missing right. */
+  /**
+   * Streams that are not there. If the streams could not be looked up, `refusal` says why, for example because a right is
+   * missing.
+   */
   missing: readonly string[];
   refusal: string | undefined;
 }

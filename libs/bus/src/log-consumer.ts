@@ -113,7 +113,10 @@ export class LogConsumer {
     }
   }
 
-  /** The event to deliver now. `passed` if a page of the log had no event on the consumer's subjects. `end` if nothing is left. */
+  /**
+   * The event to deliver now. The result is `passed` if a page of the log had no event on the consumer's subjects, and `end` if
+   * nothing is left.
+   */
   #next(): EventRow | 'passed' | 'end' {
     if (this.idle) return 'end';
     const { durable, subjects } = this.#options;
@@ -148,7 +151,8 @@ export class LogConsumer {
     if (!progress) return;
     const { log, position, noted } = this.#sql.state.get(durable) as unknown as State;
     const note = progress.read(durable);
-    // Without a note, either the consumer has never made a note, or the database is in a state from before the first note.
+    // If there is no note, either the consumer has never made one, or the database was restored to a state from before the first
+    // note.
     const known = note?.log === log ? note.position : noted ? 0 : position;
     if (known < position) {
       this.#sql.takeBack.run(known, durable);
@@ -162,8 +166,8 @@ export class LogConsumer {
   }
 
   /**
-   * Notes the consumer's position. If its database does not take the note, events after the last note may be applied again
-   * after a restart.
+   * Notes the consumer's position. If the consumer's database cannot store the position, events after the last note may be
+   * applied again after a restart.
    */
   #noteNow(): void {
     try {
@@ -282,7 +286,7 @@ function prepare(db: DatabaseSync) {
     ),
     pass: db.prepare('UPDATE consumers SET position = max(position, ?), trying = NULL WHERE durable = ?'),
     forget: db.prepare('DELETE FROM redeliveries WHERE durable = ? AND position = ?'),
-    // If an event was withdrawn while it was handled, `retry` and `bury` store nothing of it.
+    // If an event was withdrawn while it was handled, `retry` and `bury` do not store this event.
     retry: db.prepare(
       `INSERT INTO redeliveries (durable, position, failures, due)
          SELECT ?, position, ?, ? FROM events WHERE position = ?

@@ -1,6 +1,6 @@
 import { type Message, maxPayload } from './bus.ts';
 
-// Both buses take header names of these characters (RFC 9110 token), and values of one line.
+// On both buses, a header name consists of these characters (RFC 9110 token), and a header value is one line.
 const headerName = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 
 /** How many bytes a message takes on the wire: its body, and its headers as NATS writes them. */

@@ -39,7 +39,7 @@ export async function firstConnection(options: NatsBusOptions): Promise<NatsConn
     // minutes.
     pingInterval: 2_000,
     maxPingOut: 2,
-    // Otherwise the client would close for good if another server with the same users replaces this server.
+    // Without this, the client would close for good when another server with the same users replaces the current server.
     ignoreAuthErrorAbort: true,
   };
   if (options.ca) settings.tls = { ca: options.ca };
@@ -82,7 +82,7 @@ export function serversOf(text: string): ConnectionOptions {
   };
 }
 
-/** The prefix of a service's inboxes, which its rights depend on (docs/adr/0003). */
+/** The prefix of a service's inboxes. The service's rights on NATS depend on this prefix (docs/adr/0003). */
 export function inboxPrefix(name: string): string {
   return `_INBOX_${name}`;
 }

@@ -137,8 +137,8 @@ export class NatsConsumer {
         } finally {
           letGo();
         }
-        // Gives back the events that were fetched and are not worked on any more, so that they go to another replica
-        // immediately. If this were done earlier, they would come back here, because this replica still fetched.
+        // Gives back the events that were fetched and are not worked on any more, so that they go to another replica immediately.
+        // This is done only after the fetch: while this replica still fetches, the server could send such an event back here.
         for (const one of left) await this.#tell(one, (message) => message.nak());
         failures = 0;
       } catch (error) {
@@ -247,8 +247,8 @@ export class NatsConsumer {
 }
 
 /**
- * The client's error if nothing has come in a fetch for two heartbeats. The client counts heartbeats until the last event is
- * taken.
+ * The error that the client throws if a fetch receives nothing for the time of two heartbeats. The client counts this time until
+ * the last event is taken.
  */
 const heartbeatsMissed = 'heartbeats missed';
 

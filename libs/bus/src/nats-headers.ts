@@ -13,7 +13,7 @@ class WrittenHeaders {
     this.#lines = `${lines}\r\n`;
   }
 
-  /** The only method that the client calls on headers that it publishes. */
+  /** When the client publishes a message, this is the only method of the headers that it calls. */
   encode(): Uint8Array {
     return Buffer.from(this.#lines);
   }

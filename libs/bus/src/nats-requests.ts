@@ -23,7 +23,7 @@ interface Asked {
 
 /**
  * How long a repeatable request waits before another server is asked, in ms. If a replica hangs, the broker notices this only
- * by missing pongs. Until then, the replica still gets its share of a queue's requests.
+ * after the replica has not answered several pings. Until then, the broker still sends requests to this replica.
  */
 const againMs = 1_000;
 /** The NATS server sends a message with this status if nobody listens (NATS client protocol, no responders). */

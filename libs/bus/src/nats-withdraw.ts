@@ -35,7 +35,9 @@ export async function withdrawEvents(parts: Parts, events: readonly Withdrawal[]
   await purgeLetters(parts, tokens);
 }
 
-/** Purges the dead letters of these events. Returns the tokens of all events that were ever replayed, also of other events. */
+/**
+ * Purges the dead letters of these events. Returns the tokens of all events that were ever replayed, not only of these events.
+ */
 async function purgeLetters({ jsm, prefix }: Parts, tokens: ReadonlySet<string>): Promise<Set<string>> {
   const { dead, replayed } = await deadOnes(jsm, prefix);
   for (const token of dead) {

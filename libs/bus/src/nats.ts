@@ -44,9 +44,9 @@ import { receivedAt, watchAbsence } from './received-at.ts';
 import { streamNames } from './stream-names.ts';
 
 /**
- * Whether a message is a request, and not an event that the server has delivered. A user that may fetch events may have them
- * delivered to any subject. There, they could look like requests or notices. But the reply subject of such an event is not a
- * client's inbox, and notices have no reply subject (docs/adr/0056).
+ * Whether a message is a request, and not an event that the server has delivered. If a NATS user has the right to fetch events,
+ * it can have them delivered to any subject. There, such events could look like requests or notices. But the reply subject of
+ * such an event is not a client's inbox, and notices have no reply subject (docs/adr/0056).
  */
 const isAsked = ({ reply }: Msg) => reply?.startsWith('_INBOX') === true;
 

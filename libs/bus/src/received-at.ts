@@ -1,7 +1,7 @@
 const tickMs = 250;
 /** If the event loop of a process did not turn for this long, in ms, the process was frozen, or nearly so. */
 const awayMs = 1_000;
-/** Once a frozen process runs again, it reads the messages that waited in its sockets within this time, in ms. */
+/** When a frozen process runs again, it needs at most this time to read the messages that waited in its sockets, in ms. */
 const catchUpMs = 1_000;
 
 let tickedAt: number | undefined;
@@ -15,16 +15,16 @@ export function watchAbsence(): void {
   setInterval(() => {
     const now = performance.now();
     const since = tickedAt ?? now;
-    // If messages that waited through an earlier absence are not read yet, they have waited through this absence too.
+    // Some messages of an earlier absence may not be read yet. They have waited since the beginning of that absence.
     if (now - since > awayMs) away = { since: now < away.until ? away.since : since, until: now + catchUpMs };
     tickedAt = now;
   }, tickMs).unref();
 }
 
 /**
- * The earliest Unix time in ms at which a message that is read now may have come in. A process that was away finds messages
- * that have waited for it. Their senders may have gone on long ago. If the process worked on these messages as if they were
- * new, an old change could undo a later change that was acknowledged.
+ * If a message is read now, it may have come in earlier. Returns the earliest possible time, as Unix time in ms. A process that
+ * was away finds messages that have waited for it. Their senders may have gone on long ago. If the process worked on these
+ * messages as if they were new, an old change could undo a later change that was acknowledged.
  */
 export function receivedAt(): number {
   const now = performance.now();

@@ -65,7 +65,7 @@ describe.each(availableEngines())('publish and consume (%s)', (engine) => {
     await waitFor(() => before.seen.length === 3 && other.seen.length === 3);
     await before.drain();
     await bus.startOver(again.durable);
-    // If a durable is not there, it begins at the first event anyway.
+    // A durable that does not exist yet begins at the first event anyway.
     await bus.startOver(consumer('never').durable);
     const after = await collect(again);
     await publish('4');

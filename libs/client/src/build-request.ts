@@ -1,6 +1,6 @@
 import type { Input, Operation } from './operation.ts';
 
-/** A request as it goes out, except for its token. */
+/** A request that is ready to be sent, but has no token yet. */
 export interface Outgoing {
   method: string;
   address: string;

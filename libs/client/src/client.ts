@@ -25,7 +25,7 @@ export interface KithClient extends MethodGroups {
   readonly auth: MethodGroups['auth'] & {
     /** Ends the session: immediately in the client, and then on the platform. Does nothing if nobody is signed in. */
     signOut(options?: CallOptions): Promise<void>;
-    /** Refreshes the session now. Calls refresh it on their own when they have to. */
+    /** Refreshes the session now. The other methods refresh the session by themselves when this is necessary. */
     refresh(): Promise<Session | null>;
   };
   readonly notifications: MethodGroups['notifications'] & {

@@ -14,7 +14,7 @@ export interface Operation {
   /** Whether the answer is a stream of bytes. */
   readonly givesBytes?: boolean;
   readonly takesInput?: boolean;
-  /** Whether the operation is no read, but doing it twice is the same as doing it once. */
+  /** Whether the operation is a write that has the same effect when it is done twice as when it is done once. */
   readonly isRepeatable?: boolean;
   /** Whether the operation takes an Idempotency-Key. If it is sent again with the same key, it is done only once. */
   readonly takesKey?: boolean;

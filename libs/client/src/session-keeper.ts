@@ -23,7 +23,7 @@ export class SessionKeeper {
   #session: Session | null = null;
   #refreshing: Promise<Session | null> | undefined;
 
-  /** @param options.refreshBy Exchanges a refresh token; rejects as a call does. */
+  /** @param options.refreshBy Exchanges a refresh token for a session. Rejects with the same errors as any method. */
   constructor(options: {
     store: SessionStore;
     lockName: string | undefined;
@@ -74,15 +74,15 @@ export class SessionKeeper {
     return session;
   }
 
-  /** Stores the session, or that there is no session. Then calls the listeners. */
+  /** Stores the session; `null` means that there is no session. Then calls the listeners. */
   async set(session: Session | null, change: SessionChange): Promise<void> {
     this.#loading = undefined;
     this.#session = session;
     try {
       await this.#store.set(session);
     } finally {
-      // Listeners may reload the page, so they are called only after the session is stored. If another session has replaced it
-      // by then, they are not called.
+      // Listeners may reload the page, so they are called only after the session is stored. If another session has replaced this
+      // session by then, the listeners are not called.
       if (this.#session === session) this.#tell(change);
     }
   }
@@ -116,7 +116,7 @@ export class SessionKeeper {
     await this.set(null, { reason: 'ended', error });
   }
 
-  /** Refreshes the session. All callers during a refresh share it. */
+  /** Refreshes the session. If a refresh is already under way, the caller waits for this refresh. */
   refresh(): Promise<Session | null> {
     const from = this.#session;
     this.#refreshing ??= exclusively(this.#lockName, () => this.#refresh(from)).finally(() => {

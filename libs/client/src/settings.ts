@@ -37,7 +37,7 @@ export function connectionSettings(
   };
 }
 
-/** Returns the id unchanged. Throws `TypeError` if it cannot be a project's id. */
+/** Returns the id unchanged. Throws `TypeError` if the id is not a UUID. */
 export function checkedProjectId(projectId: string): string {
   if (uuid.test(projectId)) return projectId;
   throw new TypeError(`projectId must be the UUID of a project, not "${projectId}".`);

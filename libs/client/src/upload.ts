@@ -21,8 +21,9 @@ interface Form {
 }
 
 /**
- * Sends a file. An upload takes no key. So it is sent again only if the answer means that the platform took nothing of it.
- * After a 401, it is sent again with another token. After a 429, it is sent again when the wait is over.
+ * Sends a file. An upload has no `Idempotency-Key`. So the file is sent again only if the answer means that the platform took
+ * nothing of the file. After a 401, the file is sent again with another token. After a 429, the file is sent again when the wait
+ * is over.
  */
 export async function upload(
   settings: CallSettings,
@@ -31,7 +32,7 @@ export async function upload(
   { signal, timeoutMs, onProgress }: UploadOptions = {},
 ): Promise<unknown> {
   const { [operation.upload as string]: given, name, ...fields } = input;
-  // Node can stream bodies. Pages can do so only over HTTP/2, and not in all browsers.
+  // In Node, `fetch` can stream a body. In a page, `fetch` can do so only over HTTP/2, and not in all browsers.
   const isPage = hasXhr() || 'ServiceWorkerGlobalScope' in globalThis;
   const source = await sourceOf(given, isPage);
   const total = 'size' in source ? source.size : undefined;
@@ -110,7 +111,10 @@ function formOf(
   };
 }
 
-/** A form as a stream that is read piece by piece while it is sent. Its length is given if it is known. */
+/**
+ * A form as a stream that is read piece by piece while it is sent. If the size of the source is known, `headers` contains the
+ * length of the form.
+ */
 function streamOf(
   source: Blob | ReadableStream<Uint8Array>,
   { head, tail }: Form,

@@ -39,7 +39,9 @@ type Flat<T> = [T, Json] extends [Json, T]
       ? { [Key in keyof T]: Flat<T[Key]> }
       : T;
 
-/** The query as a caller writes it: optional fields may be left out, and digits are a number. */
+/**
+ * The query as a caller writes it. Optional fields may be left out. A numeric field takes a number, and not a string of digits.
+ */
 type QueryInput<Q extends z.ZodObject> = {
   [Key in keyof z.input<Q>]: Key extends keyof z.output<Q>
     ? Exclude<z.output<Q>[Key], undefined> | Extract<z.input<Q>[Key], undefined>
@@ -50,7 +52,9 @@ type Members<T> = T extends Record<string, never> ? unknown : T;
 type InputOf<O extends contracts.OperationSpec> = Members<z.input<O['params']>> &
   Members<QueryInput<O['query']>> &
   (O extends { upload: contracts.Upload } ? FormInput<O> : Members<z.input<O['body']>>);
-/** The input of an upload: the bytes, and the values that the texts of the form stand for. */
+/**
+ * The input of an upload: the bytes, and the other fields. A field has its own type here, although the form sends it as a text.
+ */
 type FormInput<O extends contracts.OperationSpec & { upload: contracts.Upload }> = {
   [Part in O['upload']['part']]: UploadSource;
 } & { name?: string | undefined } & (O['body'] extends z.ZodObject ? Members<QueryInput<O['body']>> : never);

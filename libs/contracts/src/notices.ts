@@ -11,8 +11,8 @@ export interface NoticeSpec {
 }
 
 /**
- * What gateways must refuse. They get it on each change, and as a snapshot. `until` is the time when the last affected token
- * expires.
+ * What gateways must refuse. A gateway receives each change as a notice, and all current values as a snapshot. `until` is the
+ * time when the last affected token expires.
  */
 export const revocations = z.object({
   sessions: z.array(z.object({ sessionId: z.string(), until: timestamp })),

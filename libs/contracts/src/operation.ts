@@ -78,7 +78,10 @@ export interface OperationSpec {
    * spec#server-keys-on-behalf).
    */
   serverKey?: ServerKeyUse;
-  /** The body of a server key that calls as itself, if it may send more than a user (spec#users-role-server-keys). */
+  /**
+   * The body for a server key that calls without a user. Set if such a call may have more fields than a user's call
+   * (spec#users-role-server-keys).
+   */
   serverKeyBody?: z.ZodObject;
   /** Null means no limit. At operators' operations, only requests that fail to authenticate count (spec#operators-limit). */
   limit: Limit | null;
@@ -87,8 +90,8 @@ export interface OperationSpec {
   body: z.ZodType<Record<string, unknown>>;
   output: z.ZodType;
   /**
-   * The parts of an export. `head` is the answer of its own service. `sections` are the lists that follow in the document, in
-   * this order.
+   * The parts of an export. `head` is the answer of the service that owns the operation. `sections` are the lists that follow in
+   * the document, in this order.
    */
   parts?: { head: z.ZodObject; sections: Readonly<Record<string, ExportSection>> };
   status: 200 | 201 | 202 | 204;

@@ -35,8 +35,8 @@ export function avatarText(max: number) {
 const site = 'http://site.invalid';
 
 /**
- * Checks an address with the URL parser, as browsers do. It takes `/\\host`, and also `/` + tab + `/host`, as addresses of
- * another host.
+ * Checks an address with the URL parser, as browsers do. The parser reads `/\\host`, and also `/` + tab + `/host`, as addresses
+ * on another host.
  */
 function isAvatar(value: string): boolean {
   if (/^https?:\/\//i.test(value)) return URL.canParse(value);

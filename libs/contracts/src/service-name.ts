@@ -1,6 +1,6 @@
 import type { Operation } from './operations/index.ts';
 
-/** The service that the name of an operation contains. */
+/** The name of a service: the first part of an operation's name. */
 export type ServiceOf<Name extends string> = Name extends `${infer Service}.${string}` ? Service : never;
 
 /** A service that serves operations. */

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 const longest = 300;
-/** The beginning of a host whose first label may be any label. */
+/** How a host begins if its first label may be any label. */
 const anyLabel = '*.';
 
 /**

@@ -27,7 +27,7 @@ class Broker {
     });
   }
 
-  /** Loses the whole log. As many events of other services as `others` says take the positions of the lost events. */
+  /** Loses the whole log. Then other services publish `others` events, which take the positions of the lost events. */
   async lose({ isSame = false, others = 0 }: { isSame?: boolean; others?: number } = {}): Promise<void> {
     const { created } = await this.#bus.log();
     await this.#bus.close();

@@ -37,9 +37,9 @@ const calls = fc.array(
 /** The expected state: every box as it is, and every time that it was read. */
 class Model {
   readonly boxes = new Map<string, Box>();
-  /** The reads of each box. Each read has the number of all changes at that time. */
+  /** The reads of each box. `changes` says how many changes had been made by then, in all boxes. */
   readonly reads = new Map<string, { read: Stored<Box>; changes: number }[]>();
-  /** The number of all changes when a box was last changed. */
+  /** For each box, the number of its last change; all changes of all boxes are numbered. */
   readonly changedAt = new Map<string, number>();
   changes = 0;
   readonly rows = new Set<string>();
@@ -54,7 +54,7 @@ class Model {
 function asked(model: Model, one: Act): { change: DocumentChange<Box>; expected: 'made' | Refusal } | null {
   const current = model.boxes.get(one.id);
   if (one.kind === 'make') {
-    // If a box is made again, its events must not have the places of earlier events.
+    // If a box is made again, its events need other `seq`s than its earlier events.
     const set = box({ label: one.label, seq: 1_000 * (model.changes + 1) });
     const change = { in: boxes, target: one.id, set };
     if (current) return { change, expected: 'there' };

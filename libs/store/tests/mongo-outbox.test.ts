@@ -81,13 +81,14 @@ describe.runIf(availableEngines().includes('containers'))('the outboxes of many 
       await things.insertOne({ _id: 'thing', ...outboxFields([phantom]) });
       await outbox.unpublished(10);
       await outbox.markPublished([eventKey(phantom)], { first: 1, last: 1, id: phantom.id });
-      // Acts like a failover: the document is as it was before the phantom event, and has then changed in another way.
+      // Acts like a failover: the change with the event `phantom` is rolled back, and a change with the event `real` is made
+      // instead.
       await things.replaceOne({ _id: 'thing' }, outboxFields([real]));
       const [found, ...others] = await outbox.unpublished(10);
       expect(others).toEqual([]);
       expect(found).toMatchObject({ event: real, conflict: true });
       expect(await things.countDocuments({ outbox: { $exists: true } })).toBe(0);
-      // Copying it once more changes nothing.
+      // If the event `real` is copied once more, nothing changes.
       await things.replaceOne({ _id: 'thing' }, outboxFields([real]));
       expect(await outbox.unpublished(10)).toEqual([found]);
     } finally {

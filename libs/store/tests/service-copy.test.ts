@@ -101,7 +101,7 @@ describe.runIf(availableEngines().includes('containers'))('a copy of a service t
   }, 60_000);
 
   it('has every target, where two hand a unique key to each other', async () => {
-    // These targets lie between the two. So the copy reads the second one some changes after the first one.
+    // By id, these targets lie between `a` and `b`. So the copy reads `b` some changes later than `a`.
     const others = Array.from({ length: 10 }, (_, at) => `a${at}`);
     for (const id of others) await make({ in: boxes, target: id, set: box() });
     const label = async (id: string, text: string) => {

@@ -10,6 +10,9 @@ export interface AppContext {
   bus: Bus;
   /** Publishes the events that were stored with changes. */
   relay: Pick<Relay, 'kick'>;
-  /** Makes changes of one collection in this process take turns. Then only changes in other processes can come in between. */
+  /**
+   * In this process, the changes of one collection run one after the other. So only other processes can change the collection
+   * in between.
+   */
   turns: Turns;
 }

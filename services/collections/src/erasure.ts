@@ -4,8 +4,8 @@ import type { AppContext } from './app.ts';
 import { changed, collectionEvent, type Owner } from './collection.ts';
 
 /**
- * For how long after the end of an account its data is erased again and again, in ms. By then, every request that began before
- * the end is over.
+ * When an account has ended, its data is erased again and again for this time, in ms. After this time, every request that began
+ * before the end is over.
  */
 const againForMs = 10 * 60_000;
 

@@ -22,7 +22,7 @@ export function importedRecord(
   };
 }
 
-/** Makes the collection as it is after an import has saved entities of another backend in it. This makes no event either. */
+/** Makes the collection as it is with the entities that an import has saved in it. This makes no event either. */
 export function withSaved(collection: CollectionRecord, added: readonly EntityRecord[]): CollectionRecord {
   return {
     ...collection,

@@ -4,8 +4,8 @@ import { Sweeper } from '@kith/service';
 import type { CollectionStore } from './store/index.ts';
 
 /**
- * Purges, part by part and in the background, what deleted collections have left in the store. To delete all of an owner's
- * data, delete the root in the store: the purger removes the rest.
+ * Purges what deleted collections have left in the store. It does so in the background, part by part. To delete all of an
+ * owner's data, delete the root in the store: the purger removes the rest.
  */
 export function startPurger(
   store: Pick<CollectionStore, 'purge'>,

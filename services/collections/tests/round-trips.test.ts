@@ -51,7 +51,7 @@ describe.each(availableEngines())('what a list asks of its database (%s)', (engi
   });
   afterAll(() => ends.disposeAsync());
 
-  /** Asks for a list. Expects at most two round trips, and that the rows are read as a range of their keys. */
+  /** Asks for a list. Expects at most two round trips. The rows must be read as a range of their keys. */
   async function flat(spec: OperationSpec, query: string) {
     let answer: Awaited<ReturnType<typeof callOperation>> | undefined;
     const trips = await watched.tripsOf(async () => {

@@ -32,14 +32,17 @@ export const endedUsers: EventSubscription<AppContext> = subscription({
 const everyMs = 1_000;
 const usersAtOnce = 10;
 /**
- * How long after the end of an account the last look comes, in ms. Requests that still found the user have ended by then. So
- * the last look finds whatever they stored.
+ * The last look for data comes this long after the end of an account, in ms. Requests that still found the user have ended by
+ * then. So the last look finds whatever they stored.
  */
 const lastLookMs = 60_000;
 
 type Parts = Pick<AppContext, 'store' | 'relay' | 'bus'>;
 
-/** The events of a pair that stay on the bus. They hold only ids. Consumers that lag behind need them to undo earlier events. */
+/**
+ * When a pair is erased, its events of these types stay on the bus. They hold only ids. Consumers that lag behind need them to
+ * undo earlier events.
+ */
 const takingBack: readonly string[] = [connectionWithdrawn, connectionBlocked, connectionUnblocked].map(
   ({ type }) => type,
 );

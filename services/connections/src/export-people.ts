@@ -7,7 +7,7 @@ import { unknownUser } from './unknown-user.ts';
 /** The part of a list to export. All exports of connections take the same body. */
 export type ExportRange = BodyOf<typeof exportConnections>;
 
-/** Returns a page of one of a user's lists for an export. Each row has the public user at its other side. */
+/** Returns a page from one of a user's lists, for an export. Each row has the public data of the other user. */
 export async function exportList<Item>(
   app: AppContext,
   of: { list: ListName; body: ExportRange; context: InternalContext },
@@ -25,8 +25,8 @@ export async function exportList<Item>(
 }
 
 /**
- * Finds the users of a page. Throws if identity has to be asked about a user and does not answer. A list may leave out a
- * profile. An export may not, because nobody repeats an export a moment later.
+ * Finds the users whom the rows of a page name. Throws if identity has to be asked about a user and does not answer. A list may
+ * leave out a profile. An export may not, because nobody repeats an export a moment later.
  */
 export async function publicUsers(
   app: AppContext,

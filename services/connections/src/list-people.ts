@@ -47,8 +47,8 @@ export interface PeopleList {
 }
 
 /**
- * Reads a page of a list, by number or by cursor, with the profiles of its users. The page is from the whole list or from the
- * matches of a search (spec#lists-cursor, spec#connections-search).
+ * Reads a page of a list, by number or by cursor. Each entry has the profile of its user. The page is from the whole list or
+ * from the matches of a search (spec#lists-cursor, spec#connections-search).
  */
 export async function listPeople(
   app: AppContext,
@@ -112,8 +112,8 @@ function readCursor(cursor: string, binding: readonly string[]): ListPosition {
 }
 
 /**
- * Returns the users of a page. If identity does not answer, the list does not fail. It leaves out the profiles that only
- * identity has.
+ * Returns the users whom the entries of a page name. If identity does not answer, the list does not fail. It leaves out the
+ * profiles that only identity has.
  */
 async function showUsers(
   app: AppContext,

@@ -8,7 +8,7 @@ import type { ConnectionStore, ListPage, ListRange } from './store/index.ts';
  */
 const spare = 20;
 
-/** A page of rows. `users` holds the profiles of their users, and maybe more profiles. */
+/** A page of rows. `users` holds the profiles of the users in these rows, and maybe more profiles. */
 export interface VisiblePage extends ListPage {
   users?: Map<string, PublicUser>;
 }
@@ -17,10 +17,10 @@ export interface VisiblePage extends ListPage {
 export const nothing: VisiblePage = { entries: [], total: 0 };
 
 /**
- * Reads a list and its total without the people who are hidden from the caller. This takes two round trips. The first reads
- * the rows, the total and the hidden people. The second reads the profiles, and the pairs of the list's owner with the hidden
- * people, who are few. If more than `spare` hidden rows lie before the page's end, the rows are read again, without the hidden
- * people.
+ * Reads a list and its total without the people who are hidden from the caller. This takes two round trips. The first trip
+ * reads the rows, the total and the hidden people. The second trip reads the profiles, and the pairs of the list's owner with
+ * the hidden people, who are few. If more than `spare` hidden rows lie before the page's end, the rows are read again, without
+ * the hidden people.
  */
 export async function listVisible(
   store: Pick<ConnectionStore, 'list' | 'pairsWith'>,
@@ -69,8 +69,8 @@ function pageOf(
   const { range, visible, keys, limit } = of;
   const [first] = rows;
   if (!first) return [];
-  // `skip` has also skipped hidden rows, and their number is `early`. Each of them took the place of a visible row. So the
-  // first `early` visible rows belong to an earlier page.
+  // `skip` has also skipped some hidden rows, and `early` is the number of these rows. Each of them took the place of a visible
+  // row. So the first `early` visible rows belong to an earlier page.
   const start = entryKey(first);
   const early = 'skip' in range.from ? keys.filter((key) => key < start).length : 0;
   const page = visible.slice(early, early + limit);

@@ -41,7 +41,7 @@ const specs = {
   received: listReceivedRequests,
   blocks: listBlocks,
 } as const;
-/** More rows than a list can skip in the round trip that reads its total. */
+/** The length of a long list. In the round trip that reads the total, a list can skip fewer rows than this. */
 const long = 20_100;
 const shorter = { sent: 300, received: 300, blocks: 300 } as const;
 

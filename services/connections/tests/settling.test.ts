@@ -99,7 +99,7 @@ describe.skipIf(!availableEngines().includes('containers'))('pairs on MongoDB', 
      */
     async function beAsked(): Promise<() => void> {
       star = randomUUID();
-      // The clock stands still. So readers take the changes for recent changes, however long this takes.
+      // The clock stands still. So for readers, the changes stay recent, however long this step takes.
       vi.useFakeTimers({ toFake: ['Date'], now: Date.now() });
       for (let n = 0; n < 3; n++) await ask();
       const gate = Promise.withResolvers<never>();

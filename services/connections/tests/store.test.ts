@@ -187,7 +187,7 @@ describe.each(availableEngines())('store, %s', (engine) => {
     const ownerId = randomUUID();
     const others = Array.from({ length: 12 }, () => randomUUID());
     const base = Date.parse('2026-03-01T00:00:00.000Z');
-    // Three entries each have the same time, so that the order also depends on ids.
+    // Every three entries share one time, so that the order also depends on ids.
     const timeOf = (index: number) => new Date(base + Math.floor(index / 3));
     const read = (from: { skip: number } | { after: string }, limit: number) =>
       store.list({ projectId, ownerId, list: 'established', from, limit });
@@ -272,8 +272,8 @@ describe.each(availableEngines())('store, %s', (engine) => {
 
     it('keeps the newest of each when many are told of one by one at the same time', async () => {
       const ids = Array.from({ length: 30 }, () => randomUUID());
-      // For every third user, event 1 never arrives, and the others arrive in order. For the other users, the newest event
-      // arrives first.
+      // For every third user, event 1 never arrives, and events 2 and 3 arrive in this order. For all other users, the newest
+      // event arrives first.
       const told = ids.flatMap((id, at) =>
         (at % 3 ? [3, 1, 2] : [2, 3]).map((seq) => ({ seq, user: profile(id, `${seq}`) })),
       );

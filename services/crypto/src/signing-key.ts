@@ -3,8 +3,8 @@ import { createPrivateKey, type KeyObject } from 'node:crypto';
 const base64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 const minBits = 2048;
 /**
- * The largest size of a key, in bits. The time to sign grows with the cube of the bits. A key of 16,384 bits takes sixty times
- * as long as a key of 4,096 bits.
+ * The largest size of a key, in bits. The time to sign grows with the cube of the number of bits. A key of 16,384 bits takes
+ * sixty times as long as a key of 4,096 bits.
  */
 const maxBits = 4_096;
 /**
@@ -25,7 +25,7 @@ export function readSigningKey(privateKey: string): KeyObject {
   const pem = Buffer.from(text, 'base64');
   if (!pem.includes('-----BEGIN ')) throw new Error('The private key is not a PEM.');
   if (pem.length > maxPemBytes) throw new Error('The private key is too large.');
-  // Checked here, because OpenSSL would say "interrupted or cancelled" for a key without its passphrase.
+  // This is checked here, because OpenSSL would say "interrupted or cancelled" about an encrypted key.
   if (/^(-----BEGIN ENCRYPTED|Proc-Type:.*ENCRYPTED)/m.test(pem.toString('latin1'))) {
     throw new Error('The private key is encrypted.');
   }

@@ -34,7 +34,7 @@ export interface TestGateway extends AsyncDisposable {
   gateway: RunningGateway;
   runtime: ServiceRuntime;
   bus: Bus;
-  /** Starts a further gateway on the same bus and the same limits. */
+  /** Starts another gateway with the same bus and the same limits. */
   another(options?: TestOptions): Promise<RunningGateway>;
 }
 
@@ -143,9 +143,9 @@ export function parseAnswer(text: string): Answer {
   return { status: Number(statusLine.split(' ')[1]), headers, text: rest.join('\r\n\r\n') };
 }
 
-/** Checks the status, the whole body and the content type of an error with the code's usual text. */
+/** Checks the status, the whole body and the content type of an error. The text must be the usual text of the code. */
 export function expectError(answer: Answer, code: ErrorCode): void {
-  // The message says why a token is refused, and so it differs. token.test.ts checks these messages.
+  // The message says why a token is refused, so there are several messages. token.test.ts checks these messages.
   const said = code === 'auth/unauthorized' ? { message: JSON.parse(answer.text).error } : {};
   expect(answer.text).toBe(JSON.stringify(errorBody(code, said)));
   expect(answer.status).toBe(statusOf(code));

@@ -119,7 +119,7 @@ describe.each(availableEngines())('limits on %s', (engine) => {
     expect(await remaining(`/${project}/connections`)).toBe('99');
     expect(await remaining('/v7/connections', claiming({ projectId: project.toUpperCase() }))).toBe('98');
     expect(await remaining(`/${project}/connections`)).toBe('97');
-    // Requests without a valid claim of a project count under the fixed name.
+    // If a request does not claim a valid project, it counts under a fixed name in place of the project.
     const nobodys = [
       claiming({ projectId: 'made up' }),
       claiming({}),

@@ -27,7 +27,8 @@ const collectionOf = (entityCount: number): Collection => ({
   updatedAt: new Date().toISOString(),
 });
 
-// spec#existing-clients-lists: what the gateway makes of a page of collections; tests/lists.test.ts has the rest.
+// spec#existing-clients-lists: how the gateway turns a page of collections into lists. The other tests of lists are in the
+// repository's tests/lists.test.ts.
 describe.each(availableEngines())('lists on %s', (engine) => {
   let test: TestGateway;
   let authorization: string;

@@ -51,7 +51,7 @@ describe('what a gateway sends on to a service of files', () => {
 
   /**
    * Headers with which a client may try to pose as somebody else. For some of them, the client would need the secret. The
-   * others it can send without the secret.
+   * client can send the others without the secret.
    */
   function forged(operation: string, path: string): Record<string, string> {
     const context: Partial<RequestContext> = {

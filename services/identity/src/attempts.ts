@@ -19,8 +19,8 @@ const firstWaitMs = 30_000;
 const longestWaitMs = 3600_000;
 
 /**
- * How many characters of an address's hash are in the id of the address's place. They hold 24 bits, so the table cannot grow
- * without a limit (docs/adr/0049).
+ * The id under which an address's failures are counted contains this many characters of the address's hash. These characters
+ * hold 24 bits, so the table cannot grow without a limit (docs/adr/0049).
  */
 const placeCharacters = 4;
 
@@ -35,7 +35,7 @@ export interface Attempt {
   deadline?: number | undefined;
 }
 
-/** Makes an attempt from a request. */
+/** Makes the `Attempt` that describes a request. */
 export function attemptOf<Whose extends Pick<Attempt, 'address' | 'userId'>>(
   request: { projectId: string; clientIp: string; deadline: number },
   whose: Whose,
@@ -107,8 +107,8 @@ export class Attempts {
   }
 
   /**
-   * The place whose failures count for an attempt. If the account knows the client, this is the client's place, otherwise the
-   * address's place.
+   * The id under which the failures of an attempt are counted. If the account knows the client, this is the id for the client,
+   * otherwise the id for the address.
    */
   async #placeOf(attempt: Attempt): Promise<string> {
     // Looks up the client even if nobody has the address. Otherwise the answer would come sooner and show that nobody has the

@@ -22,7 +22,7 @@ const questions = new Map<number, Question>();
 
 /**
  * Returns whether a password matches a bcrypt hash. Node has no bcrypt, and a JavaScript version on the event loop would hold
- * up every other request. So a separate thread computes the hash. The thread starts with the first question.
+ * up every other request. So a separate thread computes the hash. The thread starts when the first password is to be compared.
  */
 export function compareBcrypt(password: string, hash: string): Promise<boolean> {
   const thread = worker ?? startThread();

@@ -30,7 +30,7 @@ export class ErasedExternals {
 
   /**
    * Whether a token was issued before its user was erased. If a token does not say when it was issued, it counts as issued
-   * before.
+   * before the erasure.
    */
   async refuses(
     projectId: string,

@@ -1,14 +1,17 @@
 import { type ImportReason, passwordHashCost } from '@kith/contracts';
 
-/** The most kinds of imported hashes in a project. There is a limit because a refused sign-in computes one hash of each kind. */
+/**
+ * How many kinds of imported hashes a project may have. There is a limit because a refused sign-in computes one hash of each
+ * kind.
+ */
 const mostKinds = 4;
 /**
- * The most that one hash of each kind may cost in total. This is also the cost of the most expensive accepted hash: about one
- * second of one core.
+ * How much one hash of each kind may cost, all kinds together. This is also the cost of the most expensive accepted hash: about
+ * one second of one core.
  */
 const mostCost = 1;
 
-/** Why a project cannot have the hash kind `kind` in addition to its kinds `known`; null if it can. */
+/** Why a project with the hash kinds `known` may not get the kind `kind`, too; null if it may. */
 export function kindRefusal(known: readonly string[], kind: string): ImportReason | null {
   if (known.includes(kind)) return null;
   if (known.length >= mostKinds) return 'too-many-hash-kinds';

@@ -15,7 +15,7 @@ const scryptAsync = promisify<
   Buffer
 >(scrypt);
 
-/** Marks another backend's hash for storing. The hash stays until the user signs in. */
+/** Marks a hash of another backend. The marked hash is stored until the user signs in. */
 export function markImported(hash: string): string {
   return mark + hash;
 }

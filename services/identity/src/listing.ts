@@ -25,7 +25,7 @@ export function placeOf(row: { createdAt: Date; id: string }): string {
   return `${backwards(row.createdAt)}|${row.id}`;
 }
 
-/** The range of the places of rows created from `from` to `to`. */
+/** The range that contains the places of all rows created between `from` and `to`. */
 export function placeBounds({ from, to }: { from?: Date | undefined; to?: Date | undefined }): {
   above: string;
   below: string;
@@ -35,7 +35,7 @@ export function placeBounds({ from, to }: { from?: Date | undefined; to?: Date |
 }
 
 function backwards(time: Date): string {
-  // If a time is outside the range, takes the nearest end of the range. No row has such a time.
+  // If the time is too early or too late for 13 digits, takes the nearest time that fits. No row has such a time.
   return String(Math.min(Math.max(lastMs - time.getTime(), 0), lastMs)).padStart(13, '0');
 }
 

@@ -3,8 +3,8 @@ import { ApiError } from '@kith/base';
 import type { User } from './store/index.ts';
 
 /**
- * How many base64url characters are kept of a common password's hash. `tools/common-passwords.ts`, which writes the list, keeps
- * the same number.
+ * The list keeps this many base64url characters of each common password's hash. `tools/common-passwords.ts` writes the list
+ * with the same number.
  */
 const hashCharacters = 6;
 

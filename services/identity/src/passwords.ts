@@ -42,7 +42,10 @@ export class Passwords {
     this.#work = work;
   }
 
-  /** Hashes a password as a PHC string. If `deadline` (Unix ms) is over when the turn comes, throws `DeadlinePassed`. */
+  /**
+   * Hashes a password as a PHC string. If `deadline` (Unix ms) is over before the password has its turn, throws
+   * `DeadlinePassed`.
+   */
   async hash(password: string, deadline: number): Promise<string> {
     const salt = randomBytes(saltBytes);
     const hash = await this.#gate.run(deadline, () =>

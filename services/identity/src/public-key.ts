@@ -7,7 +7,7 @@ const privateMembers = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k'];
 /**
  * Reads a public key for external sign-in, and returns it as SPKI in PEM. The input is PEM or a JWK (an object or its text).
  * Accepts RSA from 2,048 bits, EC on P-256 and Ed25519. Throws `project/invalid-body` with `field: "publicKey"`. The message
- * says why but quotes nothing of the input, which may be a private key.
+ * says what is wrong with the key, but quotes nothing of the input, which may be a private key.
  */
 export function readPublicKey(given: string | Record<string, unknown>): string {
   const value = typeof given === 'string' ? textOrJwk(given.trim()) : given;

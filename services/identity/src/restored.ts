@@ -59,7 +59,7 @@ async function tellLost(
   app.relay.kick();
 }
 
-/** The longest wait for earlier deletions to be repeated, in ms. */
+/** How long to wait, at most, until earlier deletions are repeated, in ms. */
 const deletionsMs = 60_000;
 
 /**

@@ -9,9 +9,9 @@ import { accessLifetimeMs } from './tokens/signing-keys.ts';
 const batch = 100;
 
 /**
- * How far clocks may differ in total, in ms, if each clock is up to a minute off. Four clocks take part: of the replica that
- * issued a token, of the replica that revoked it, of the replica that lists revocations, and of the gateway that judges the
- * token. One more minute is spare.
+ * How far clocks may differ in total, in ms, if each clock is up to a minute off. Four machines take part, each with its own
+ * clock: the replica that issued a token, the replica that revoked it, the replica that lists revocations, and the gateway that
+ * judges the token. One more minute is spare.
  */
 const clocksDifferMs = 5 * 60_000;
 
@@ -22,7 +22,7 @@ const byOperators: Partial<Record<EndingReason, RevocationReason>> = {
   'password-set': 'password-changed',
 };
 
-/** The time by which all access tokens issued before `at` have expired, even by the clock of every gateway. */
+/** By this time, all access tokens issued before `at` have expired, whichever gateway checks them by its own clock. */
 export function tokensEnd(at: Date): Date {
   return new Date(at.getTime() + accessLifetimeMs + clocksDifferMs);
 }
@@ -121,8 +121,8 @@ export async function confirmSession(app: AppContext, session: Session, code: Er
 }
 
 /**
- * Stores in a user that all sessions of the user have ended, then revokes these sessions. Returns the stored user. Returns
- * `undefined` if the user has changed since `user` was read.
+ * Changes the stored user so that all the user's sessions are outdated, then revokes these sessions. Returns the stored user.
+ * Returns `undefined` if the user has changed since `user` was read.
  */
 export async function endAllSessions(
   app: AppContext,

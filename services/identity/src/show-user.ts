@@ -24,7 +24,10 @@ export async function seesProfiles(
   return project !== null && project.publicProfiles !== 'none';
 }
 
-/** Whether a reader sees all of a user. The user does, and so does the application's own back end (spec#server-keys-rights). */
+/**
+ * Whether a reader sees all of a user. The user sees everything, and so does the application's own back end
+ * (spec#server-keys-rights).
+ */
 export function seesOwn({ caller, serverKey }: Reader, userId: string): boolean {
   return caller ? caller.userId === userId : serverKey !== undefined;
 }

@@ -47,7 +47,7 @@ describe.each(availableEngines())('imports in the store on %s', (engine) => {
     await store.erasure.remove(user, userDeletedEvent(user, new Date()));
     expect(await store.imports.add(projectId, others())).toEqual(['deleted', 'deleted', 'stored']);
     expect(await store.people.findByForeignId(projectId, foreignId ?? '')).toBeNull();
-    // If a user is created in another way, this is a new user, and the import finds it.
+    // A user who is created without an import is a new user, and the next import finds this user.
     const anew = makeUser({ projectId, foreignId });
     expect(await store.users.add(anew, userEvent(userCreated, anew))).toBe('stored');
     expect(await store.imports.add(projectId, [anew, ...others()])).toEqual([

@@ -30,15 +30,15 @@ describe.each(availableEngines())('work that was interrupted on %s', (engine) =>
     const { user, accessToken } = await signUpUser(bus, of);
     const revoked = await collectRevoked(bus);
     const params = { userId: user.id };
-    // Wait until the events of the sign-up are published. Otherwise the relay would meet the failing sessions just when the
-    // deletion is stored.
+    // Wait until the events of the sign-up are published. Otherwise the relay would fail at `sessions` just when the deletion
+    // is stored.
     const isQuiet = async () =>
       !/"(unpublished|outboxAt)":/.test(JSON.stringify(await dumpStore(place.config)));
     await waitFor(isQuiet, { what: 'the events of the sign-up' });
     store.fail('sessions');
     const remove = () => call(bus, deleteUser, { projectId: of, params, caller: callerOf(user) });
-    // The relay meets the failing sessions, too. Then MongoDB's driver breaks off concurrent requests, and these store nothing.
-    // If the deletion were stored without an acknowledgement, the second attempt would answer 404.
+    // The relay fails at `sessions`, too. Then MongoDB's driver breaks off concurrent requests, and these store nothing. If the
+    // deletion were stored without an acknowledgement, the second attempt would answer 404.
     const answer = await waitFor(async () => {
       const given = await remove();
       return given.status !== 500 && given;

@@ -13,8 +13,8 @@ import { makeUser } from './support/users.ts';
 const device = { userAgent: 'vitest', clientIp: '192.0.2.1', setHeader: () => undefined };
 
 /**
- * The app of a replica that does `what` just before the next call of `name` on the sessions. If `instead` is given, this call
- * returns it.
+ * Makes the app of a replica. Just before the replica next calls `name` on the sessions, `what` runs. If `instead` is given,
+ * this call returns `instead`.
  */
 function meets(
   app: AppContext,
@@ -73,7 +73,7 @@ describe.each(availableEngines())('two replicas and one refresh token, on %s', (
     expect(await app.store.sessions.live(projectId, user.id)).toHaveLength(1);
     expect((await refresh(third.refreshToken)).success).toBe(true);
 
-    // A reused token is recognised whichever state of the session was read.
+    // A reused token is recognised, no matter which state of the session was read.
     const again = await app.store.sessions.findFamily(projectId, stored?.familyHash ?? '');
     await expect(
       refresh(

@@ -10,7 +10,7 @@ export interface AppContext {
   bus: Bus;
   /** The relay of events. It is kicked after each commit that stored an event. */
   relay: Pick<Relay, 'kick'>;
-  /** If changes of one feed have lost a race, lets them go on one after the other. */
+  /** If several changes of one feed have lost a race, runs these changes one after the other. */
   turns: Turns;
   /** How long a notification is kept after the event that made it, in ms. */
   keepMs: number;

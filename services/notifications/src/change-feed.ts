@@ -4,7 +4,7 @@ import type { Owner } from './feed.ts';
 import type { FeedChange, StoredFeed } from './store/index.ts';
 import { feedKey } from './store/place.ts';
 
-/** How to change a feed, if at all, and what to return then. */
+/** How to change a feed, and what to return. Without `change`, the feed stays as it is. */
 export interface Decision<T> {
   change?: FeedChange;
   result: T;
@@ -12,8 +12,8 @@ export interface Decision<T> {
 
 /**
  * Changes a user's feed: reads the feed, decides, and stores the change. If somebody else was faster, tries again, until the
- * deadline (Unix ms). Whatever else `decide` reads, it reads after the feed. So if the feed changes in between, `decide` runs
- * once more.
+ * deadline (Unix ms). If `decide` reads anything else, this happens after the feed was read. So if the feed changes in between,
+ * `decide` runs once more.
  */
 export function changeFeed<T>(
   app: AppContext,

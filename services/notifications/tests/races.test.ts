@@ -23,8 +23,8 @@ describe.each(availableEngines())('readers of one feed at once (%s)', (engine) =
     expect(await world.count(id)).toBe(0);
     const { data } = await world.list(id);
     expect(data.every(({ isRead }) => isRead)).toBe(true);
-    // A later notification is unread. When it is marked as read, too, the earlier notifications keep the time at which they
-    // were read.
+    // A later notification is unread. When all are marked as read once more, the earlier notifications keep the time at which
+    // they were read.
     await world.publish(world.life(ann, { id }).requested);
     await waitFor(async () => (await world.count(id)) === 1);
     expect((await world.call(markAllNotificationsAsRead, id)).json).toEqual({ markedAsRead: 1 });

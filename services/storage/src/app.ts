@@ -26,7 +26,7 @@ export interface AppContext {
   relay: Pick<Relay, 'kick'>;
   /** Removes the bytes of deleted files. */
   remover: { kick(): void };
-  /** Makes changes of one account in this process take turns. Then only changes in other processes can come in between. */
+  /** In this process, runs the changes of one account one after the other. Only changes in other processes can come in between. */
   turns: Turns;
   /** A folder that holds images while they are read and rendered. */
   draftFolder: string;

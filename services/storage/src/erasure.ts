@@ -5,8 +5,8 @@ import type { AppContext } from './app.ts';
 import type { Owner } from './file.ts';
 
 /**
- * For how long after the end of an account the service looks for its files again and again, in ms. By then, every upload that
- * began before the end is over.
+ * How long the service looks again and again for files of an ended account, in ms. When this time is over, every upload that
+ * began before the account ended is over, too.
  */
 const againForMs = 20 * 60_000;
 

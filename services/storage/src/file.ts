@@ -52,7 +52,7 @@ export interface FileRecord extends Owner {
   image?: ImageRecord | undefined;
 }
 
-/** What the record of an image has in addition. */
+/** What only the record of an image has. */
 export interface ImageRecord {
   format: ImageFormat;
   quality: number;

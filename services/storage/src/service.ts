@@ -70,7 +70,7 @@ export const manifest = serviceManifest<AppContext>()({
     }),
 });
 
-/** Where bytes are stored. If the configuration has no URL for them, they are stored beside the store. */
+/** Where bytes are stored. If the configuration has no URL for the bytes, they are stored beside the store. */
 export function blobsOf(
   url: string | undefined,
   store: StoreConfig,

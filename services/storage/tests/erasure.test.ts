@@ -9,8 +9,8 @@ import { upload } from './support/bytes-client.ts';
 import { type FileEvent, someone, World } from './support/world.ts';
 
 /**
- * Where an id occurs in the store. It leaves out marks that expire by themselves. These are the marks of users whose accounts
- * have ended and, on MongoDB, the marks that keep the places of rows.
+ * Where an id occurs in the store. Marks that expire by themselves are left out. These are the marks of users whose accounts have
+ * ended and, on MongoDB, the marks that keep the places of rows.
  */
 async function placesOf({ place }: World, id: string): Promise<string[]> {
   const { erased: _, ...others } = await dumpStore(place.config.store);
@@ -29,7 +29,7 @@ function isErased(world: World, id: string): Promise<boolean> {
   return waitFor(probe, { what: 'the erasure', timeoutMs: 25_000 });
 }
 
-/** Returns all events that are still on the bus. It uploads one more file, and stops at the event of this file. */
+/** Returns all events that are still on the bus. First uploads one more file, so that the event of this file is the last. */
 async function eventsOnBus(world: World, witness: Owner): Promise<FileEvent[]> {
   const { bus } = world.runtime;
   const events: FileEvent[] = [];
@@ -120,7 +120,7 @@ describe.each(availableEngines())(
       await world.endAccount(ada);
       await world.endAccount(grace);
       for (const { userId } of [ada, grace]) await isErased(world, userId);
-      // These bytes belong to a user whose data nobody looks for any more.
+      // These bytes belong to a user without an account, so only the erasure of the whole project can find them.
       await world.place.blobs.put(stray, [Buffer.from('of nobody')] as never);
       await waitFor(async () => (await erase()).isDone, { what: 'the erasure of the project' });
       expect(await placesOf(world, projectId)).toEqual([]);

@@ -22,7 +22,7 @@ describe.each(availableEngines())('storage at the same time (%s)', (engine) => {
 
   const isNoted = (owner: Owner, count: number) =>
     waitFor(async () => (await world.place.held(owner)).loose.length === count, { what: 'the notes' });
-  /** Expects that everything is removed. It looks at the bytes of all users, because no test leaves a file. */
+  /** Expects that everything is removed. This includes the bytes of all users, because no test leaves a file. */
   const isEmpty = async (owner: Owner) => {
     const isGone = async () => {
       const { keys, loose } = await world.place.held(owner);
@@ -52,7 +52,7 @@ describe.each(availableEngines())('storage at the same time (%s)', (engine) => {
     expect(held).toMatchObject({ files: 1, bytes: 600, projectBytes: 600, loose: [], unfinished: 0 });
     expect(held.rows).toHaveLength(1);
     expect(held.keys).toHaveLength(1);
-    // Exactly the rest of the quota fits.
+    // A file that is one byte larger than the rest of the quota is refused. A file that is as large as the rest is stored.
     expect((await world.upload(owner, Buffer.alloc(401)))?.status).toBe(403);
     const rest = await world.file(owner, Buffer.alloc(400));
     for (const id of [rest, held.rows[0]?.id ?? '']) await world.delete(owner, id);
@@ -66,7 +66,7 @@ describe.each(availableEngines())('storage at the same time (%s)', (engine) => {
       const answer = await world.upload(owner, Buffer.alloc(bytes), instance);
       return { status: answer?.status, id: answer?.json.fileId as string };
     };
-    // The first process uploads, and the two processes take turns to delete.
+    // The first process gets all uploads. The deletions go to both processes in turn.
     for (let round = 0; round < 6; round++) {
       const { status, id } = await statusAt(0, 1_000);
       expect(status).toBe(201);

@@ -52,7 +52,7 @@ const document = JSON.parse(readFileSync(documentFile, 'utf8')) as {
 const ajv = new Ajv2020({ strict: false, allErrors: false });
 addFormats.default(ajv);
 for (const name of ['int32', 'int64', 'password']) ajv.addFormat(name, true);
-// The check of `date-time` is that of the contracts: RFC 3339. It allows a leap second only in the last minute of a day.
+// Both ajv and the contracts check `date-time` by RFC 3339. A leap second is allowed only in the last minute of a day.
 ajv.addSchema(document, 'document');
 
 /** All operations of the document. */

@@ -64,7 +64,7 @@ export function wrongWith(made: Made, answer: Answer): string | undefined {
   if (wrong) return status < 300 ? `takes what is forbidden in its ${wrong}` : undefined;
   if (status < 400 || asker !== 'known' || status === 401) return undefined;
   const { error, code, field } = answer.json() as { error: string; code: string; field?: string };
-  // The document allows unknown fields in a body. So a body may have none of the fields that can be changed.
+  // The document allows unknown fields in a body. So a body may follow the document without any field that can be changed.
   if (error.startsWith('The body has none of the fields that can be changed here')) return undefined;
   const told = field === undefined ? code : `${code} of ${field}`;
   if (!ofForm.test(code) || unsayable.some(({ of }) => of.test(told))) return undefined;

@@ -35,7 +35,7 @@ const files = fc.constantFrom<Uint8Array>(
   smallPng.subarray(0, 60),
 );
 
-/** Generates requests for an operation. One in three has one thing that the operation forbids. The operation allows all the others. */
+/** Generates requests for an operation. One third of the requests break one rule of the operation. The other requests break none. */
 export function requestsOf(described: Described): Arbitrary<Made> {
   const { parameters, body, security } = described;
   const places = new Set<Place | 'body'>(parameters.filter(canBeWrong).map((one) => one.in));

@@ -6,7 +6,7 @@ import { type Made, requestsOf } from './requests.ts';
 import { agent, send, written } from './send.ts';
 import { makeSomebody, type Somebody } from './world.ts';
 
-/** Slow operations: for example, they hash a password or make a key. Only every tenth turn calls them. */
+/** Slow operations: for example, they hash a password or make a key. Only every tenth round of requests includes them. */
 const slow = new Set([
   'identity.sign-up',
   'identity.sign-in',
@@ -38,7 +38,7 @@ export interface Outcome {
   found: Map<string, Found>;
 }
 
-/** Makes `count` requests from the document, and judges the answers by it. The same seed makes the same requests. */
+/** Makes `count` requests from the document, and judges the answers by the document. The same seed makes the same requests. */
 export async function sendFromDocument(
   platform: TestPlatform,
   { count, seed }: { count: number; seed: number },

@@ -45,7 +45,10 @@ function texts(values: Things): Record<string, string> {
   return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, String(value)]));
 }
 
-/** Whether a request has to name its own user. It does so if the operation allows no other user, or is an operators' operation. */
+/**
+ * Whether the path always has to name the user for whom the request is made. This is so if the operation allows no other user, or if
+ * it is an operators' operation.
+ */
 function isOwn({ id, security }: Described): boolean {
   return ['identity.update-user', 'identity.export-user'].includes(id) || security.includes('operatorToken');
 }
@@ -68,7 +71,7 @@ function bodyOf(made: Made, known: Things): { type: string; bytes: Uint8Array | 
   return { type: 'application/json', bytes: JSON.stringify(whole) };
 }
 
-/** Sends a request. If the answer is a stream, it reads only the head of the answer. */
+/** Sends a request. If the answer is a stream, reads only the head of the answer. */
 export function send(url: string, sent: Sent, isStream: boolean): Promise<Answer> {
   const { method, path, headers, body } = sent;
   if (!isStream) return http(url, { method, path, headers, agent, ...(body === undefined ? {} : { body }) });

@@ -17,7 +17,7 @@ export function forbiddenBy(schema: Schema): Arbitrary<unknown> {
   return fc.oneof(...wrongs(schema)).filter((value) => !conforms(schema, value));
 }
 
-/** Values that mostly conform to the schema. A filter later removes the values that break its other rules. */
+/** Values that mostly conform to the schema. A filter later removes the values that break other rules of the schema. */
 function made(schema: Schema): Arbitrary<unknown> {
   const { anyOf, enum: choices, type, format, pattern } = schema;
   if (anyOf) return fc.oneof(...(anyOf as Schema[]).map(made));

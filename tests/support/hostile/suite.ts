@@ -8,8 +8,8 @@ import { type HostileRequest, hostileRequests } from './requests.ts';
 /** The longest time for which a request may block the event loop, in ms. */
 const longestHold = 50;
 /**
- * How often a request is measured if it takes more than half of `longestHold`. Only the shortest time counts. Compiling, collecting
- * garbage and a shared core can only make a time longer.
+ * If a request takes more than half of `longestHold`, it is measured this many times. Only the shortest time counts. A time can become
+ * longer by compiling, by collecting garbage and by a shared core, but never shorter.
  */
 const tries = 5;
 

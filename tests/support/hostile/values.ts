@@ -126,7 +126,7 @@ function placesIn(value: unknown, path: readonly string[] = []): string[][] {
   return entries.flatMap(([name, member]) => [[...path, name], ...placesIn(member, [...path, name])]);
 }
 
-/** The JSON of a value in which the JSON text `text` replaces the member at `path`. */
+/** Replaces the member at `path` by the JSON text `text`. Returns the whole value as JSON. */
 function withValue(value: unknown, path: readonly string[], text: string): string {
   const [name, ...rest] = path;
   if (name === undefined) return text;

@@ -29,7 +29,7 @@ export function describeKeyedDeaths(engine: EngineKind, specs: readonly Operatio
     }, 60_000);
     afterAll(() => undo.disposeAsync());
 
-    /** The types of a project's events that the operation's service has stored, published or not. */
+    /** The types of all events that the operation's service has stored for a project. The service may have published them or not. */
     const eventsOf = async (spec: OperationSpec, projectId: string) => {
       const dump = await dumpStore(stores[serviceOf(spec)] as StoreConfig);
       const texts = Object.values(dump).flat().flatMap(eventTexts);

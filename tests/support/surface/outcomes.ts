@@ -21,7 +21,9 @@ export function outcomesOf(spec: OperationSpec): string[] {
 /** Codes of the layers in front of an operation. Any operation may answer with these codes, whatever its contract says. */
 const layers = /^(request|route|rate-limit|gateway)\//;
 
-/** Whether an operation may answer with a code. Its contract, or a layer in front of it, has to know the code. */
+/**
+ * Whether an operation may answer with a code. The operation's contract, or a layer in front of the operation, has to know the code.
+ */
 export function mayAnswer(spec: OperationSpec, code: ErrorCode): boolean {
   if (layers.test(code) || code === `${spec.feature}/server-error` || spec.errors.includes(code)) return true;
   if (code === 'project/invalid-id') return spec.scope === 'project';
@@ -46,7 +48,7 @@ function codeOf(spec: OperationSpec, place: 'body' | 'query', field: string): Er
 
 function authCodesOf({ auth, scope, visibility }: OperationSpec): ErrorCode[] {
   if (auth === 'operator') return ['auth/unauthorized', 'auth/forbidden'];
-  // If a token is optional for an operation, a project may still restrict the operation to its own users (docs/adr/0013).
+  // If a token is optional for an operation, a project may still restrict the operation to the project's own users (docs/adr/0013).
   if (auth !== 'user' && auth !== 'server-key' && !visibility) return [];
   return scope === 'project' ? ['auth/unauthorized', 'auth/forbidden'] : ['auth/unauthorized'];
 }

@@ -19,11 +19,11 @@ const whole = (...of: OperationSpec[]): Part => ({ operations: of, outcomes: out
 const withoutMails = (spec: OperationSpec) =>
   outcomesOf(spec).filter((outcome) => outcome !== 'auth/mail-unavailable');
 
-/** The suites that divide the operations among them, by file name. Each operation is in one of these suites. */
+/** The suites that divide the operations among themselves, by file name. Each operation is in one of these suites. */
 export const features = {
   crypto: {
     operations: [contracts.signTestingJwt, contracts.signTestingJwtV2],
-    // Here this code is not an outage but the answer to a bad key.
+    // Here this code does not mean an outage. It is the answer to a bad key.
     outcomes: (spec) => [...outcomesOf(spec), 'crypto/server-error'],
   },
   factors: whole(
@@ -210,7 +210,7 @@ export const parts: Readonly<Record<keyof typeof features | keyof typeof sides, 
 };
 export type PartName = keyof typeof parts;
 
-/** Suites that need a file and a platform of their own. Among the other suites, several share a file. */
+/** Suites that need a file and a platform of their own. Several of the other suites share a file. */
 const alone: readonly PartName[] = ['layers', 'server-errors'];
 
 /** The file in `tests/surface` that holds a suite. */

@@ -50,7 +50,7 @@ function read(answer: Answer): { error?: unknown; errors?: unknown[] } | undefin
   try {
     return answer.json() as { error?: unknown; errors?: unknown[] };
   } catch {
-    // The body is not JSON. The failing comparison then shows the body as it came.
+    // The body is not JSON. So the comparison fails and shows the body as it came.
     return { error: answer.text };
   }
 }

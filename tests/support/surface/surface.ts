@@ -27,7 +27,7 @@ export interface Given {
   headers?: Record<string, string>;
   /** The local address to call from. */
   from?: string;
-  /** Changes the finished request. A test uses this if a well-formed call cannot express what it needs. */
+  /** Changes the finished request. A test uses this function if it needs a request that a well-formed call cannot express. */
   bend?: (ask: Ask) => Ask;
 }
 

@@ -32,7 +32,10 @@ export function parseSources(text: string): Source[] {
   });
 }
 
-/** Picks the mirror that serves the release itself. Other mirrors serve only its security updates or other people's packages. */
+/**
+ * Picks the mirror that serves the release itself. Other mirrors serve only the release's security updates or other people's
+ * packages.
+ */
 export function mirrorOf(codename: string, sources: readonly Source[]): string | undefined {
   const reachable = sources.filter(({ uri }) => /^https?:/.test(uri));
   // If a machine's sources name `stable` or `testing`, no source names the codename.

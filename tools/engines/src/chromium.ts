@@ -20,9 +20,10 @@ const applications = [
 ];
 
 /**
- * Finds Chromium for suites that need a browser. Looks at CHROMIUM_PATH, else at the usual places. If there is no Chromium, root on
- * Debian or Ubuntu with CI=true installs the distribution's package.
- * @throws EnginesError If there is no Chromium. The error says what to do.
+ * Finds Chromium for suites that need a browser. If CHROMIUM_PATH is set, only this path counts. Otherwise looks at the usual
+ * places. If Chromium is missing, installs the distribution's package, but only on Debian or Ubuntu, only as root, and only with
+ * CI=true.
+ * @throws EnginesError If Chromium is missing and is not installed. The error says what to do.
  */
 export async function provideChromium(
   options: { env?: NodeJS.ProcessEnv; progress?: Progress } = {},

@@ -4,12 +4,12 @@ import { mayInstall } from './machine.ts';
 import { run } from './run.ts';
 import { cacheFolder, type Progress } from './step.ts';
 
-/** The words of a command that runs Compose, in its old or new generation. */
+/** The words of a command that runs Compose. The old and the new version of Compose have different commands. */
 export type ComposeCommand = readonly [string, ...string[]];
 
 /**
- * Finds `docker compose` (2.x) or `docker-compose` (1.29). If there is none, root on Debian or Ubuntu with CI=true installs it.
- * Returns `undefined` if there is still none.
+ * Finds `docker compose` (2.x) or `docker-compose` (1.29). If Compose is missing, installs the distribution's package, but only
+ * on Debian or Ubuntu, only as root, and only with CI=true. Returns `undefined` if Compose is still missing.
  */
 export async function provideCompose(
   options: { env?: NodeJS.ProcessEnv; progress?: Progress } = {},

@@ -49,7 +49,7 @@ export async function startContainer(spec: ContainerSpec): Promise<EngineHandle 
 }
 
 async function startOne(spec: ContainerSpec, name: string, tries = 4): Promise<EngineHandle> {
-  // Loaded only here, because it loads Docker's whole client, and most importers of this file do not need that client.
+  // This import is here, because it loads Docker's whole client. Most files that import containers.ts do not need that client.
   const { EngineContainer } = await import('./engine-container.ts');
   const ports = { client: await freePort(), ...(spec.monitorPort && { monitor: await freePort() }) };
   try {

@@ -10,8 +10,8 @@ export const ferretdbPackage = 'github.com/FerretDB/FerretDB/v2/cmd/ferretdb@v2.
 const script = fileURLToPath(new URL('../images/ferretdb/compile.sh', import.meta.url));
 
 /**
- * Compiles FerretDB, or takes an earlier compiled binary. Returns the path of the binary. With `onMachine`, uses only the machine's
- * own Go, and returns `undefined` if that Go is too old or missing. Otherwise uses the Go of a container.
+ * Compiles FerretDB, or takes an earlier compiled binary. Returns the path of the binary. With `onMachine`, uses only the
+ * machine's own Go, and returns `undefined` if that Go is too old or missing. Without `onMachine`, uses the Go of a container.
  */
 export async function compileFerretdb(options: {
   env: NodeJS.ProcessEnv;
@@ -24,13 +24,15 @@ export async function compileFerretdb(options: {
   const binary = join(folder, 'ferretdb');
   if (existsSync(binary)) return binary;
   if (options.onMachine && !(await goIsNewEnough())) return undefined;
-  // The file gets its final name only when it is complete. Otherwise the next run would take an interrupted copy for the binary.
+  // The file gets its final name only when it is complete. Otherwise, the next run might use the unfinished file of an
+  // interrupted run.
   const unfinished = `${folder}.new`;
   mkdirSync(unfinished, { recursive: true });
   const where = options.onMachine ? [] : ['--in-container'];
   await step('Compiling FerretDB', [script, unfinished, ...where], {
     progress: options.progress,
-    // This runs at the same time as other steps. It has a log of its own, so that their lines do not mix.
+    // This step runs at the same time as other steps. It has a log of its own, so that its lines do not mix with the lines of
+    // other steps.
     log: options.log.replace(/\.log$/, '.ferretdb.log'),
     env: { ...options.env, PACKAGE: ferretdbPackage, BASE: options.base },
   });

@@ -2,7 +2,7 @@ import { dockerOrThrow } from './docker.ts';
 import { type EnginePorts, untilReady } from './probes.ts';
 import type { ContainerSpec, Engine } from './specs.ts';
 
-/** One engine's running container. Stopping and starting it does not change its URL. */
+/** One engine's running container. The URL stays the same when the container is stopped and started again. */
 export interface EngineHandle {
   readonly engine: Engine;
   /** The container's name, for the Docker command line. */
@@ -16,7 +16,7 @@ export interface EngineHandle {
   start(): Promise<void>;
   /** Sends a signal to the engine, by default SIGKILL. SIGHUP makes NATS read its configuration again. */
   kill(signal?: NodeJS.Signals): Promise<void>;
-  /** Freezes the engine. Its connections stay open, but it answers nothing. */
+  /** Freezes the engine. The engine's connections stay open, but the engine answers nothing. */
   pause(): Promise<void>;
   unpause(): Promise<void>;
 }

@@ -38,7 +38,8 @@ export async function buildOfflineImages(
   const ferretdb = names.includes('mongo')
     ? compileFerretdb({ ...context, base, onMachine: true })
     : undefined;
-  // FerretDB is awaited only at the end. If another step fails before, a rejection of this promise must not stay unhandled.
+  // The promise of FerretDB is awaited only at the end. If another step fails first, nobody awaits this promise, so its rejection
+  // is handled here.
   ferretdb?.catch(() => {});
   await ensureBase(mirror, context);
   // `mongo` comes last, because it waits for a compiler.
@@ -98,7 +99,7 @@ async function buildImage(
       log,
       env: { ...env, BUILDX_BUILDER: 'default' },
     });
-    // If a container still runs from the image, Docker refuses, and the image stays.
+    // If a container still runs from the old image, Docker does not remove this image.
     if (old && old !== (await imageId(offlineImages[name]))) await docker(['rmi', old]);
   } finally {
     await rm(folder, { recursive: true });

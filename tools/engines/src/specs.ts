@@ -11,7 +11,7 @@ export interface ContainerSpec {
   env: Record<string, string>;
   /** The port inside the container to which clients connect. */
   port: number;
-  /** The port that reports whether the engine is ready, if this is another port. */
+  /** The port inside the container that reports whether the engine is ready. It is missing if `port` itself reports this. */
   monitorPort?: number;
   /** The folder in the container that holds the engine's data. */
   volume: string;
@@ -19,7 +19,7 @@ export interface ContainerSpec {
   mounts: { source: string; target: string }[];
   /** A command that succeeds inside the container once the engine is ready. */
   healthCheck: string[];
-  /** The `uid:gid` that the container runs as. If it is missing, the image's own user. */
+  /** The `uid:gid` that the container runs as. If it is missing, the container runs as the image's own user. */
   user?: string;
   /** Additional flags of `docker run`, for containers outside of tests. */
   flags?: readonly string[];
@@ -70,7 +70,7 @@ export function redisSpec(image: string): ContainerSpec {
  * syncs to disk.
  */
 export function natsSpec(image: string, configFile?: string): ContainerSpec {
-  // These settings are from docs/adr/0027. Most of them have no flags.
+  // These settings are from docs/adr/0027. The server has no flags for most of these settings, so they are in a file.
   const settings =
     'max_payload: 4194304, ping_interval: "2s", ping_max: 2, jetstream { store_dir: "/data", sync_interval: "1s" }';
   const inline = `echo '${settings}' > /tmp/nats.conf && exec nats-server -c /tmp/nats.conf -m 8222`;

@@ -31,7 +31,7 @@ export const accessOptions = {
 export interface PlatformAccess {
   origin: string;
   token: string;
-  /** The installation on the data folder, if this is the reached platform; otherwise `undefined`. */
+  /** The installation on the data folder, if it is the platform at `origin`; otherwise `undefined`. */
   own: Running | undefined;
   /** Calls an operators' endpoint. Rejects with `CallError` or `StartError`. */
   call: <T>(method: string, path: string, body?: unknown) => Promise<T>;

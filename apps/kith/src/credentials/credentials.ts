@@ -56,9 +56,10 @@ export interface Credentials {
 }
 
 /**
- * Makes the credentials of an installation on first use, and keeps them. Certificates come from an authority of its own, unless the
- * operator gives some. Each process gets a NATS user, each service a user of the database server, and the gateway a user of Redis.
- * The rights in the servers' configuration are written each time, so that an upgrade brings its new rights (docs/adr/0048).
+ * Makes the credentials of an installation on first use, and keeps them. If the operator gives no certificates, this makes
+ * certificates with an authority of the installation. Each process gets a NATS user, each service a user of the database server,
+ * and the gateway a user of Redis. The rights in the servers' configuration are written each time, so that an upgrade brings its
+ * new rights (docs/adr/0048).
  */
 export async function ensureCredentials(folder: string, options: CredentialsOptions): Promise<Credentials> {
   const { prefix, monitorHost, hosts = [], given, owner } = options;

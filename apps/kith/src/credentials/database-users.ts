@@ -10,8 +10,8 @@ export interface DatabaseUser {
 }
 
 /**
- * The users of the databases. Each storing service has a user with only that service's database. The user `operator` is for
- * backups, moves and restores.
+ * The users of the databases. Each storing service has a user who may use only the database of that service. The user `operator` is
+ * for backups, moves and restores.
  */
 export function databaseUsers(prefix: string): DatabaseUser[] {
   const own = (service: string) => `${prefix}_${service}`;
@@ -66,7 +66,7 @@ export async function ensureDatabaseUsers(options: {
 
 /**
  * Whether an error means that the user already exists. MongoDB answers UserAlreadyExists or, from its index, a duplicate key.
- * FerretDB reports it only in the message.
+ * FerretDB says so only in the message.
  */
 function isThere({ code, message }: { code?: unknown; message: string }): boolean {
   return code === 51003 || code === 11000 || /already exists/i.test(message);

@@ -26,11 +26,11 @@ export function integer(bytes: Buffer): Buffer {
 export const bits = (content: Buffer, unused = 0) =>
   tagged(0x03, Buffer.concat([Buffer.from([unused]), content]));
 
-/** A value with the tag `[number]`, around other values or with content of its own. */
+/** A value with the tag `[number]`: explicit if it holds whole values, implicit if it holds only content. */
 export const explicit = (number: number, content: Buffer) => tagged(0xa0 | number, content);
 export const implicit = (number: number, content: Buffer) => tagged(0x80 | number, content);
 
-/** An object identifier, from its text with points. */
+/** An object identifier, from a text such as `2.5.4.3`. */
 export function oid(text: string): Buffer {
   const [first = 0, second = 0, ...others] = text.split('.').map(Number);
   const bytes = [40 * first + second, ...others].flatMap((arc) => {

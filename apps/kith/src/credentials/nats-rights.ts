@@ -16,8 +16,8 @@ export interface NatsRights {
 /**
  * The rights of every user under a prefix (docs/adr/0003), from the manifests (docs/adr/0042). Services can trust context headers
  * because of these rights. Only the gateway publishes `<prefix>.rpc.>`. A service sends only the listed requests, and publishes
- * only its own features' events. Nobody can read another user's inbox. Only the keeper makes streams and consumers, because the
- * server delivers to any subject that a consumer names (docs/adr/0056).
+ * only its own features' events. Nobody can read another user's inbox. A consumer can name any subject, and the server delivers to
+ * this subject. So only the keeper makes streams and consumers (docs/adr/0056).
  */
 export function natsRights(prefix: string): Record<NatsUser, NatsRights> {
   const processes: readonly BusUses[] = [gatewayUses, ...services];
@@ -106,8 +106,8 @@ function consumerRights(prefix: string, durable: string): string[] {
 }
 
 /**
- * Rights that a consumer needs when it gives up an event. It checks whether the event was withdrawn in the meantime. If so, it
- * removes the event's dead letter.
+ * Rights that a consumer needs when it gives up an event. The consumer checks whether the event was withdrawn in the meantime. If
+ * so, the consumer removes the event's dead letter.
  */
 function burialRights(prefix: string): string[] {
   const { events, dead } = streamNames(prefix);

@@ -55,6 +55,6 @@ export function handOver(folder: string, { uid, gid }: Owner, { always = false }
   if (!existsSync(folder) || (!always && statSync(folder).uid === uid)) return;
   for (const name of readdirSync(folder, { recursive: true, encoding: 'utf8' }))
     lchownSync(join(folder, name), uid, gid);
-  // The folder itself comes last. So if this is interrupted, the next call repeats it.
+  // The folder itself comes last. So if this call is interrupted, the next call starts again.
   chownSync(folder, uid, gid);
 }

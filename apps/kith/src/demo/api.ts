@@ -43,7 +43,7 @@ export function caller(url: string, { patienceMs = 0 }: { patienceMs?: number } 
 
 /**
  * Waits until a gateway gives any answer. Only this function tries a failed connection again, because it asks for no change. If the
- * connection of another call breaks, that call may have had its effect. Rejects with `StartError` after `patienceMs`.
+ * connection of another call breaks, that call may already have changed something. Rejects with `StartError` after `patienceMs`.
  */
 export async function answering(url: string, patienceMs: number): Promise<void> {
   const until = Date.now() + patienceMs;

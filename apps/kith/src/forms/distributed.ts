@@ -42,7 +42,7 @@ export async function startDistributed(options: DistributedOptions): Promise<Dis
   let adminUrl: string | undefined;
   const { KITH_SECRET: secret } = options.env;
   if (!secret) throw new StartError('KITH_SECRET: a secret of at least 32 characters is needed');
-  /** By service, the address where it receives and sends bytes. */
+  /** For each service, the address where the service receives and sends bytes. */
   const upstreams = new Map<ProcessName, string>();
   const start = async (name: ProcessName) => {
     const one = await startServiceProcess(name, {
@@ -142,7 +142,9 @@ const withoutSecret = Object.fromEntries(
 const readyMs = 15_000;
 const restartMs = 1_000;
 
-/** Waits until a process reports on its internal port that it is ready. Resolves with `false` if it does not do so in time. */
+/**
+ * Waits until a process reports on its internal port that it is ready. Resolves with `false` if the process is not ready in time.
+ */
 async function untilReady(process: ServiceProcess): Promise<boolean> {
   const until = Date.now() + readyMs;
   while (Date.now() < until) {

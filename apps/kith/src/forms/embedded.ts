@@ -88,8 +88,8 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedP
     for (const manifest of services) {
       const file = folder.file(`${manifest.name}.sqlite`);
       const store = manifest.stores && ({ kind: 'sqlite', file, synchronous } as const);
-      // Bytes go from the gateway to their service over HTTP, as in the distributed form. The address is reachable only on this
-      // machine (docs/adr/0045).
+      // The gateway sends bytes to the service over HTTP, as in the distributed form. The address is reachable only on this machine
+      // (docs/adr/0045).
       const http = manifest.streams && { host: '127.0.0.1', port: 0, secrets };
       const service = await startByManifest(manifest, runtime, {
         config: settings,

@@ -30,7 +30,7 @@ export function withSecret<Given extends Settings>(folder: DataFolder, config: G
   return { ...config, KITH_SECRET: current, KITH_SECRET_PREVIOUS: [...new Set(others)] };
 }
 
-/** The same as `withSecret` for a command. Even in production, a command may take the secret from the data folder. */
+/** Like `withSecret`, but for a command. Even in production, a command may take the secret from the data folder. */
 export function withKnownSecret<Given extends Settings>(folder: DataFolder, config: Given): Given & Known {
   const NODE_ENV = config.NODE_ENV;
   return { ...withSecret(folder, { ...config, NODE_ENV: 'development' }), NODE_ENV };

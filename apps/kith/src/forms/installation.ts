@@ -5,7 +5,7 @@ import { StartError } from '@kith/base';
 import type { DataFolder } from './data-folder.ts';
 import { tablesOf } from './tables-of.ts';
 
-/** The record in a file of the installation that the file belongs to. */
+/** A record in each file, which says to which installation the file belongs. */
 interface Stamp {
   id: string;
   /** The file's own name in the installation. */
@@ -17,10 +17,10 @@ interface Stamp {
 type Found = Stamp | 'missing' | 'empty' | 'unstamped' | 'restored';
 
 /**
- * Refuses a folder unless its files are all the files of one installation. No file may be missing, empty, damaged, from another
- * installation, or under the name of another file. On such a file, a service would begin without its data, while other services
- * would go on with their copies of this data. Throws `StartError`. Accepts a folder of an old version, which did not stamp its
- * files. Call `stamp` once all files are there.
+ * Refuses a folder if its data files are not the complete files of one installation. No file may be missing, empty, damaged, from
+ * another installation, or under the name of another file. On such a file, a service would begin without its data, while other
+ * services would go on with their copies of this data. Throws `StartError`. Accepts a folder of an old version, which did not stamp
+ * its files. Call `stamp` once all files are there.
  */
 export function checkInstallation(folder: DataFolder, names: readonly string[]): { stamp(): void } {
   const found = new Map(names.map((name) => [name, stampOf(folder, name)]));
@@ -88,7 +88,7 @@ function writeStamp(folder: DataFolder, { id, file, files }: Stamp): void {
     db.prepare('UPDATE installation SET files = ?').run(text);
 }
 
-/** The most frequent value. If several values are equally frequent, the first of them. */
+/** The most frequent value. If several values are equally frequent, this is the first of them. */
 function mostOf(all: readonly string[]): string | undefined {
   const counts = Map.groupBy(all, (one) => one);
   return [...counts].toSorted(([, one], [, other]) => other.length - one.length)[0]?.[0];

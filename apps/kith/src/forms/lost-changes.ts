@@ -66,8 +66,8 @@ function hasLost(
   // The event was published before a restore that is already noted. So the file need not have the event.
   const fact = db.prepare("SELECT value FROM facts WHERE name = 'epoch'").get()?.value as string | undefined;
   if (fact && (aggregate.epoch ?? 0) < (JSON.parse(fact) as { number: number }).number) return false;
-  // The file has marked this position or a later position as published. So it had the event, which was erased with an account
-  // since.
+  // The file has marked this position or a later position as published. So the file once had the event. Since then, the event was
+  // erased together with an account.
   const log = db.prepare("SELECT value FROM facts WHERE name = 'log'").get()?.value as string | undefined;
   const isMarked = db.prepare('SELECT 1 FROM marks WHERE position >= ? LIMIT 1');
   if (log && (JSON.parse(log) as { created: string }).created === logId && isMarked.get(position))

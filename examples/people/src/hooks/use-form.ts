@@ -1,7 +1,7 @@
 import { type FormEvent, useState } from 'react';
 import { fieldOf, sentenceFor, sentenceOf } from '../lib/sentences.ts';
 
-/** Keeps the values of a form, the errors of its fields, and the sending of the form. */
+/** Keeps the values of a form, sends the form, and keeps the error of the last sending. */
 export function useForm<Values extends Record<string, string>>(
   first: Values,
   send: (values: Values) => Promise<void>,

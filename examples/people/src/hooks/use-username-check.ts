@@ -2,7 +2,7 @@ import { useEffect, useState } from 'react';
 import { useDebounced } from './use-debounced.ts';
 import { useKith } from './use-kith.ts';
 
-/** Returns whether a username is free. Returns `undefined` until the answer is there, and if the name cannot be checked. */
+/** Returns whether a username is free; `undefined` if there is no answer yet, or if the name cannot be checked. */
 export function useUsernameCheck(username: string): boolean | undefined {
   const kith = useKith();
   const settled = useDebounced(username, 400);

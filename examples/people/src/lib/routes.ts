@@ -12,7 +12,7 @@ export type Route =
   /** The target of a link in a mail: `#/mail?mail=<kind>&token=<token>`. */
   | { page: 'mail'; kind: string; token: string };
 
-/** Reads an address. If it is unknown or empty, it means the first page. */
+/** Reads an address. An unknown or empty address means the first page. */
 export function routeOf(hash: string): Route {
   const [path = '', query] = hash.split('?');
   const [page, id, subId] = path.replace(/^#\/?/, '').split('/').map(decodeURIComponent);

@@ -28,14 +28,19 @@ export class Secrets {
   readonly #roots: readonly [Root, ...Root[]];
   #hashRoot: Root;
 
-  /** `previous` are other secrets. While the secret is being changed, they also open and verify. */
+  /**
+   * `previous` are other secrets. While the secret is being changed, texts that were sealed or signed with these secrets stay
+   * valid.
+   */
   constructor(current: string, previous: readonly string[] = []) {
     const others = [...new Set(previous)].filter((one) => one !== current);
     this.#roots = [new Root(current), ...others.map((one) => new Root(one))];
     this.#hashRoot = this.#roots[0];
   }
 
-  /** The same secrets, but `key` makes the keyed hashes. This key stays the same when the secret changes. */
+  /**
+   * Returns the same secrets, except that `key` is used for the keyed hashes. This key stays the same when the secret changes.
+   */
   withHashKey(key: Uint8Array): Secrets {
     const [current, ...previous] = this.#roots.map(({ secret }) => secret) as [string, ...string[]];
     const secrets = new Secrets(current, previous);

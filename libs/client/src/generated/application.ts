@@ -277,7 +277,7 @@ export interface UsersMethods {
    */
   delete(input: Methods['users.delete']['input'], options?: CallOptions): Promise<void>;
   /**
-   * All that the services hold of the caller, as one JSON document for saving as a file. The gateway sends the document while it reads the data. If the connection ends before the document does, the export has failed.
+   * All data about the caller in all services, as one JSON document that can be saved as a file. The gateway sends the document while it reads the data. If the connection ends before the document is complete, the export has failed.
    *
    * Errors of its own: `user/not-found`, `auth/forbidden`, `auth/step-up-required`, `auth/server-error`, `connection/server-error`, `collection/server-error`, `app-notification/server-error`, `storage/server-error`, `user/server-error`.
    */

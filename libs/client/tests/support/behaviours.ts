@@ -141,7 +141,7 @@ export const behaviours = {
     const { name } = await kith.collections.createSubCollection({ collectionId, collectionName: 'Once' });
     const writes = (await world.control.seen()).length;
     const { items } = await kith.collections.listSubCollections({ collectionId });
-    // Signing in takes no key, so it is not sent again.
+    // Signing in has no `Idempotency-Key`, so the client does not send this request again.
     await world.control.seen();
     await world.control.fault({ match: 'POST', times: 1, how: 'lose-answer' });
     const lost = await settled(kith.auth.signIn({ email: 'nobody@example.org', password: 'correct horse' }));
@@ -164,7 +164,7 @@ export const behaviours = {
   async honoursRetryAfter(world) {
     const kith = clientOf(world);
     const again = () => kith.users.checkUsername({ username: 'ada.l' });
-    // If a window of the limit ends in between, another round reaches the limit.
+    // If the time window of the rate limit ends during the calls, the limit is not reached. Then the calls are made again.
     for (;;) {
       await world.control.seen();
       for (let call = 0; call < 4; call++) await again();

@@ -8,7 +8,9 @@ export interface Person {
   session: Session;
 }
 
-/** What the test's process can do for a behaviour outside of the client, even if the behaviour runs in a page. */
+/**
+ * Actions that a behaviour needs but the client cannot do. The test's process does them, even if the behaviour runs in a page.
+ */
 export interface Control {
   person(name?: string): Promise<Person>;
   connect(from: Person, to: Person): Promise<void>;

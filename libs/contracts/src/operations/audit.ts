@@ -7,7 +7,10 @@ import { nothing } from './shared.ts';
 /** Who has done what, when and from where. A row holds ids, but no names or e-mail addresses (spec#audit-ids). */
 export const auditRow = z.object({
   id: uuid,
-  /** The time of the action. For failures that are counted together, it is the beginning of their minute. */
+  /**
+   * The time of the action. If one row counts several failures, this is the beginning of the minute in which the failures
+   * happened.
+   */
   at: timestamp,
   /**
    * Who acted: `operator` (`OPERATOR_TOKEN`), `operator-key:<id>`, `server-key:<id>` or `user:<id>`. `unknown:<keyed hash>` is
@@ -17,7 +20,7 @@ export const auditRow = z.object({
   /** The name of the operation. */
   action: shownText(100),
   projectId: uuid.nullable(),
-  /** The kind and id of what the action was done to; null if this is the actor. */
+  /** The user or thing that the action was done to, as kind and id. Null if this is the actor. */
   target: shownText(300).nullable(),
   /** The address of the caller; a keyed hash if the user was erased. */
   ip: shownText(100),

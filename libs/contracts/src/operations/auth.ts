@@ -18,7 +18,10 @@ export const session = z.object({
 });
 export type Session = z.output<typeof session>;
 
-/** The answer to signing up. If the user must verify the address first, it has no tokens (spec#accounts-unverified-sign-up). */
+/**
+ * The answer to signing up. If the user must verify the e-mail address first, the tokens are null
+ * (spec#accounts-unverified-sign-up).
+ */
 export const signedUp = session.extend({
   accessToken: session.shape.accessToken.nullable(),
   refreshToken: session.shape.refreshToken.nullable(),

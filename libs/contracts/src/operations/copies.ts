@@ -7,7 +7,7 @@ import { publicUser } from './users.ts';
 /** The position in a walk through all items. Null at the beginning and at the end. */
 const position = z.string().max(300).nullable();
 
-/** All users of all projects, page by page. Each user has the order of the user's last event (`eventOrder`). */
+/** All users of all projects, page by page. For each user, `seq` is the order of the user's last event (`eventOrder`). */
 export const usersPage = internalOperation({
   name: 'identity.users-page',
   feature: 'user',
@@ -19,7 +19,7 @@ export const usersPage = internalOperation({
   errors: [],
 });
 
-/** All current blocks, page by page. Each block has the order of the last event of its pair of users. */
+/** All current blocks, page by page. For each block, `seq` is the order of the last event about these two users. */
 export const blocksPage = internalOperation({
   name: 'connections.blocks-page',
   feature: 'connection',

@@ -16,13 +16,12 @@ import { connectionSettings, notificationSettings } from './user-settings.ts';
 import { ownUser } from './users.ts';
 
 /**
- * The largest number of items in a page. The size of a page is also limited, to about `exportPageBytes`, unless one item is
- * larger.
+ * The largest number of items in a page. A page also has at most about `exportPageBytes` bytes, unless a single item is larger.
  */
 export const exportPageItems = 200;
 /**
- * The approximate largest size of a page, in bytes. It is far below the largest bus message, and far below what a gateway holds
- * of an export.
+ * The approximate largest size of a page, in bytes. It is far below the size of the largest bus message, and far below the part
+ * of an export that a gateway holds in memory.
  */
 export const exportPageBytes = 256 * 1024;
 
@@ -38,8 +37,8 @@ const range = z.object({
 });
 
 /**
- * Declares a list of what a service holds of a user. If an item is added or removed during the export, it may be in the list or
- * not.
+ * Declares an operation that lists one kind of a user's data in a service. If an item is added or removed during the export,
+ * the list may or may not contain the item.
  */
 function section<const Name extends `${string}.export-${string}`, Item extends z.ZodType>(
   name: Name,
@@ -133,8 +132,9 @@ const sections = {
 } as const;
 
 /**
- * All that the services hold of the caller, as one JSON document for saving as a file (spec#users-export). The gateway sends
- * the document while it reads the data. If the connection ends before the document does, the export has failed (docs/adr/0012).
+ * All data about the caller in all services, as one JSON document that can be saved as a file (spec#users-export). The gateway
+ * sends the document while it reads the data. If the connection ends before the document is complete, the export has failed
+ * (docs/adr/0012).
  */
 export const exportUser = operation({
   name: 'identity.export-user',

@@ -39,7 +39,10 @@ export function passwordHashKind(hash: string): string | null {
   return found?.isWhole ? found.kind.replace(/^\$2[aby]\$/, '$2b$') : null;
 }
 
-/** The cost of verifying a hash of a kind, as a share of the highest accepted cost. That cost is about a second of one core. */
+/**
+ * What it costs to verify a hash of this kind, as a share of the highest accepted cost. That cost is about a second of one
+ * core.
+ */
 export function passwordHashCost(kind: string): number {
   return costOf(read(kind)?.costs ?? {});
 }
@@ -52,8 +55,8 @@ function costOf({ memory, passes, log, block, parallel, rounds }: Costs): number
 }
 
 /**
- * Whether verifying this hash costs little enough: at most 256 MiB, and about a second of one core. Several hashes may be
- * verified at the same time. scrypt's `N` must be below 2^(16·r) (RFC 7914).
+ * Whether verifying this hash costs little enough: at most 256 MiB, and about a second of one core. The memory is limited
+ * because several hashes may be verified at the same time. scrypt's `N` must be below 2^(16·r) (RFC 7914).
  */
 function isBearable(hash: string): boolean {
   const of = read(hash)?.costs ?? {};

@@ -9,8 +9,8 @@ const common = {
 } as const;
 
 /**
- * Erases the connections that are left of a deleted project, after identity has erased the users. `isDone` is true when nothing
- * is left (docs/adr/0044). Repeatable.
+ * Erases the remaining connections of a deleted project, after identity has erased the users. `isDone` is true when nothing is
+ * left (docs/adr/0044). Repeatable.
  */
 export const eraseProjectConnections = internalOperation({
   ...common,

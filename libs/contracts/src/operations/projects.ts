@@ -30,7 +30,10 @@ export const project = z.object({
    * (spec#projects-limits).
    */
   limits: z.record(z.string(), limit.nullable()),
-  /** The web origins that may call addresses that name this project. If the list is empty, the origins in `CORS_ORIGINS` may. */
+  /**
+   * The web origins that may call addresses that name this project. If the list is empty, the origins in `CORS_ORIGINS` may
+   * call them.
+   */
   webOrigins: z.array(shownText(300)).max(100),
   /** What callers who are not signed in see of profiles (spec#users-strangers). */
   publicProfiles,
@@ -60,7 +63,7 @@ export const gatewaySettings = project
   .pick({ limits: true, webOrigins: true, publicConnections: true })
   .extend({
     projectId: uuid,
-    /** Absent if identity has a version that does not send it. */
+    /** An older version of identity does not send this field; then the value is `card`. */
     publicProfiles: publicProfiles.default('card'),
     storageMib: wholeNumber.optional(),
     /**
@@ -76,7 +79,10 @@ const booleans = { true: 'all', false: 'none' } as const;
 
 const name = text({ min: 1, max: 200 });
 
-/** What an operator may set on a project. In a PATCH, an absent field stays as it is. In a new project, it gets its default. */
+/**
+ * What an operator may set on a project. In a PATCH, an absent field stays as it is. In a new project, an absent field gets its
+ * default.
+ */
 const settings = {
   publicKey: z
     .union([z.string().max(16 * 1024), jsonObject(16 * 1024)], 'must be a public key as PEM or JWK.')

@@ -13,8 +13,8 @@ interface Failure extends StoredEvent {
 
 const batch = 100;
 /**
- * If an event is published twice within this time (in ms) after it was stored, there is only one copy of it. Brokers drop
- * repeats for two minutes.
+ * If an event is published again within this time after it was stored (in ms), the log still has only one copy of it. Brokers
+ * drop repeats for two minutes.
  */
 const oneCopyMs = 60_000;
 

@@ -2,8 +2,8 @@ import type { Bus } from '@kith/bus';
 import type { Outbox } from '@kith/store';
 
 /**
- * After a restore, makes the bus deliver again the events that the service had taken in since its backup. Returns `undefined`
- * if nothing was restored. Call `finish` when all other steps are done.
+ * After a restore, makes the bus deliver events again: those that the service had received since its backup. Returns
+ * `undefined` if nothing was restored. Call `finish` when all other steps are done.
  */
 export async function startOverIfRestored(
   { bus, outbox }: { bus: Bus; outbox: Outbox },

@@ -12,8 +12,8 @@ const window = 1_000;
 
 /**
  * Compares the marks of published events with the log to which they were published. Takes back the marks of events that the log
- * has lost (docs/adr/0027). If the log is another log, these are all marks. Otherwise they are the marks above the last event
- * that is still there.
+ * has lost (docs/adr/0027). If a new log has replaced the log, all marks are taken back. Otherwise, the marks above the last
+ * event that the log still has are taken back.
  * @returns The position above which marks were taken back; `undefined` if nothing was lost.
  */
 export async function takeBackLost(parts: Parts): Promise<number | undefined> {

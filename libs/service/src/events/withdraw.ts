@@ -12,9 +12,9 @@ export function withdrawEvents(bus: Bus, events: readonly PublishedEvent[]): Pro
 }
 
 /**
- * Erases the published events of a range, except the event with the key `keep`. First it erases them from the bus, if
- * `withdraw` returns true for them. Then it erases them from the outbox. The process may die in between: the next run withdraws
- * again what the outbox still has.
+ * Erases the published events of a range, except the event with the key `keep`. First removes from the bus the events for which
+ * `withdraw` returns true. Then erases all of them from the outbox. If the process dies in between, the outbox still has the
+ * events, and the next run withdraws them again.
  */
 export async function eraseEvents(
   parts: { bus: Bus; outbox: Outbox },

@@ -59,8 +59,8 @@ const dropMs = 5_000;
 const keepAliveMs = 65_000;
 
 /**
- * Serves operations whose bodies or answers are bytes. It trusts only what a gateway has signed. It reports refusals and
- * failures as an operation on the bus does, with status and code in the same headers (docs/adr/0045).
+ * Serves operations whose bodies or answers are bytes. It trusts only what a gateway has signed. Refusals and failures have the
+ * same headers for status and code as replies on the bus (docs/adr/0045).
  */
 export async function serveHttp<App>(options: HttpIntakeOptions<App>): Promise<HttpIntake> {
   const { host, port, log } = options;

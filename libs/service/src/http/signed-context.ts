@@ -8,17 +8,16 @@ import { decodeContext, encodeContext, type RequestContext } from '../operations
 export const signedContextHeader = 'kith-signed-context';
 export const signatureHeader = 'kith-signature';
 
-/** The purpose that the signatures of contexts name. */
+/** The purpose that is part of every signature of a context. */
 const purpose = 'context of a request';
 /** How long a signature is valid, in ms. The request must begin within this time. */
 const lifeMs = 30_000;
 /**
- * How far in the future a signature of a gateway may end, in ms. The difference from `lifeMs` is how much two clocks may
- * differ.
+ * How far in the future a signature of a gateway may end, in ms. It is `lifeMs` plus the time by which two clocks may differ.
  */
 export const longestLifeMs = 60_000;
 
-/** What a signature is bound to besides the context. So nobody can send the signature again for another address. */
+/** What a signature covers besides the context. So nobody can use the signature again for another address. */
 export interface Signed {
   /** The method that the client sent. */
   method: string;
@@ -44,7 +43,10 @@ export function signContext(
   };
 }
 
-/** The context of a request. `undefined` unless a gateway with one of these secrets has recently signed it for this address. */
+/**
+ * The context of a request. Returns `undefined` unless a gateway with one of these secrets has recently signed the context for
+ * this address.
+ */
 export function verifiedContext(
   secrets: Secrets,
   signed: Signed,

@@ -12,7 +12,7 @@ import { Admission } from '../operations/admission.ts';
 import type { AuditLog } from '../operations/audited.ts';
 import { serveInternal, serveOperation } from '../operations/serve.ts';
 
-/** The parts of a manifest that starting the service needs. */
+/** The parts of a manifest that are needed to start the service. */
 type Manifest<App> = Pick<
   ServiceManifest<App>,
   'name' | 'operations' | 'streams' | 'internal' | 'emits' | 'subscriptions'
@@ -44,8 +44,8 @@ export interface ServiceParts<App> {
 const drainMs = 10_000;
 
 /**
- * Starts a service. Subscriptions start first, so that the first request finds what events have brought. Throws if a part is
- * missing that the service needs (`refuseIncomplete`).
+ * Starts a service. Subscriptions start first, so that the first request finds the data that events have brought. Throws if a
+ * part is missing that the service needs (`refuseIncomplete`).
  */
 export async function startService<App>(
   runtime: ServiceRuntime,

@@ -1,8 +1,8 @@
 /** How many operations a service works on at the same time by default. This number keeps a database busy (bench/README.md). */
 export const operationsAtOnce = 64;
 /**
- * The share of the time until the caller's deadline that waiting and working may take. If an operation is expected to take
- * longer, it is turned away.
+ * An operation may wait and work for at most this share of the time that is left until the caller's deadline. If it is expected
+ * to take longer, it is turned away.
  */
 const burstShare = 1 / 2;
 const standingShare = 1 / 5;
@@ -61,8 +61,8 @@ export class Admission {
   }
 
   /**
-   * Gives a place back. The operation that has waited longest gets it. `tookMs` is how long the work took, if any work was
-   * done.
+   * Gives a place back. The operation that has waited longest gets the place. `tookMs` is how long the work took, if any work
+   * was done.
    */
   leave(tookMs?: number): void {
     if (tookMs !== undefined) this.#learn(tookMs);

@@ -47,8 +47,8 @@ export class Audit {
   }
 
   /**
-   * Whether an operator made the request and it leaves a row. Such a request leaves a row even if no change of it carries the
-   * row's event.
+   * Whether an operator made the request and it leaves a row. Such a request leaves a row even if it makes no change with which
+   * the row's event could be stored.
    */
   get isOfOperator(): boolean {
     return this.#isWanted && this.#context.operator !== undefined;
@@ -65,7 +65,7 @@ export class Audit {
     this.#isWanted = true;
   }
 
-  /** Takes back what was told, so that the request leaves no row. */
+  /** Takes back everything that `tell` has added, so that the request leaves no row. */
   untell(): void {
     this.#told = {};
     this.#isWanted = false;
@@ -87,8 +87,8 @@ export class Audit {
     const [name, value] = Object.entries(params).findLast(([name]) => name.endsWith('Id')) ?? [];
     if (name === undefined || value === undefined) return null;
     const target = `${name.slice(0, -'Id'.length)}:${value.toLowerCase()}`;
-    // A recorded action of a user never changes another user; at most the user tries to. So the row is only about the user who
-    // acted, and is erased with that user.
+    // A user's recorded action never changes another user, although the user may have tried to do so. So the row is only about
+    // the user who acted, and is erased with that user.
     return target.startsWith('user:') && this.#actor?.startsWith('user:') ? null : target;
   }
 
@@ -118,8 +118,8 @@ export class Audit {
   }
 
   /**
-   * The row of a failure, without its id, and a key. Failures of the same kind in one minute have the same key
-   * (spec#audit-repeated).
+   * Returns the row of a failure without the row's id, together with a key. Failures of the same kind in one minute have the
+   * same key (spec#audit-repeated).
    */
   failure(code: ErrorCode): { row: Omit<AuditRow, 'id'>; alike: string } | undefined {
     const made = this.row();

@@ -8,7 +8,7 @@ import type { Audit } from './audit.ts';
 export interface AuditLog {
   /** Stores a row, unless the row is already there. */
   add(row: AuditRow): Promise<void>;
-  /** Counts a failure in the row that it shares with failures of the same kind. */
+  /** Counts a failure. Failures of the same kind share one row. */
   fail(row: Omit<AuditRow, 'id'>, alike: string): Promise<void>;
 }
 
@@ -22,7 +22,7 @@ export interface AuditParts {
 
 /**
  * Does the work of a request that the audit log may record. The row's event is stored with the first change, in one write
- * (docs/adr/0060). Failures change nothing. They are counted only by the service that keeps the log.
+ * (docs/adr/0060). Failures change nothing. Only the service that keeps the log counts failures.
  */
 export async function audited<T>(audit: Audit, parts: AuditParts, work: () => Promise<T>): Promise<T> {
   const { outbox, auditLog, log } = parts;

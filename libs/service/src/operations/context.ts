@@ -16,7 +16,7 @@ export interface OperatorCaller {
   projectIds: readonly string[] | null;
 }
 
-/** The server key that calls. It calls as itself, or for the user who is the caller. */
+/** The server key that calls. If the request has a caller, the key acts for this user; otherwise it acts as itself. */
 export interface ServerKeyCaller {
   keyId: string;
 }
@@ -97,8 +97,8 @@ export function encodeContext(context: Partial<RequestContext>): Message['header
 }
 
 /**
- * Reads a context from header lines. The time left counts from `at` (Unix ms): now, or the earliest time at which they may have
- * arrived.
+ * Reads a context from header lines. The time left counts from `at` (Unix ms): now, or the earliest time at which the lines may
+ * have arrived.
  */
 export function decodeContext(headers: Message['headers'], at = Date.now()): RequestContext {
   const text = headers[contextHeader];

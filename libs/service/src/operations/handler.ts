@@ -46,8 +46,9 @@ export interface OperationHandler<App, O extends OperationSpec = OperationSpec> 
 
 /**
  * `shared`: the operation shares places with all operations of its service. `own`: the operation shares places with no other
- * operation. It waits for a hashing thread, and these are scarcer than the store. In a shared place, it would keep others
- * waiting. `none`: the operation needs no place, because it is always answered from memory.
+ * operation. This is for an operation that waits for a hashing thread, because such threads are scarcer than the capacity of
+ * the store. In a shared place, it would keep other operations waiting. `none`: the operation needs no place, because it is
+ * always answered from memory.
  */
 export type Places = 'shared' | 'own' | 'none';
 
@@ -57,7 +58,9 @@ export interface InternalHandler<App> {
   handle(body: never, app: App, context: InternalContext): Promise<unknown>;
 }
 
-/** What is passed along with a call between services, and with the further calls that its answer needs. */
+/**
+ * What a service passes along when it calls another service. If that service must call a third one, it passes the same along.
+ */
 export type InternalContext = Pick<RequestContext, 'requestId' | 'deadline'> &
   Partial<Pick<RequestContext, 'traceparent'>>;
 

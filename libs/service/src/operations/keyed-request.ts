@@ -46,7 +46,7 @@ export class KeyedRequest {
     return { mac: this.#mac, sealed: sealed.toString('base64') };
   }
 
-  /** Opens the kept answer. Throws `request/idempotency-mismatch` if it is the answer to another request. */
+  /** Opens the kept answer. Throws `request/idempotency-mismatch` if the kept answer belongs to another request. */
   replay({ mac, sealed }: Pick<Reply, 'mac' | 'sealed'>): Message {
     if (!timingSafeEqual(Buffer.from(mac, 'base64url'), Buffer.from(this.#mac, 'base64url')))
       throw new ApiError('request/idempotency-mismatch');

@@ -29,7 +29,9 @@ export interface ServeOptions<App> {
   app: App;
   /** Whether answers are checked against the contract. This is so outside production, so that every test notices a difference. */
   checkOutput: boolean;
-  /** Whether a warning names the keys of a body that nothing reads. This is for development. */
+  /**
+   * Whether a warning is logged if a body has keys that nothing reads. The warning names these keys. This is for development.
+   */
   namesUnread?: boolean;
   /**
    * Limits how many operations are worked on at the same time. Calls between services have no limit of their own. Operations
@@ -163,7 +165,7 @@ function serveSubject<App>(
     let reply: Message | undefined;
     try {
       reply = await work(message, { context, log });
-      // The bus would not carry such an answer, and the caller would wait for nothing.
+      // The bus would not carry such an answer, and the caller would wait in vain.
       if (messageSize(reply) > maxPayload) throw new RangeError('The answer is larger than a message.');
     } catch (error) {
       if (!(error instanceof DeadlinePassed)) reply = failureReply(spec, error, log);

@@ -77,8 +77,8 @@ export function validateRequest(
 }
 
 /**
- * The keys of a body that its contract does not name. They are misspelt or from another API. At most ten, each cut to the
- * length of a name.
+ * The keys of a body that its contract does not name. They are misspelt or from another API. Returns at most ten of them, each
+ * cut to the length that a shown name may have.
  */
 export function unreadKeys(spec: OperationSpec, body: Record<string, unknown>): string[] {
   const { body: schema } = spec;
@@ -109,7 +109,7 @@ function refuseUnknown(names: readonly string[]): void {
   if (first) throw refusal('request/unknown-field', [first, ...others]);
 }
 
-/** Refuses a change without any field that the operation knows (spec#requests-patch-nothing-known). */
+/** Refuses a change if the operation knows none of its fields (spec#requests-patch-nothing-known). */
 function refuseNothingKnown(spec: OperationSpec, body: Record<string, unknown>): void {
   const fields = Object.keys(shapeOf(spec.body));
   const [field] = fields;
@@ -171,8 +171,8 @@ function hasAny(faults: readonly Fault[]): faults is Faults {
 }
 
 /**
- * Returns one fault per field, in the order of the contract. Faults of rules with their own code come last, after malformed
- * fields.
+ * Returns one fault per field, in the order of the contract. If a broken rule has its own error code, its fault comes after the
+ * faults that have none.
  */
 function inOrder(faults: Fault[], schema: z.ZodType): Faults {
   const names = Object.keys(shapeOf(schema));
@@ -182,7 +182,10 @@ function inOrder(faults: Fault[], schema: z.ZodType): Faults {
   return first.sort((a, b) => rankOf(a) - rankOf(b) || placeOf(a) - placeOf(b)) as unknown as Faults;
 }
 
-/** The refusal of inputs. It names the first fault. If there are several faults, it lists all (spec#errors-several). */
+/**
+ * The refusal of inputs. It names the first fault. If there are several faults, the refusal lists all of them
+ * (spec#errors-several).
+ */
 function refusal(code: ErrorCode, faults: Faults): ApiError {
   const [{ field, error, code: own }] = faults;
   const all = faults.map((fault) => ({ field: fault.field, error: fault.error }));

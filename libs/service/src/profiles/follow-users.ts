@@ -3,7 +3,9 @@ import { type EventSubscription, subscription } from '../events/subscribe.ts';
 import { ask } from '../operations/ask.ts';
 import type { ProfileParts } from './profiles.ts';
 
-/** Keeps the service's copy of public users up to date. It goes by `seq`, so events may come in any order or again. */
+/**
+ * Keeps the service's copy of public users up to date. It goes by `seq`, so events may come in any order, and more than once.
+ */
 export function profileEvents(durable: string): EventSubscription<ProfileParts> {
   return subscription({
     durable,

@@ -3,7 +3,8 @@ import type { RequestContext } from '../operations/context.ts';
 
 /**
  * Returns a function that reduces a public user to what the caller of a request may see. A caller without a token sees less,
- * unless the project shows everything (spec#users-strangers). Code that may show a user to an unknown caller must use it.
+ * unless the project shows everything (spec#users-strangers). Code that may show a user to an unknown caller must use this
+ * function.
  */
 export function shownTo({
   caller,

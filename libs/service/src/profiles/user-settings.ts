@@ -8,7 +8,10 @@ interface UserKey {
   userId: string;
 }
 
-/** Declares the collection of users' settings of a service, by `<project>|<user>`. A user who has set nothing has no document. */
+/**
+ * Declares the collection in which a service keeps the settings of its users, by `<project>|<user>`. A user who has set nothing
+ * has no document.
+ */
 export function userSettingsCollection<Settings>(schema: z.ZodType<Settings>): Collection<Settings> {
   return collection<Settings>({ name: 'settings', kind: 'target', version: 1, schema });
 }
@@ -35,7 +38,7 @@ export class UserSettings<Settings> {
     return (await this.#read(user))?.doc ?? null;
   }
 
-  /** Changes a user's settings and returns the new settings. Throws as `untilMade` does, and what `change` throws. */
+  /** Changes a user's settings and returns the new settings. Throws what `untilMade` and `change` throw. */
   change(user: UserKey, change: (before: Settings) => Settings, deadline?: number): Promise<Settings> {
     const attempt = async () => {
       const read = await this.#read(user);

@@ -9,15 +9,15 @@ import type { ServiceBackup } from './service-backup.ts';
 const atOnce = 1_000;
 
 /**
- * Writes a new version of a service's file of a backup, in which people are replaced. Leaves out events, because they say what
- * people have done.
+ * Copies a service's file from a backup, and replaces people in the copy. Leaves out events, because events say what people
+ * have done.
  */
 export function anonymise(backup: ServiceBackup, from: string, to: string, made: MadeUp): void {
   const { collections, counters = [] } = backup.declared;
   using source = new DatabaseSync(from);
   using file = new DocumentsFile(to, backup.declared);
   for (const of of collections) {
-    // Leaves out answers. They hold what people have written, and nobody has the keys to open and replace it.
+    // Leaves out answers. Answers contain texts of people, and nobody has the keys to open and replace these texts.
     if (of === replyCollection) continue;
     const standIn = backup.anonymous[of.name];
     if (!standIn) throw new Error(`Nothing says what stands for ${of.name} of ${backup.service}.`);

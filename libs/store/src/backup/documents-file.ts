@@ -147,7 +147,7 @@ export class DocumentsFile implements Copied, Disposable {
     note.run(name, JSON.stringify(value));
   }
 
-  /** Closes the file. Afterwards, everything in it is on the disk. */
+  /** Closes the file. Afterwards, the whole file is on the disk. */
   close(): void {
     this.#db.exec('PRAGMA journal_mode = WAL');
     this.#db.close();

@@ -73,7 +73,7 @@ export class MadeUp {
 
   #id(id: string): string {
     const hash = this.#hash(`id ${id}`);
-    // Marks it as a UUID of version 4, RFC 9562 section 5.4.
+    // Marks the bytes as a UUID of version 4, RFC 9562 section 5.4.
     hash[6] = ((hash[6] as number) & 0x0f) | 0x40;
     hash[8] = ((hash[8] as number) & 0x3f) | 0x80;
     const hex = hash.toString('hex', 0, 16);

@@ -28,7 +28,7 @@ export async function* packEntries(
   yield Buffer.alloc(lengthBytes);
 }
 
-/** Reads what `packEntries` has written. Throws `StartError` if it is not whole. */
+/** Reads what `packEntries` has written. Throws `StartError` if the packed bytes are damaged or incomplete. */
 export async function* unpackEntries(packed: AsyncIterable<Uint8Array>): AsyncGenerator<PackedEntry> {
   const source = packed[Symbol.asyncIterator]();
   let held = Buffer.alloc(0);

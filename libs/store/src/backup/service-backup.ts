@@ -4,7 +4,7 @@ import type { Sealed } from '../documents/reseal.ts';
 import type { AnyStored } from './any-stored.ts';
 import type { MadeUp } from './made-up.ts';
 
-/** Rows of a collection that follow from targets. `of` returns the ids of a target's rows, or the range they lie in. */
+/** Rows that are written by changes of a target. `of` returns the ids of a target's rows, or their range. */
 export interface Follows {
   rows: AnyCollection;
   target: AnyCollection;
@@ -18,7 +18,7 @@ export interface Copied {
   range<D>(of: Collection<D>, range: { above: string; below: string }): { id: string; doc: D }[];
 }
 
-/** How far the target of an event has got. */
+/** The state of an event's target. */
 export interface Standing {
   /** `seq` of the target's last event; absent if the target is not there. */
   seq: number | undefined;
@@ -39,14 +39,17 @@ export interface ServiceBackup {
     counters: Counters;
     add(row: AnyStored): { id: string; add: Readonly<Record<string, number>> };
   }[];
-  /** Copies of what another service owns, if that service is read before this one. They are read before either service. */
+  /**
+   * Collections with copies of another service's data, if that service is read before this one. These collections are read
+   * before both services.
+   */
   early?: readonly AnyCollection[];
   /** What is sealed under KITH_SECRET, and how to reseal it. */
   sealed?: readonly Sealed[];
   standing(event: EventEnvelope, copied: Copied): Standing;
   /**
-   * Functions, by the collection's name. Each returns the document that replaces another in an anonymous copy, or `null` to
-   * leave it out.
+   * Functions, by the collection's name. Each gets a stored document, and returns the document that replaces it in an anonymous
+   * copy, or `null` to leave the document out.
    */
   anonymous: Readonly<Record<string, (stored: AnyStored, made: MadeUp) => AnyStored | null>>;
 }

@@ -33,7 +33,7 @@ const tellEvery = 50_000;
 const rounds = 20;
 /** How far the clocks of two machines may differ, in ms. */
 const clocksMs = 5 * 60_000;
-/** Matches any time. It is a range because some servers use a partial index only for a range. */
+/** Matches any time. This filter is a range, because some servers use a partial index only for ranges. */
 const ever = { $gt: new Date(0) };
 
 /**
@@ -207,7 +207,10 @@ export class ServiceCopy implements AsyncDisposable {
     return this.#file.put(of, { id, doc: read.doc, changed: changedAt?.getTime() ?? null });
   }
 
-  /** Copies the rows of targets. Of a range, copies only rows that are newer than the earlier copy of their target. */
+  /**
+   * Copies the rows of targets. If the rows are a range, copies only those that are newer than the earlier copy of their
+   * target.
+   */
   async #copyRows(
     { rows, of }: Follows,
     targets: readonly AnyRead[],
@@ -283,7 +286,8 @@ export class ServiceCopy implements AsyncDisposable {
 
   /** Copies events. An event counts as unpublished if it was not published, or if a consumer may not have received it. */
   async #copyEvents(): Promise<void> {
-    // Looks at the targets first. If an event leaves its target meanwhile, it is then found in `events`.
+    // Looks at the targets first. If an event is moved from its target to `events` meanwhile, the search in `events` below
+    // finds it there.
     for (const { name, kind, silent } of this.#backup.declared.collections) {
       if (kind !== 'target' || silent) continue;
       const filled = this.#db.collection<OutboxFields & { _id: string }>(name).find({ outboxAt: ever });
@@ -313,8 +317,8 @@ export class ServiceCopy implements AsyncDisposable {
 
   /** Leaves out events that are newer than the copy of their target: they were made after that copy. */
   #leaveOutLater(): void {
-    // The aggregates whose target is not in the copy. If one began during the copy and has not ended, the copy had already
-    // passed its id.
+    // The aggregates whose target is not in the copy. If such a target was created during the copy and has not ended, the copy
+    // was already past its id. Then its events are left out.
     const ended = new Map<string, { keys: string[]; isNew: boolean; isOver: boolean }>();
     for (const some of this.#file.events()) {
       const later: string[] = [];

@@ -5,7 +5,7 @@ import '../drivers/mongo-driver.ts';
 import { type BlobEntry, type Blobs, type ByteRange, bucketName, checkKey } from './blobs.ts';
 import { eachChunk } from './each-chunk.ts';
 
-/** Size of one chunk, in bytes. A reader of a range reads at most this many bytes too many at each end. */
+/** Size of one chunk, in bytes. If a range of bytes is read, up to this many bytes before it and after it are read too. */
 const chunkBytes = 255 * 1024;
 
 interface File {

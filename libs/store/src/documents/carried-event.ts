@@ -8,8 +8,8 @@ type Make = (changes: readonly AnyChange[]) => Promise<('made' | Refusal)[]>;
 const carrying = new AsyncLocalStorage<CarriedEvent>();
 
 /**
- * An event that tells of a whole piece of work, whatever the work changes. The first change that the work makes in a database
- * carries the event: one write stores both (docs/adr/0060).
+ * An event that reports a whole piece of work, and not one particular change. The first change that the work makes in a
+ * database carries the event: one write stores both (docs/adr/0060).
  */
 export class CarriedEvent {
   readonly #outbox: Outbox;
@@ -40,7 +40,7 @@ export class CarriedEvent {
     return carrying.exit(work);
   }
 
-  /** Does work whose first change carries the event. What still runs after the work has ended does not carry it. */
+  /** Does work whose first change carries the event. Changes that are made after the work has ended do not carry it. */
   async run<T>(work: () => Promise<T>): Promise<T> {
     try {
       return await carrying.run(this, work);
@@ -50,7 +50,7 @@ export class CarriedEvent {
   }
 
   /**
-   * Makes changes. The first of them that may carry the event carries it. If that change is refused, a later change can carry
+   * Makes changes. The first change that may carry the event carries it. If that change is refused, a later change can carry
    * it.
    */
   async #with(changes: readonly AnyChange[], make: Make): ReturnType<Make> {
@@ -60,7 +60,7 @@ export class CarriedEvent {
     const whole = changes.map((one, index) =>
       index === at ? { ...one, events: [...(one.events ?? []), event] } : one,
     );
-    // Set before the write. So a change that is made meanwhile does not carry the event too.
+    // Set before the write. So a change that is made during the write does not carry the event a second time.
     this.isStored = true;
     try {
       const outcomes = await make(whole);

@@ -9,7 +9,7 @@ import type { z } from 'zod';
  */
 export type Kind = 'target' | 'row' | 'copy';
 
-/** Maps a document to a text that it is found by; `null` leaves the document out. */
+/** Returns a text by which the document can be found, or `null` to leave the document out. */
 export type KeyOf<D> = (doc: D, id: string) => string | null;
 
 export interface Index<D> {
@@ -21,7 +21,7 @@ export interface Index<D> {
 /**
  * A kind of document, declared once and stored by either engine. Ids and keys are printable ASCII, so that both engines sort
  * them alike, by bytes. If a key is made of several fields, each field has a fixed width. Times are Unix milliseconds. If a
- * document's id says something, the document does not repeat it: the service reads it from the id.
+ * document's id already contains a value, the document does not repeat it: the service reads the value from the id.
  */
 export interface Collection<D> {
   /** Lower-case letters, digits and `_`. */
@@ -32,10 +32,7 @@ export interface Collection<D> {
   /** The version of the documents' shape, from 1. When older documents are read, `upgrade` brings them to this version. */
   version: number;
   upgrade?(old: unknown, from: number): unknown;
-  /**
-   * A range of documents is read by id, or by one of these indexes. If a key is to be made in another way, this needs a
-   * migration.
-   */
+  /** A range of documents is read by id, or by one of these indexes. To make a key in another way, a migration is needed. */
   indexes?: Readonly<Record<string, Index<D>>>;
   /** Texts that `search` looks into; each is folded with `fold`. */
   search?: Readonly<Record<string, (doc: D) => string>>;

@@ -50,8 +50,8 @@ export type Refusal =
   | { taken: string };
 
 /**
- * A change that one document, the target, decides by compare-and-set. Rows, counters and events follow from it. The change is
- * stored as a whole or not at all, and nobody sees only a part of it.
+ * A change of one document, the target, with the rows, counters and events that follow from it. A compare-and-set of the target
+ * decides whether the change is made. The change is stored as a whole or not at all, and nobody sees only a part of it.
  */
 export interface Change<D> {
   in: Collection<D>;
@@ -59,7 +59,7 @@ export interface Change<D> {
   target: Stored<D> | string;
   /** The new content of the target; `null` deletes it. */
   set: D | null;
-  /** Keys of an index. For each key, a document of the same collection has to be there. */
+  /** Keys of an index. For each key, the collection must already have a document with this key. */
   below?: { index: string; keys: readonly string[] };
   /** `put: null` takes a row away. */
   rows?: readonly { in: AnyCollection; id: string; put: unknown }[];
@@ -92,7 +92,10 @@ export type Kept =
   /** The change at this position was refused. Nothing is stored. */
   | { at: number; refusal: Refusal };
 
-/** Answers to requests with a key. Each is stored with the change that it tells of, or not at all (docs/adr/0046). */
+/**
+ * Answers to requests with a key. Each answer is stored together with the change that it reports, or not at all
+ * (docs/adr/0046).
+ */
 export interface Replies {
   /**
    * Begins a request, unless it was answered already (`Reply`) or is still running. If a claim's holder has not finished within
@@ -100,9 +103,9 @@ export interface Replies {
    */
   begin(id: string, forMs: number): Promise<Claim | Reply | 'running'>;
   /**
-   * Makes the changes of a request and keeps its answer. The first change decides, and one write stores this change with the
-   * answer. The first change needs the others, so they are made before it. If the first change is refused, new targets among
-   * the others are erased.
+   * Makes the changes of a request and keeps its answer. If the first change is made, the request has succeeded. One write
+   * stores this change with the answer. The first change needs the others, so they are made before it. If the first change is
+   * refused, new targets among the others are erased.
    */
   keep(changes: readonly AnyChange[], claim: Claim, reply: Reply): Promise<Kept>;
   /**
@@ -115,8 +118,8 @@ export interface Replies {
 }
 
 /**
- * A service's database, in the service's own terms: collections, and changes that one document decides (docs/adr/0037).
- * Hides the query language, ids and errors of the engine.
+ * A service's database, in the service's own terms: collections, and changes that are decided by a compare-and-set of one
+ * document (docs/adr/0037). Hides the query language, ids and errors of the engine.
  */
 export interface Documents {
   readonly outbox: Outbox;
@@ -166,7 +169,7 @@ export interface Documents {
   /**
    * Makes changes in order, in few round trips and independently of each other. Returns the outcome of each. If it rejects, any
    * of the changes may have been made, each as a whole or not at all. So read again before you try again. If a request has a
-   * key, its changes are held until its answer is known, and no read sees them before (`HeldChanges`).
+   * key, its changes are held until its answer is known, and no read sees them before that (`HeldChanges`).
    */
   change(changes: readonly AnyChange[]): Promise<('made' | Refusal)[]>;
   /**
@@ -175,15 +178,15 @@ export interface Documents {
    */
   keep<D>(of: Collection<D>, copies: readonly Copy<D>[]): Promise<void>;
   /**
-   * Deletes at most `limit` rows, copies or counters of a range for good, without a change. Also deletes what is remembered of
-   * rows that were taken away before. Returns how many documents it has deleted. Leaves counters that changes are about to add
-   * to. Throws `TypeError` for targets.
+   * Deletes at most `limit` rows, copies or counters of a range for good, without a change. Also deletes what is left of rows
+   * that were taken away before. Returns how many documents it has deleted. Does not delete a counter if a change is about to
+   * add to it. Throws `TypeError` for targets.
    */
   clear(of: AnyCollection | Counters, range: Omit<Range, 'skip' | 'backwards' | 'except'>): Promise<number>;
   /**
-   * Reads at most `limit` targets that have one of these keys, settled and in no order. Also fences off writers that are
-   * creating more such targets, so that they check `below` again before they commit. If the document above was deleted before,
-   * and this returns nothing, no such target can appear any more.
+   * Reads at most `limit` targets that have one of these keys, settled and in no order. Also stops other writers that are
+   * creating such targets, so that they check `below` again before they commit. If the document that `below` requires was
+   * deleted before, and this returns nothing, no such target can appear any more.
    */
   remaining<D>(
     of: Collection<D>,
@@ -201,14 +204,14 @@ export interface Documents {
     limit: number,
   ): Promise<number>;
   /**
-   * Erases settled targets. Leaves those that have changed since they were read, and those with unpublished events. Returns how
-   * many it has erased.
+   * Erases settled targets. Does not erase targets that have changed since they were read, or that have unpublished events.
+   * Returns how many targets were erased.
    */
   eraseAll<D>(of: Collection<D>, targets: readonly Stored<D>[]): Promise<number>;
   /**
-   * Deletes a target and all that is remembered of it, for good and without a change. It is for the remains of an ended
-   * account. If only the id is given, deletes whatever is or was there. Returns `false` if the target has changed since it was
-   * read. Also returns `false` while its events, or writes that follow from its changes, are still on their way.
+   * Deletes a target and all that is left of it, for good and without a change. This is for the remains of an ended account. If
+   * only the id is given, deletes the target with this id, or what is left of it. Returns `false` if the target has changed
+   * since it was read. Also returns `false` while its events, or writes that follow from its changes, are still on their way.
    */
   erase<D>(of: Collection<D>, target: Stored<D> | string): Promise<boolean>;
   /** Deletes rows or copies by id for good, as `clear` does. Throws `TypeError` for targets. */
@@ -257,7 +260,10 @@ export function standingOf({ epoch, version }: Pick<Copy<unknown>, 'epoch' | 've
   return { epoch: Number.MAX_SAFE_INTEGER, newest: Number.MAX_SAFE_INTEGER };
 }
 
-/** The total of a search, if the results alone show it. `undefined` if the range has to be walked a second time for it. */
+/**
+ * The total of a search, if the results alone show it. `undefined` if the total is known only after the range is walked a
+ * second time.
+ */
 export function knownTotal(
   { above, limit, skip = 0 }: Range,
   found: number,
@@ -268,7 +274,7 @@ export function knownTotal(
   return isEnd && after === above ? skip + found : undefined;
 }
 
-/** Throws `TypeError` for targets. If they were cleared, what follows from them would be left behind. */
+/** Throws `TypeError` for targets. If targets were cleared, their rows and counters would be left behind. */
 export function refuseTargets(of: AnyCollection | Counters): void {
   if ('kind' in of && of.kind === 'target') {
     throw new TypeError(`${of.name} are targets: a change takes them away.`);

@@ -11,7 +11,7 @@ export interface Examined {
 /** A database server. */
 export interface ExaminedServer {
   version: string;
-  /** How far its clock is ahead of this machine's, in ms. */
+  /** How far the server's clock is ahead of this machine's clock, in ms. */
   aheadMs: number;
   /** Whether it asks for credentials. */
   asksWho: boolean;

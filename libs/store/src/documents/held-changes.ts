@@ -28,8 +28,8 @@ export class HeldChanges {
   }
 
   /**
-   * The `HeldChanges` of the work under way here, if any. With `replies`, only if they hold changes of the database of
-   * `replies`.
+   * The `HeldChanges` of the work under way here, if any. With `replies`, it is returned only if it holds the changes of the
+   * database that `replies` belong to.
    */
   static current(replies?: Replies): HeldChanges | undefined {
     const held = holding.getStore();
@@ -81,8 +81,8 @@ export function afterChange<T>(work: () => T): T | undefined {
 
 /**
  * Does work whose changes are not part of the request under way. These changes are made immediately, and stay even if the
- * request is refused. This is for changes that count whatever the answer is, such as a failed attempt. They carry no event of
- * the request either (`CarriedEvent`).
+ * request is refused. This is for changes that count whatever the answer is, such as a failed attempt. These changes also do
+ * not carry an event of the request (`CarriedEvent`).
  */
 export function apart<T>(work: () => T): T {
   return holding.exit(() => CarriedEvent.without(work));

@@ -45,8 +45,8 @@ export const isThere = { shape: { $exists: true } } as const;
 export function placeOf<D>(of: Collection<D>, id: string, set: D | null): MongoTarget {
   const keys = Object.entries(set === null ? {} : keysOf(of, id, set));
   const ordered = keys.filter(([index]) => !of.indexes?.[index]?.unique);
-  // A target with this id may have been deleted long ago. `rev` is above the last one of that target, because late writers of
-  // its rows compare by `rev`.
+  // A target with this id may have been deleted long ago. The new `rev` is higher than the last `rev` of that target, because
+  // late writers of its rows compare by `rev`.
   return { _id: id, rev: Date.now(), emptyAt: new Date(), k: Object.fromEntries(ordered) };
 }
 
@@ -93,7 +93,7 @@ export class MongoReads<D> {
   constructor(db: Db, collection: Collection<D>) {
     this.collection = collection;
     this.stored = db.collection(collection.name);
-    // A document that decides no change is read only for its content.
+    // A document that is not a target is read only for its content.
     this.#projection = collection.kind === 'target' ? undefined : { shape: 1, d: 1 };
     this.#byId = new MongoById(this.stored, ({ shape }) => shape !== undefined, this.#projection);
   }

@@ -60,7 +60,7 @@ const isQuiet = { outboxAt: { $exists: false }, unsettled: { $exists: false } } 
 const noContent = Object.fromEntries(contentFields.map((field) => [field, '' as const]));
 /** Filter for the place of a target that was never made. */
 const neverWas = { shape: { $exists: false }, lastOp: { $exists: false }, ...isQuiet } as const;
-/** Matches any time. It is a range because some servers use a partial index only for a range. */
+/** Matches any time. This filter is a range, because some servers use a partial index only for ranges. */
 const ever = { $gt: new Date(0) };
 /** Number of ranges whose rows are looked for at the same time. */
 const fewRanges = 10;

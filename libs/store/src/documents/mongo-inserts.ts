@@ -15,7 +15,10 @@ export type Inserted = 'made' | 'place' | Refusal;
 
 /** Maximum number of documents per write. */
 const most = 1_000;
-/** How many writes in a row may store nothing. Each time, another write has released the key, or was rolled back as well. */
+/**
+ * How many writes in a row may store nothing. Each time, the other write of the same key has released the key, or was rolled
+ * back too.
+ */
 const attempts = 10;
 
 export function isInsert(change: AnyChange): change is Insert {
@@ -24,8 +27,8 @@ export function isInsert(change: AnyChange): change is Insert {
 }
 
 /**
- * Splits inserts, in order, into steps. One write can make a step: all its inserts are in one collection, and no two of them
- * have an id or unique key in common.
+ * Splits inserts, in order, into steps. All inserts of a step can be made in one write: they are in one collection, and no two
+ * of them have an id or unique key in common.
  */
 export function* inSteps(inserts: readonly Insert[]): Generator<Insert[]> {
   let step: Insert[] = [];
@@ -56,8 +59,8 @@ export function newKeysOf({ in: of, target, set }: AnyChange): string[] {
 }
 
 /**
- * Inserts targets together, and returns the outcome of each, in order. If an id or key is taken, this refuses only one insert.
- * Throws for any other failure. Some targets may then be stored.
+ * Inserts targets together, and returns the outcome of each, in order. If an id or key is taken, only the insert that needs it
+ * is refused. Throws for any other failure. Some targets may then be stored.
  */
 export async function insertAll(reads: MongoReads<unknown>, inserts: readonly Insert[]): Promise<Inserted[]> {
   const of: AnyCollection = reads.collection;
@@ -66,7 +69,7 @@ export async function insertAll(reads: MongoReads<unknown>, inserts: readonly In
   const documents = new Map(
     inserts.map(({ target, set, events = [] }) => {
       const content = { ...contentOf(of, target, set), ...(events.length > 0 && outboxFields(events)) };
-      // `rev` is above the last one of any document that had this id before, as in `placeOf`.
+      // The new `rev` is higher than that of any earlier document with this id, as in `placeOf`.
       return [target, { _id: target, rev: Date.now(), lastOp, ...content } as MongoTarget] as const;
     }),
   );

@@ -110,7 +110,8 @@ async function refuse(
       return holder && holder !== id;
     });
     if (there.has(id)) outcomes[at] = 'there';
-    // A taken key does not refuse a change with `below` here. If the document above is missing, the refusal has to be `orphan`.
+    // A change with `below` is not yet refused here for a taken key. If the document that it requires is missing, the refusal
+    // must be `orphan`.
     else if (taken && !below) outcomes[at] = { taken };
   }
 }

@@ -8,7 +8,7 @@ export type Anew = (purpose: string, sealed: string, bound?: string) => string;
 /** Targets that hold something sealed under KITH_SECRET. */
 export interface Sealed {
   in: AnyCollection;
-  /** Returns the document with everything that is sealed in it resealed. */
+  /** Reseals every sealed text of a document, and returns the new document. */
   // biome-ignore lint/suspicious/noExplicitAny: as `AnyCollection`.
   anew(stored: { id: string; doc: any }, anew: Anew): any;
 }
@@ -24,8 +24,8 @@ export interface Resealed {
 const atOnce = 200;
 
 /**
- * Reseals everything that is not sealed under the current secret of `by`. `secrets` open the texts. `by` seals them, and is the
- * same as `secrets` by default. A document that changes meanwhile is left for the next run. Throws `CannotOpen`.
+ * Reseals everything that is not sealed under the current secret of `by`. `secrets` open the texts. `by` seals the texts again;
+ * by default, `by` is the same as `secrets`. A document that changes meanwhile is left for the next run. Throws `CannotOpen`.
  */
 export async function resealAll(
   documents: Pick<Documents, 'range' | 'change'>,

@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import type { Socket } from 'node:net';
 
-/** The part that is used here of a class that the driver does not export. */
+/** A class that the driver does not export: only the part that is used here. */
 interface DriverConnection {
   readonly socket: Socket;
   onClose(): void;

@@ -13,7 +13,10 @@ export interface SqliteOptions {
   migrations: readonly string[];
   /** The version that the first script leads to; the default is 1. Older versions are refused. */
   oldest?: number;
-  /** With `normal`, changes survive the death of the process. With `full`, the default, they also survive that of the machine. */
+  /**
+   * With `normal`, changes survive the death of the process. With `full`, the default, they also survive the death of the
+   * machine.
+   */
   synchronous?: Synchronous | undefined;
   /** How often the log is written back and truncated, in ms. */
   tidyEveryMs?: number;
@@ -124,16 +127,16 @@ export function bulkTransaction<T>(db: DatabaseSync, work: () => T): T {
   try {
     return transaction(db, work);
   } finally {
-    // Leaves SQLite's own default to `tidy`. If it were restored here, the next small change would have to copy what the bulk
-    // has gathered.
+    // Only `tidy` restores SQLite's own default. If it were restored here, the next small change would have to copy the whole
+    // log of the bulk.
     const file = db.location();
     if (file) checkpointSoon(file);
   }
 }
 
 /**
- * A transaction that does not wait for the disk. Use it only for content that the machine may lose: it must be possible to find
- * out this content again from what the same file stored before.
+ * A transaction that does not wait for the disk. Use it only for content that the machine may lose: it must be possible to
+ * derive this content again from older content of the same file.
  */
 export function lightTransaction<T>(db: DatabaseSync, work: () => T): T {
   if (synchronousOf.get(db) !== 'full') return transaction(db, work);

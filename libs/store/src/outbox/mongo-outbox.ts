@@ -38,7 +38,7 @@ interface EventDocument {
 /** Maximum number of events in an aggregate's document. If it is reached, the events are copied out before the next change. */
 const outboxLimit = 16;
 const keepMs = 7 * 24 * 3600 * 1000;
-/** Matches any time. It is a range because some servers use a partial index only for a range. */
+/** Matches any time. This filter is a range, because some servers use a partial index only for ranges. */
 const ever = { $gt: new Date(0) };
 
 /** Index of a collection of aggregates, by which the sweep finds filled outboxes. */
@@ -156,7 +156,8 @@ export class MongoOutbox implements Outbox {
   }
 
   async holds(range: EventRange, { unpublished }: { unpublished?: true } = {}): Promise<boolean> {
-    // Looks at the aggregates' documents first. If an event leaves its document meanwhile, it is then found in `events`.
+    // Looks at the aggregates' documents first. If an event is moved from its document to `events` meanwhile, the search in
+    // `events` below finds it there.
     for (const aggregates of this.#aggregates) {
       const waiting = { outboxAt: ever, outbox: { $elemMatch: entriesIn(range) } };
       if (await aggregates.findOne(waiting, { projection: { _id: 1 } })) return true;

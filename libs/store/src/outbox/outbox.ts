@@ -5,7 +5,7 @@ import type { Progress, Span } from './progress.ts';
 export interface StoredEvent {
   key: string;
   event: EventEnvelope;
-  /** The place in a trace of the change behind this event. */
+  /** The trace context of the change that made this event. */
   traceparent?: string | undefined;
   /** When it was stored, Unix ms. It cannot have been published earlier. */
   at: number;
@@ -29,7 +29,10 @@ export interface Copies extends Span {
   id: string;
 }
 
-/** The events to look for: those with keys between `from` and `to`. With `telling`, only events whose JSON text contains it. */
+/**
+ * The events to look for: those with keys between `from` and `to`. With `telling`, only events whose JSON text contains this
+ * text.
+ */
 export interface EventRange {
   from: string;
   to: string;
@@ -42,7 +45,10 @@ export interface Outbox {
   readonly progress?: Progress;
   /** The oldest events that are stored but not marked as published. With `past`, only events after that point. */
   unpublished(limit: number, past?: Past): Promise<StoredEvent[]>;
-  /** Marks events as published, and notes the span of their copies. If an event has a span already, the new one widens it. */
+  /**
+   * Marks events as published, and notes the span of their copies. If an event already has a span, this span is widened to
+   * include the new one.
+   */
   markPublished(keys: readonly string[], copies?: Copies): Promise<void>;
   /** At most `limit` published events of a range, in the order of their keys. */
   published(range: EventRange, limit: number): Promise<PublishedEvent[]>;

@@ -2,7 +2,10 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { lightTransaction } from '../drivers/sqlite.ts';
 import type { Progress, ProgressNote } from './progress.ts';
 
-/** Notes how far consumers have got, in the database that they write to. If it loses changes, it loses their notes too. */
+/**
+ * Notes how far consumers have got, in the database that they write to. If the database loses changes, it loses the notes about
+ * these changes too.
+ */
 export class SqliteProgress implements Progress {
   readonly #db: DatabaseSync;
   readonly #read: StatementSync;

@@ -13,8 +13,8 @@ export interface ManyChange extends Omit<Change, 'events'> {
 
 /**
  * Makes many changes with the same steps and guarantees as `Settler.change`. Each step writes all changes together. Returns for
- * each change whether it was made. A change that was not made has lost its target, a unique key or a deadlock to another
- * change. All targets are in one collection, and each is changed once.
+ * each change whether it was made. If a change was not made, another change was faster at its target or at a unique key, or won
+ * a deadlock. All targets are in one collection, and each is changed once.
  */
 export async function changeAll(
   db: Db,
@@ -85,7 +85,7 @@ interface Count {
   inc: Record<string, number>;
 }
 
-/** Adds all intents to their counters. Rejects if a counter was erased meanwhile, or has no room in time. */
+/** Adds all intents to their counters. Rejects if a counter was erased meanwhile, or gets no room for more intents in time. */
 async function announceAll(db: Db, settler: Settler, planned: readonly Planned[], at: Date): Promise<void> {
   for (const [name, counts] of countsOf(planned)) {
     const counters = db.collection<CounterFields>(name);

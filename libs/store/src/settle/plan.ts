@@ -38,8 +38,8 @@ export interface Plan {
 }
 
 /**
- * A target document: writing it commits a change. If its id is used again after a deletion, `rev` must begin above the last
- * one.
+ * A target document: writing it commits a change. If its id is used again after a deletion, the new `rev` must begin above the
+ * last `rev`.
  */
 export interface TargetFields extends OutboxFields {
   _id: string;
@@ -93,15 +93,15 @@ export interface Change {
   reply?: KeptReply | undefined;
 }
 
-/** Index of a collection of targets, by which the sweep finds unsettled ones. */
+/** An index for each collection of targets. The sweep uses it to find unsettled targets. */
 export const unsettledIndex: IndexDescription = {
   name: 'unsettled',
   key: { unsettledAt: 1 },
   partialFilterExpression: { unsettledAt: { $exists: true } },
 };
-/** Index of a collection of rows. By it, the database deletes rows for good, some time after they were taken away. */
+/** An index for each collection of rows. If a row was taken away, the database deletes it for good at the time `expireAt`. */
 export const goneIndex: IndexDescription = { name: 'gone', key: { expireAt: 1 }, expireAfterSeconds: 0 };
-/** Index of a collection of counters, by which the sweep finds open intents. */
+/** An index for each collection of counters. The sweep uses it to find open intents. */
 export const pendingIndex: IndexDescription = {
   name: 'pending',
   key: { 'pending.at': 1 },

@@ -21,7 +21,10 @@ export type Step = 'announced' | 'committed' | 'rows' | 'counters' | 'settled';
 
 const refused = new WeakSet<Error>();
 
-/** Whether a unique key refused a change, or the database gave it up to end a deadlock. Then nothing of the change is stored. */
+/**
+ * Whether a unique key refused a change, or the database aborted the change to end a deadlock. Then nothing of the change is
+ * stored.
+ */
 export function isCommitRefused(error: unknown): boolean {
   return refused.has(error as Error);
 }
@@ -29,7 +32,7 @@ export function isCommitRefused(error: unknown): boolean {
 /** Another request now holds the claim that this change needs to keep its answer. The change was not made, and never will be. */
 export class ClaimLost extends Error {}
 
-/** How long a plan is trusted after it was read, in ms. An intent's change may still be on its way for as long. */
+/** How long a plan is trusted after it was read, in ms. An intent's change may still be on its way for the same time. */
 export const trustMs = 30_000;
 /** Intents younger than this, in ms, are left to their writers. */
 const leaveMs = 1_000;
@@ -48,10 +51,11 @@ const retryMs = 50;
 const fewWaiting = 16;
 
 /**
- * Commits a change in one document, and settles in other documents what follows from it, without transactions (docs/adr/0005).
- * Steps: (1) Every counter gets an intent. (2) A compare-and-set on the target's `rev` commits the change. It also stores in
- * the target what is to follow. (3) Rows are written under fixed ids. (4) One update of each counter adds to the counter and
- * removes the intent. (5) The target is marked as settled.
+ * Commits a change in one document. Then settles the other documents, that is, writes what follows from the change there. All
+ * this works without transactions (docs/adr/0005).
+ * Steps: (1) Every counter gets an intent. (2) A compare-and-set on the target's `rev` commits the change. It also stores the
+ * plan of the next steps in the target. (3) Rows are written under fixed ids. (4) One update of each counter adds to the
+ * counter and removes the intent. (5) The target is marked as settled.
  * If a process meets an unsettled target or an open intent, it rolls the change forward. So a process may die at any point. A
  * change that was acknowledged is whole. A change that was not acknowledged is whole or absent.
  */
@@ -106,8 +110,8 @@ export class Settler {
         return await this.#make(change, plan);
       } catch (error) {
         if (!(error instanceof NotAnnounced)) throw error;
-        // The driver may have sent a push twice, and the first push may still arrive. It names this change, so this change must
-        // never commit. The next attempt has a new `op`.
+        // The driver may have sent a push twice, and the first push may still arrive. The first push names this change, so this
+        // change must never commit. The next attempt has a new `op`.
         await Promise.all(error.counters.map((counter) => this.#provide(counter, until)));
       } finally {
         this.#making.delete(plan.op);
@@ -128,8 +132,8 @@ export class Settler {
       commitOf(change, plan, now),
     );
     const { matchedCount } = await commit.catch(async (error: unknown) => {
-      // A unique key refused the commit, or the database gave it up to end a deadlock. Nothing of the change is or will be
-      // stored.
+      // A unique key refused the commit, or the database aborted the commit to end a deadlock. Nothing of the change is or will
+      // be stored.
       if (!isMongoDuplicate(error) && !isMongoDeadlock(error)) throw error;
       await Promise.allSettled(announced.map((one) => this.#withdraw(one, plan.op)));
       refused.add(error as Error);
@@ -150,11 +154,11 @@ export class Settler {
   }
 
   /**
-   * Settles at most twenty of the intents that a counter was read with. Takes only intents older than a second: their processes
-   * died or are slow. Leaves younger intents to their writers. A writer acknowledges a change only once it is counted, so a
-   * reader sees all that was acknowledged before this call. Also leaves alone the intents that this process is making or
-   * settling. Otherwise, when everything is slow, readers would do the same work over and over. Returns whether the counter has
-   * to be read again. Reading it again once is enough.
+   * A counter was read together with its intents. This settles at most twenty of these intents. Takes only intents older than a
+   * second: their processes died or are slow. Leaves younger intents to their writers. A change is counted before its writer
+   * acknowledges it, so a reader sees all that was acknowledged before this call. Also leaves alone the intents that this
+   * process is making or settling. Otherwise, when everything is slow, readers would do the same work over and over. Returns
+   * whether the counter has to be read again. Reading it again once is enough.
    */
   async settleCounter(collection: string, counter: CounterFields): Promise<boolean> {
     return this.#settleSome(collection, counter, this.#leftOf(counter).slice(0, fewIntents));
@@ -261,7 +265,8 @@ export class Settler {
       return result?.status === 'fulfilled' && !result.value;
     });
     if (!failed && untaken.length === 0) return;
-    // This only tidies up. An intent without a commit counts for nothing, and is fenced off later.
+    // This only tidies up. If an intent has no commit, its change has no effect, and a reader or a sweep removes the intent
+    // later.
     await Promise.allSettled(counters.map((counter) => this.#withdraw(counter, op)));
     throw failed ? failed.reason : new NotAnnounced(untaken);
   }
@@ -386,7 +391,7 @@ export class Settler {
   }
 }
 
-/** The update that makes a change in its target, and stores there what is to follow. */
+/** The update that makes a change in its target. It also stores the plan of the next steps there. */
 export function commitOf(
   {
     set,
@@ -427,7 +432,10 @@ function noRoom(): ApiError {
   });
 }
 
-/** Merges all writes to one counter's document into one. Otherwise the first write would remove the intent that the others need. */
+/**
+ * If several writes go to one counter's document, merges them into one write. Otherwise the first write would remove the intent
+ * that the others need.
+ */
 export function mergeCounters(counters: readonly CounterWrite[]): CounterWrite[] {
   const merged = new Map<string, CounterWrite>();
   for (const { in: name, id, inc } of counters) {

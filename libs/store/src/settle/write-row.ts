@@ -2,7 +2,7 @@ import type { Collection, OptionalUnlessRequiredId } from 'mongodb';
 import { isMongoDuplicate } from '../drivers/mongo.ts';
 import type { RowFields, RowWrite } from './plan.ts';
 
-/** How long a row that was taken away is remembered, in ms. This is far longer than a writer trusts its plan. */
+/** How long a row that was taken away is remembered, in ms. A writer trusts its plan for a far shorter time (`trustMs`). */
 const goneForMs = 10 * 60_000;
 
 /**
@@ -32,8 +32,8 @@ export async function writeRow(
 
 /**
  * The content of a row that no list shows. With `rev: -1`, such a row holds the place until the real row is put there. The
- * write that shows the row can only replace. If a writer is suspended just before this write, it later finds that others have
- * taken the place, or that the place is gone.
+ * write that makes the row visible can only replace a row, not insert one. If a writer is suspended just before this write, it
+ * later finds that others have taken the place, or that the place is gone.
  */
 export function goneRow(): { gone: true; expireAt: Date } {
   return { gone: true, expireAt: new Date(Date.now() + goneForMs) };

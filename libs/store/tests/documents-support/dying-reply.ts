@@ -3,7 +3,10 @@ import { dieBeforeWrite } from '@kith/testing/die-before-write';
 import { openDocuments } from '../../src/documents/open-documents.ts';
 import { answered, declaredWithReplies, makeBoxes } from './shelf-request.ts';
 
-/** The child's orders: the store to use, the key to store under, and the write before which to die. */
+/**
+ * The child's orders: the store to use, the key to store under, and the number of a write. Just before this write, the child
+ * dies.
+ */
 export interface DyingReply {
   store: StoreConfig;
   key: string;

@@ -31,7 +31,7 @@ export interface Gated {
 interface Command<T> {
   isWrite: boolean;
   isRetried: boolean;
-  /** Whether the command is a bulk. The failures of a bulk are wrapped in an error of its own kind. */
+  /** Whether the command is a bulk write. If a bulk write fails, the failures are wrapped in a special error. */
   isBulk?: boolean;
   execute(member: Member, made: string): T | Error;
 }
@@ -83,7 +83,7 @@ export class Client {
     this.#isDead = true;
   }
 
-  /** Lets everything fail that still waits in a process that has died, so that its promises settle. */
+  /** Fails all calls that still wait in a process that has died. So the promises of this process settle. */
   bury(): void {
     this.#isBuried = true;
     this.#isDead = false;

@@ -13,7 +13,7 @@ export interface Entry {
 /** Documents by collection and `_id`. */
 export type Data = Map<string, Map<Id, Stored>>;
 
-/** The error of a command that waited for a majority on a member which is no longer the primary. */
+/** The error of a command if its member stops being the primary while the command waits for a majority. */
 export class SteppedDown extends Error {}
 
 /** A member of a replica set. It may have entries that a majority does not have. Such entries may be rolled back. */

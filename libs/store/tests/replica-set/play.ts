@@ -77,7 +77,10 @@ export type Fault =
   | 'an event was published for a change that is not there'
   | 'two events were published for one seq';
 
-/** Plays random schedules. If one fails, rejects with the seed and the shortest failing schedule that it found in `withinMs`. */
+/**
+ * Plays random schedules. If a schedule fails, rejects with the seed and with the shortest failing schedule that was found
+ * within `withinMs`.
+ */
 export async function losesNothing(numRuns: number, withinMs: number): Promise<void> {
   const property = fc.asyncProperty(schedules(), async (schedule) => {
     expect((await play(schedule)).faults).toEqual([]);
@@ -85,7 +88,7 @@ export async function losesNothing(numRuns: number, withinMs: number): Promise<v
   await fc.assert(property, { numRuns, interruptAfterTimeLimit: withinMs });
 }
 
-/** After this time, in ms, an intent without a commit is fenced off. */
+/** If an intent has no commit after this time, in ms, whoever meets it makes sure that its change can never commit. */
 const longMs = 31_000;
 const metrics = new Metrics();
 
@@ -115,7 +118,7 @@ interface Process {
 class World {
   readonly #set = new ReplicaSet();
   readonly #gates: Gated[] = [];
-  /** The client that prepares and judges. Its commands are executed immediately. */
+  /** The client that makes the first data and checks the data at the end. Its commands are executed immediately. */
   readonly #admin = new Client(this.#set);
   readonly db = this.#admin.db;
   readonly #concern: (collection: string) => Concern;
@@ -135,7 +138,7 @@ class World {
     this.#concern = concern;
   }
 
-  /** Starts a process that makes this number of changes, reads, sweeps and publishes. */
+  /** Starts a process. It makes this number of changes. It also reads, sweeps and publishes. */
   start(changes: number, seed: number): void {
     const client = new Client(this.#set, this.#gates, this.#concern);
     const { db } = client;
@@ -212,7 +215,7 @@ class World {
     }
   }
 
-  /** Makes all commands go on and sweeps until nothing is left, then judges. */
+  /** Lets all commands go on until none is left. Then it sweeps, publishes the last events, and checks the data. */
   async end(): Promise<Outcome> {
     this.#set.rejoin();
     for (const { client } of this.#dead) client.bury();

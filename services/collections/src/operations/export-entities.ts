@@ -43,8 +43,8 @@ function positionOf({ collection, entity }: Row): string {
 }
 
 /**
- * Reads at most `limit` rows after a position. If it finds fewer rows, `next` is the position from which to go on, or null at
- * the end.
+ * Reads at most `limit` rows after a position. If it finds fewer than `limit`, there may still be more rows: `next` is then the
+ * position from which to go on. At the end, `next` is null.
  */
 async function readRows(
   app: AppContext,

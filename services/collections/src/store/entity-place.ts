@@ -24,8 +24,8 @@ export function entityPlace({ projectId, id }: Home, entity: EntityRecord): stri
 
 /** The time at which an entity was added, read from its key. */
 export function addedAtOf(place: string): number {
-  // The time has 15 digits, and the digest has 43 characters. A page does this for each of its rows, and slicing is faster
-  // than splitting.
+  // The time has 15 digits, and the digest has 43 characters. This runs for each row of a page, and slicing is faster than
+  // splitting.
   return Number(place.slice(-59, -44));
 }
 
@@ -35,7 +35,7 @@ export function placedEntity(place: string) {
   return { projectId, collectionId, addedAt: addedAtOf(place), hash };
 }
 
-/** The range of the keys of all rows of a collection. */
+/** The range of keys in which all rows of a collection lie. */
 export function entityRange({ projectId, id }: Home): { above: string; below: string } {
   return rangeBehind(`${projectId}|${id}|`, '');
 }
@@ -51,7 +51,7 @@ export function savedKeyAt(place: string, userId: string): string {
   return `${savedPrefix({ projectId, userId }, hash)}${collectionId}`;
 }
 
-/** The range of the index keys of an entity's rows in all collections of an owner. */
+/** An owner may have saved an entity in several collections. All rows of this entity lie in this range of index keys. */
 export function savedRange(owner: Owner, entityId: string): { above: string; below: string } {
   return rangeBehind(savedPrefix(owner, digest(entityId)), '');
 }

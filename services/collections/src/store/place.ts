@@ -43,7 +43,7 @@ export function placeInTree(record: CollectionRecord): string {
   return placeOf(record).slice(ownerPrefix(record).length);
 }
 
-/** The range of the keys of an owner's collections that come after `after`. */
+/** The range of keys in which an owner's collections after the position `after` lie. */
 export function ownerRange(owner: Owner, after: string): Range {
   return rangeBehind(ownerPrefix(owner), after);
 }
@@ -56,7 +56,7 @@ function listPrefix(owner: Owner, parentId: string): string {
   return `${ownerPrefix(owner)}${parentId}|`;
 }
 
-/** The range of the keys that begin with `prefix` and go on with a text that sorts after `after`. `prefix` ends in a bar. */
+/** The range of all keys that consist of `prefix` and a text that sorts after `after`. `prefix` ends in a bar. */
 export function rangeBehind(prefix: string, after: string): Range {
   // `}` is the character after `|`.
   return { above: `${prefix}${after}`, below: `${prefix.slice(0, -1)}}` };

@@ -3,7 +3,7 @@ import type { AnyCollection, Collection, Documents, Range, Stored } from '@kith/
 const batch = 1_000;
 
 /**
- * Reads all documents in a range of ids, or in a range of an index's keys. If it reads by an index, all keys must be
+ * Reads all documents in a range of ids, or in a range of an index's keys. If `index` is given, all keys in the range must be
  * different.
  */
 export async function* walk<D>(

@@ -78,7 +78,7 @@ describe.each(handlerEngines())('what collections holds of a user (%s)', (engine
     const root = await user.root();
     const made: string[] = [];
     for (let count = 0; count < 60; count++) made.push((await user.make(root.id)).id);
-    // `last` comes after many collections that hold nothing, whatever the order of their places.
+    // Many empty collections come before `last`, in whatever order the collections lie.
     const last = (await collectionsOf(userId, 200)).flat().at(-2)!;
     await user.add(last.id, { entityId: 'far' });
     expect((await entitiesOf(userId, 10)).flat()).toMatchObject([{ id: 'far', collectionId: last.id }]);

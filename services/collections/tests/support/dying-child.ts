@@ -10,7 +10,7 @@ import { deleteCollection } from '../../src/operations/delete.ts';
 import { removeEntity } from '../../src/operations/remove-entity.ts';
 import { openStore } from '../../src/store/index.ts';
 
-/** The child's task: what to do, and before which of its writes the child has to die. */
+/** The child's task: what to do, and the number of a write. Just before this write, the child has to die. */
 export interface DyingWork {
   store: StoreConfig;
   projectId: string;

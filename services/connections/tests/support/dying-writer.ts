@@ -4,7 +4,9 @@ import type { Action } from '../../src/machine.ts';
 import { openStore } from '../../src/store/index.ts';
 import { perform } from './pairs.ts';
 
-/** The child's task: who performs which action on whom, and before which of its writes the child has to die. */
+/**
+ * The child's task: who performs which action on whom, and the number of a write. Just before this write, the child has to die.
+ */
 export interface DyingChange {
   store: StoreConfig;
   projectId: string;

@@ -43,10 +43,7 @@ export class Model {
     return note;
   }
 
-  /**
-   * Returns the answer that the model expects to a move, and notes the move's outcome. The caller notes the id of a new
-   * request.
-   */
+  /** Notes the outcome of a move, and returns the answer that the model expects. The caller notes the id of a new request. */
   play(move: Move): Foretold {
     if ('of' in move) return this.#byId(move.do, move.by, move.of);
     const { by, to } = move;
@@ -62,7 +59,7 @@ export class Model {
     return { status: 204 };
   }
 
-  /** The users that each of a user's lists shows. */
+  /** For each list of a user, the users that the list shows. */
   listsOf(user: number): Record<'connected' | 'sent' | 'received' | 'blocks', number[]> {
     const lists = { connected: [], sent: [], received: [], blocks: [] } as ReturnType<Model['listsOf']>;
     for (const other of this.#others(user)) {

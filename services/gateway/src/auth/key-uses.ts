@@ -3,7 +3,7 @@ import type { Bus } from '@kith/bus';
 import { noteKeyUses } from '@kith/contracts';
 import { ask, Sweeper } from '@kith/service';
 
-/** If identity knows of a use of a key, further uses of the key in the next minute are not reported. */
+/** When a use of a key was reported to identity, uses of this key in the minute after it are not reported. */
 const graceMs = 60_000;
 const everyMs = 1_000;
 const patienceMs = 2_000;

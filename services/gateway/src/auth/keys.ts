@@ -19,7 +19,10 @@ export interface KeysOptions {
   bus: Bus;
   log: Logger;
   refreshMs?: number;
-  /** The least time between two fetches that tokens cause, in ms: made-up key ids must not cause a flood of fetches. */
+  /**
+   * Tokens with an unknown key id cause fetches. This is the least time between two such fetches, in ms: made-up key ids must
+   * not cause a flood of fetches.
+   */
   cooldownMs?: number;
   timeoutMs?: number;
 }
@@ -65,13 +68,17 @@ export class Keys {
     const cooled = !this.#current || performance.now() - this.#triedAt >= this.#options.cooldownMs;
     const joined = this.#fetching !== undefined;
     if (unknown && (joined || cooled)) await this.#refresh();
-    // The fetch that this waited for may have begun before identity was there to answer. So this fetches once more.
+    // This waited for a fetch of another request. That fetch may have begun before identity could answer, so this fetches once
+    // more.
     if (joined && !this.#current) await this.#refresh();
     if (!this.#current) throw new ApiError('gateway/unavailable');
     return this.#current;
   }
 
-  /** Fetches the keys again now. Called when a key was revoked, because tokens of the successor will come. Never rejects. */
+  /**
+   * Fetches the keys again now. Called when a key was revoked, because from then on its successor signs the tokens. Never
+   * rejects.
+   */
   async renew(): Promise<void> {
     // If a fetch is under way, it may have begun before the revocation. So another fetch follows it.
     await this.#fetching;

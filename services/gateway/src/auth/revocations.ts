@@ -64,7 +64,7 @@ export class Revocations {
   }
 
   /**
-   * Throws `auth/suspended` for a suspended user, and `auth/unauthorized` for a revoked key or session. Goes by what the
+   * Throws `auth/suspended` for a suspended user, and `auth/unauthorized` for a revoked key or session. It knows only what the
    * gateway has loaded and heard so far.
    */
   check({ userId, sessionId, keyId }: Pick<AccessToken, 'userId' | 'sessionId' | 'keyId'>): void {

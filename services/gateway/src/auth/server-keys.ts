@@ -15,7 +15,7 @@ export interface ByServerKey {
   caller: ScopedCaller | null;
 }
 
-/** The result if the operation needs no token and the sent key counts as no key. */
+/** The result if the sent key counts as no key. This is possible only if the operation needs no token. */
 const nobody: ByServerKey = { serverKey: undefined, caller: null };
 
 /** Identifies an application's own back end by its server key, and the user that it acts for (spec#server-keys). */

@@ -17,7 +17,7 @@ export interface Scope {
 
 /**
  * Finds the project of a request under a short form, whose address names no project. It is the project of the token. If a read
- * needs no token, it is the project of the user asked for. A token of another project then counts as no token
+ * needs no token, it is the project of the user in the address. A token of another project then counts as no token
  * (spec#short-forms-project).
  */
 export async function scopeOf(

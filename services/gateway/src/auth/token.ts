@@ -41,7 +41,7 @@ export interface TokenVerifierOptions {
   keys: Pick<Keys, 'current' | 'having'>;
   issuer: string;
   audience: string;
-  /** Checked for every token, whether just verified or found in the cache (ARCHITECTURE, decision 11). */
+  /** These are checked for every token, even if the token comes from the cache (ARCHITECTURE, decision 11). */
   revocations?: Pick<Revocations, 'isLoaded' | 'loaded' | 'check' | 'hasKey'>;
   /** The most tokens in the cache. */
   cacheSize?: number;
@@ -128,7 +128,7 @@ function keyIdOf(text: string): string {
     throw unauthorized(otherKinds.test(text) ? 'other-kind' : 'malformed', error);
   }
   if (header.alg !== tokenAlgorithm) throw unauthorized('foreign');
-  // Tokens that a project's own backend signs name no key.
+  // If a project's own backend has signed a token, the token names no key.
   if (typeof header.kid !== 'string') throw unauthorized('other-kind');
   return header.kid;
 }

@@ -10,9 +10,10 @@ const isPublic: Record<Visibility, (settings: Settings) => boolean> = {
 };
 
 /**
- * Returns the caller, if there is one. Otherwise, if the project shows the wanted data only to its users, requires a token. The
- * refusals are those of operations that always need a token (spec#auth-unauthorized, spec#projects-public-profiles,
- * spec#projects-public-connections). Throws `gateway/unavailable` while the settings of projects are not known yet.
+ * Returns the caller, if there is one. Otherwise, if the project shows the wanted data only to its users, requires a token. A
+ * refusal has the same error as for an operation that always needs a token (spec#auth-unauthorized,
+ * spec#projects-public-profiles, spec#projects-public-connections). Throws `gateway/unavailable` while the settings of projects
+ * are not known yet.
  */
 export async function callerFor(
   { operation }: Extract<Address, { kind: 'operation' }>,

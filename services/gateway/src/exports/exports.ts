@@ -9,7 +9,7 @@ import { firstPage, pagesFrom, type SectionPage, type SectionRequest } from './s
 
 /** The times of exports, in ms. */
 export interface ExportTimes {
-  /** How long to wait before each repeated request for a page that failed. */
+  /** If a request for a page fails, how long to wait before each further attempt. */
   retry: readonly number[];
   /** How long a client may leave written data unread. */
   unread: number;

@@ -11,14 +11,17 @@ export interface SectionPage {
   next: string | null;
 }
 
-/** Whose sections to ask for, for which request, and how long to wait. */
+/** What all requests for the pages of one export have in common. */
 export interface SectionRequest {
   projectId: string;
   userId: string;
   requestId: string;
   /** How long a page may take, in ms. */
   timeoutMs: number;
-  /** How long to wait before each repeated request for a page, in ms. There are as many repeats as entries. */
+  /**
+   * If a request for a page fails, how long to wait before each further attempt, in ms. There is one further attempt for each
+   * entry.
+   */
   retryMs: readonly number[];
   /** When aborted, this ends all requests for pages. */
   signal: AbortSignal;

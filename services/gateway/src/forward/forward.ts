@@ -14,7 +14,10 @@ import type { ConcurrencyLimit } from './concurrency-limit.ts';
 
 const longestUserAgent = 512;
 
-/** A request as it is forwarded. Of all that the client sent, only the body and the fields named here go on. */
+/**
+ * A request as it is forwarded. The client may have sent more, but only the body and the fields named here go on to the
+ * service.
+ */
 export interface Forwarded {
   address: Extract<Address, { kind: 'operation' }>;
   requestId: string;
@@ -57,8 +60,8 @@ export function contextOf(request: Omit<Forwarded, 'body'>): Omit<RequestContext
 
 /**
  * Asks the operation's service and returns the reply. Throws `gateway/unavailable` if nobody serves the operation, and
- * `gateway/timeout` if the service is silent for `timeoutMs`. If the request may already have waited here for so long, it is
- * not forwarded: this throws `gateway/unavailable`.
+ * `gateway/timeout` if the service is silent for `timeoutMs`. If the request may already have waited here for `timeoutMs`, this
+ * throws `gateway/unavailable` and does not forward the request.
  */
 export async function forward(
   bus: Bus,

@@ -7,8 +7,8 @@ interface Range {
 const problem = 'application/problem+json';
 
 /**
- * Whether a client wants errors as problems (RFC 9457). For this, the client has to name their media type, and must not prefer
- * plain JSON. A wildcard does not count as a name, because the client may not know problems.
+ * Whether a client wants errors as problems (RFC 9457). For this, the client has to name the media type of problems, and must
+ * not prefer plain JSON. A wildcard does not count as a name, because the client may not know problems.
  */
 export function wantsProblem(accept: string | undefined): boolean {
   if (!accept?.toLowerCase().includes(problem)) return false;
@@ -19,8 +19,8 @@ export function wantsProblem(accept: string | undefined): boolean {
 }
 
 /**
- * The quality of the first of `types` that is listed. `types` go from the most exact to the least exact (RFC 9110 section
- * 12.5.1).
+ * Finds the first of `types` that the client lists, and returns its quality. `types` go from the most exact to the least exact
+ * (RFC 9110 section 12.5.1).
  */
 function qualityOf(ranges: readonly Range[], types: readonly string[]): number | undefined {
   for (const type of types) {

@@ -68,9 +68,9 @@ export function headOf(response: HttpResponse, reply: Message): Head {
 }
 
 /**
- * Writes the status and the headers. These are the headers of every answer, those that were set while the request was handled,
- * and the given ones. Returns `false` if the client has gone, or if an answer was already written to the bare connection (see
- * http-server).
+ * Writes the status and three groups of headers: the headers of every answer, the headers that were set while the request was
+ * handled, and the given headers. Returns `false` if the client has gone, or if an answer was already written to the bare
+ * connection (see http-server).
  */
 export function writeHead(response: HttpResponse, { status, headers }: Head): boolean {
   if (!response.writable || !response.socket?.writable) {

@@ -5,28 +5,31 @@ import { answerConnect, answerParserError } from './raw-answer.ts';
 
 /** How long clients may take, in ms. */
 export interface HttpTimeouts {
-  /** For a request's headers. */
+  /** The time for a request's headers. */
   headers: number;
-  /** For a whole request with its body. */
+  /** The time for a whole request with its body. */
   request: number;
-  /** For an upload with its body. */
+  /** The time for an upload with its body. */
   upload: number;
-  /** For the next request on a connection; longer than load balancers usually keep connections idle (60 s). */
+  /**
+   * The time until the next request on a connection. It is longer than the time for which load balancers usually keep
+   * connections idle (60 s).
+   */
   keepAlive: number;
-  /** For the client to read its answer, if the connection ends before the whole request has come. */
+  /** If the connection ends before the whole request has come, the time for the client to read its answer. */
   linger: number;
   /** The same for an upload, of which many bytes may still be on their way. */
   lingerUpload: number;
-  /** For the client to go on reading an answer that is completely written. */
+  /** The time for the client to go on reading an answer that is completely written. */
   unread: number;
-  /** For the requests that are still being answered when the server stops. */
+  /** The time for requests that are still being answered when the server stops. */
   drain: number;
 }
 
 /** How many connections may be open at the same time. Further connections are closed before anything is read from them. */
 export interface ConnectionCaps {
   all: number;
-  /** From one address; absent if all connections come from a proxy. */
+  /** How many of them may come from one address. Absent if all connections come from a proxy. */
   perAddress?: number | undefined;
 }
 
@@ -78,7 +81,8 @@ export async function startHttpServer(options: {
     requestTimeout: timeouts.upload,
     keepAliveTimeout: timeouts.keepAlive,
     connectionsCheckingInterval: Math.min(1_000, timeouts.headers),
-    // With this option, a request without a body is no stream that Node has to end, resume and destroy (docs/adr/0023).
+    // Without this option, Node would have to end, resume and destroy a stream even for a request without a body
+    // (docs/adr/0023).
     optimizeEmptyRequests: true,
     // With `true`, Node would answer a missing Host itself, without the envelope.
     requireHostHeader: false,

@@ -13,7 +13,7 @@ export interface Client {
 type Origin = Pick<IncomingMessage, 'headers'> & { socket: { remoteAddress?: string | undefined } };
 
 /**
- * How many texts are cached with their clients, and how long a cached text may be. The length is enough for a few IPv6
+ * How many texts are cached, each with its client, and how long a cached text may be. The length is enough for a few IPv6
  * addresses.
  */
 const mostKept = 10_000;

@@ -17,13 +17,16 @@ interface Counted {
   limit: Limit | null;
   /** The beginning of the operation's keys. */
   prefix: string;
-  /** Whether a ceiling is counted. If addresses name no project, a client has only one counter, and would never reach a ceiling. */
+  /**
+   * Whether a ceiling is counted. If an operation's addresses name no project, a client has only one counter there. The client
+   * then reaches the limit long before a ceiling.
+   */
   hasCeiling: boolean;
 }
 
 /**
  * Counts requests per operation, project and client. Before that, counts them per operation and client over all projects. So
- * made-up project ids buy neither requests nor memory (docs/adr/0032).
+ * with made-up project ids, a client gets no more requests and no more memory than the ceiling allows (docs/adr/0032).
  * Keys: `<prefix>:limit:<operation>:<project, - or *>:<client>`.
  */
 export class RateLimits {
@@ -93,8 +96,8 @@ export class RateLimits {
     const limit = serverKeyId ? { ...ofClient, max: ofClient.max * serverKeyFactor } : ofClient;
     const { windowSeconds } = limit;
     const client = serverKeyId ? `key=${serverKeyId}` : request.clientKey;
-    // If a project's limit differs only in its number, the usual count goes on. A window of another length has its own count,
-    // because the running window may end much later than the new window should.
+    // If a project's limit differs from the usual limit only in `max`, the usual count goes on. If its window has another
+    // length, it has its own count, because the running window of the usual count may end much later.
     const isOwnWindow = windowSeconds !== usual?.windowSeconds;
     const key = `${prefix}:${request.projectId ?? '-'}:${client}${isOwnWindow ? `@${windowSeconds}` : ''}`;
     const ceiling =

@@ -31,8 +31,8 @@ const types = {
 } as const;
 
 /**
- * Reads all files of the part of the reference that is shown, by path. Throws if a file is missing, so that the gateway does
- * not start without the file.
+ * Reads the files of the reference that are shown, and returns them by path. Throws if a file is missing, so that the gateway
+ * does not start without the file.
  */
 export function readReference(part: ReferencePart): ReadonlyMap<string, StaticFile> {
   if (part === 'none') return new Map();

@@ -24,7 +24,7 @@ export type Address =
 const uuidForm = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 const uuidLength = 36;
 /**
- * The first segments, after the version, of addresses that name no project. For these, the token names the project
+ * If an address begins with one of these segments (after the version), it names no project. The token then names the project
  * (spec#short-forms-addresses).
  */
 const shortForms: ReadonlySet<string> = new Set(['connections', 'users', 'blocks']);

@@ -13,7 +13,7 @@ const literalForm = /^[a-z0-9.][a-z0-9.-]*$/;
 const paramForm = /^:[A-Za-z][A-Za-z0-9]*$/;
 const nameForm = /^[a-z]+\.[a-z0-9-]+$/;
 const versionWords = new Set(['api', 'v6', 'v7']);
-/** First segments of the paths of the reference, which is served before the routes. */
+/** The paths of the reference begin with these segments. The reference is served before the routes. */
 const referenceWords = new Set(['docs', 'openapi.json']);
 const order: readonly Method[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 

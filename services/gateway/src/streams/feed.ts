@@ -20,8 +20,8 @@ export interface FeedOf {
 const batch = 50;
 
 /**
- * A user's feed. Asks the notifications service for it. Throws `gateway/unavailable` or `gateway/timeout` if the service does
- * not answer.
+ * A user's feed, which the notifications service holds. Each call asks this service. Throws `gateway/unavailable` or
+ * `gateway/timeout` if the service does not answer.
  */
 export class Feed {
   readonly #bus: Bus;

@@ -24,7 +24,7 @@ export class EventWriter {
     this.#write(`retry: ${retryMs}\n\n`);
   }
 
-  /** Since when the client has left written data unread, by `performance.now()`. `undefined` while the client reads. */
+  /** Since this time, by `performance.now()`, the client has left written data unread. `undefined` while the client reads. */
   get blockedSince(): number | undefined {
     return this.#blockedSince;
   }
@@ -65,7 +65,7 @@ export class EventWriter {
 export function writeStreamHead(response: HttpResponse): void {
   const headers = {
     'Content-Type': 'text/event-stream',
-    // For nginx, which would otherwise hold events back.
+    // Without this header, nginx would hold events back.
     'X-Accel-Buffering': 'no',
     Connection: 'close',
   };

@@ -4,9 +4,9 @@ import type { EventWriter } from './sse.ts';
 
 /** The times of streams, in ms. */
 export interface StreamTimes {
-  /** Between two comments. Equally often, a stream asks for events that it may not have heard of. */
+  /** The time between two comments. Just as often, a stream asks for events that it may have missed. */
   heartbeat: number;
-  /** Between two checks whether the token is still valid. */
+  /** The time between two checks of the token. */
   check: number;
   /** How long a client may leave written data unread. */
   unread: number;

@@ -45,7 +45,8 @@ export class Streams {
 
   /**
    * Answers with a stream of the caller's feed. The stream goes on from `Last-Event-ID`, or begins now if there is none.
-   * Returns once the stream has begun. Throws `gateway/unavailable` or `gateway/timeout` if the feed cannot be asked for.
+   * Returns once the stream has begun. Throws `gateway/unavailable` or `gateway/timeout` if the notifications service does not
+   * answer.
    */
   async open(request: HttpRequest, response: HttpResponse, of: StreamRequest): Promise<void> {
     const { projectId, caller } = of;

@@ -23,8 +23,8 @@ const refreshMs = 30_000;
 const checkMs = 250;
 
 /**
- * Follows a table. Hears the notices of its changes. Also loads the whole table at start, after each break of the bus, and
- * every 30 s. So the gateway learns of changes that it could not hear of (ARCHITECTURE, decision 11).
+ * Follows a table: listens for the notices of the table's changes. Also loads the whole table at start, after each break of the
+ * bus, and every 30 s. So the gateway learns of changes that it could not hear of (ARCHITECTURE, decision 11).
  */
 export class Following {
   readonly #name: string;

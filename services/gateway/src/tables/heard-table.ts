@@ -1,6 +1,6 @@
 /**
- * A table of values by id. It hears of single changes. From time to time, a whole table that was asked for replaces it. If a
- * change is heard while the whole table is on its way, the change stays.
+ * A table of values by id. Single changes are announced to it. From time to time, the caller asks for the whole table, and the
+ * answer replaces all values. If a change is heard while that answer is on its way, the change stays.
  */
 export class HeardTable<V> {
   #values = new Map<string, V>();
@@ -17,7 +17,7 @@ export class HeardTable<V> {
     return this.#values.get(id);
   }
 
-  /** Hears a change of an id. Null means that the id no longer has a value. */
+  /** Stores the announced value of an id. Null means that the id no longer has a value. */
   hear(id: string, value: V | null): void {
     this.#heard.set(id, ++this.#words);
     if (value === null) this.#values.delete(id);

@@ -24,7 +24,10 @@ export function checkUpload(request: IncomingMessage, upload: Upload): void {
     throw new ApiError(upload.tooLarge);
 }
 
-/** The boundary that a form names. Empty if the form names none, and `undefined` if the type is no form. */
+/**
+ * The boundary in the content type of a form; empty if there is none. It is `undefined` if the content type is not that of a
+ * form.
+ */
 function boundaryOf(contentType: string | undefined): string | undefined {
   if (contentType === undefined) return undefined;
   try {

@@ -50,8 +50,8 @@ interface Way {
 }
 
 /**
- * The client's headers that a service gets. They describe the body, ask for a part of the answer, or ask for the answer only on
- * a condition.
+ * The headers of the client that the gateway passes on to a service. They describe the body, ask for a part of the answer, or
+ * ask for the answer only on a condition.
  */
 const forwarded = [
   'content-type',
@@ -235,14 +235,14 @@ export class Upstreams {
   }
 }
 
-/** Whether bytes follow the head. None follow for a HEAD request, or if the file is unchanged. */
+/** Whether bytes follow the head. The answer has no bytes if the request is a HEAD, or if the file is unchanged. */
 function hasBytes({ method }: HttpRequest, { statusCode }: IncomingMessage): boolean {
   return method !== 'HEAD' && statusCode !== 304;
 }
 
 /**
- * The headers under their names as sent. Node would lower-case the names, but headers of the bus are looked up by the exact
- * name.
+ * The headers, with the names spelled as they were sent. Node would lower-case the names, but headers of the bus are looked up
+ * by the exact name.
  */
 function textHeaders({ rawHeaders }: IncomingMessage): Record<string, string> {
   const headers: Record<string, string> = {};

@@ -14,7 +14,10 @@ export function evenSignature(signature: string): string {
   return Buffer.concat([Buffer.from([0x30, body.length]), body]).toString('base64url');
 }
 
-/** The head of a number of 33 bytes. The first byte is a zero for the sign. */
+/**
+ * The bytes in front of each number: the DER type, the length, and a zero byte for the sign. The length of 33 includes the zero
+ * byte.
+ */
 const head = Buffer.from([0x02, numberBytes + 1, 0]);
 
 function numberAt(bytes: Buffer, at: number): { number: Buffer; end: number } | undefined {

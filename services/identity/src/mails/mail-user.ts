@@ -6,7 +6,7 @@ import { applicationPage, mayLeadTo } from './links.ts';
 /** Throws `auth/mail-unavailable` if no mail can be sent. */
 export function needMails(app: Pick<AppContext, 'postman'>): void {
   if (app.postman.isThere) return;
-  // The wait is long, because only an operator can change this.
+  // The client is told to wait long, because only an operator can set up the sending of mails.
   throw new ApiError('auth/mail-unavailable', { headers: { 'Retry-After': '3600' } });
 }
 
@@ -22,8 +22,8 @@ export async function mailUser(
 }
 
 /**
- * The mail that verifies an address. The user must verify the address before the first session. The page of the mail leads back
- * to the application.
+ * The mail that verifies an address. The user must verify the address before the first session. The page that the mail's link
+ * opens leads back to the application.
  */
 export function firstVerification(project: Project, address: string): NewMailing {
   const page = applicationPage(project);

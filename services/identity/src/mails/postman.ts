@@ -24,7 +24,7 @@ export interface PostmanOptions {
 export interface MailTimes {
   /** How often to look for mails that are due; a newly requested mail is sent immediately. */
   everyMs: number;
-  /** The wait after the first failure; each further wait is twice the last. */
+  /** The wait after the first failure; each further wait is twice as long as the one before. */
   retryMs: number;
 }
 
@@ -38,7 +38,7 @@ const longestWaitMs = 20 * 60_000;
 /** After how long the service gives up sending a mail, in ms. */
 const patienceMs = 4 * 3600 * 1000;
 const codePatienceMs = 10 * 60_000;
-/** The most mails to an address in an hour, of all kinds together (spec#accounts-mail-rate). */
+/** How many mails an address may get in an hour, all kinds together (spec#accounts-mail-rate). */
 const mostAnHour = 5;
 const atOnce = 10;
 

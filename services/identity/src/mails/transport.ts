@@ -30,7 +30,7 @@ export interface TransportConfig {
   folder?: string | undefined;
 }
 
-/** Opens the configured way of sending mails; null if there is none (spec#accounts-mail-smtp). */
+/** Opens the transport that the configuration names; null if it names none (spec#accounts-mail-smtp). */
 export async function openTransport(
   { smtpUrl, from, folder }: TransportConfig,
   log: Logger,

@@ -4,7 +4,10 @@ import { handler } from '@kith/service';
 import type { AppContext } from '../app.ts';
 import { endAllSessions } from '../sessions.ts';
 
-/** Ends all sessions of a user for an operator, including those that are just being opened (spec#admin-users-end-sessions). */
+/**
+ * On behalf of an operator, ends all sessions of a user, including those that are being opened at the moment
+ * (spec#admin-users-end-sessions).
+ */
 export const endUserSessionsHandler = handler(endUserSessions, async (request, app: AppContext) => {
   const { projectId, userId } = request.params;
   const attempt = async () => {

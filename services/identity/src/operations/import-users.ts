@@ -14,7 +14,7 @@ import type { ImportOutcome } from '../store/index.ts';
 
 /**
  * Imports users. The import makes no events: users begin at `seq` 0, and only later changes make events (docs/adr/0018). If a
- * row has the id of an existing user, it changes nothing. If the row differs from that user, it is a `conflict`.
+ * row has the id of an existing user, the row changes nothing. If the row also differs from that user, the row is a `conflict`.
  */
 export const importUsersHandler = handler(importUsers, async ({ params, body }, app: AppContext) => {
   const { projectId } = params;

@@ -29,7 +29,7 @@ export const listAuditHandler = handler(listAudit, async (request, app: AppConte
   };
 });
 
-/** The id in an actor, in the form that rows have: a UUID is lower-cased. */
+/** The id in an actor, written as in stored rows: a UUID is lower-cased. */
 function idIn(actor: string): string {
   const id = actor.slice(actor.indexOf(':') + 1);
   return uuid.safeParse(id).data ?? id;

@@ -2,7 +2,10 @@ import { blocksPage, rebuildIdentityBlocks } from '@kith/contracts';
 import { ask, handler } from '@kith/service';
 import type { AppContext } from '../app.ts';
 
-/** Copies a page of the blocks that the connections service owns. If an entry in identity's own copy is newer, it stays. */
+/**
+ * Copies a page of the blocks that the connections service owns. If identity's own copy has a newer entry, the newer entry
+ * stays.
+ */
 export const rebuildBlocksHandler = handler(rebuildIdentityBlocks, async (request, app: AppContext) => {
   const { blocks, next } = await ask(app.bus, blocksPage, { after: request.body.after }, request);
   await app.store.blocks.keep(...blocks.map((block) => ({ ...block, isBlocked: true })));

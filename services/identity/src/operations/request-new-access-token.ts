@@ -18,7 +18,7 @@ const graceMs = 30_000;
 
 /**
  * Exchanges a refresh token for its successor, in one conditional write. For 30 s, a retry or a second tab gets the same
- * successor. If a used token comes later, or comes after its successor was used, the whole family ends
+ * successor. If a used token comes after these 30 s, or after its successor was used, the whole family ends
  * (spec#accounts-refresh-grace, spec#accounts-refresh-reuse).
  */
 export const requestNewAccessTokenHandler = handler(
@@ -58,10 +58,10 @@ export const requestNewAccessTokenHandler = handler(
         return { result: await sessionAnswer(app, user, session, successor, request) };
       }
       // If the database was slow or silent, the client may meanwhile have used the token's successors. This is no reuse,
-      // because the token was valid when it came in. The late answer reaches nobody, or only a tab that is behind.
+      // because the token was valid when it came in. The late answer reaches nobody, or only a tab that still has an old token.
       if (Date.now() >= request.deadline) throw new DeadlinePassed();
       if (wasGood) throw notRefreshed();
-      // The session may have been read before it got the presented token. Then the session was rotated meanwhile,
+      // The session may have been read before the presented token was issued. Then the session was rotated meanwhile,
       // `revokeSession` returns `false`, and the token is judged again. A restore undoes all rotations made after its backup. A
       // token of such a rotation is unknown, but not stolen.
       const isFromBackup = session.lastUsedAt.getTime() < app.restoredAt;

@@ -8,8 +8,8 @@ import { refusedUntil } from '../suspension.ts';
 const pageSize = 10_000;
 
 /**
- * Returns what gateways must refuse while tokens from before the revocation may be valid. Only the first page has the suspended
- * users and the revoked keys.
+ * Returns the sessions, users and keys that gateways must refuse. Sessions and users are returned until all tokens from before
+ * the revocation have expired. Only the first page has the suspended users and the revoked keys.
  */
 export const revocationsHandler = internalHandler(getRevocations, async ({ after }, app: AppContext) => {
   // Tokens from before this time have all expired.

@@ -52,7 +52,7 @@ export const verifyExternalUserHandler = handler(verifyExternalUser, async (requ
   return openSession(app, user, request, now, 'auth/invalid-token');
 });
 
-/** Where a refused request notes who has sent it. */
+/** The part of a request that tells the audit log who has sent the request, in case the request is refused. */
 type Told = OperationRequest<typeof verifyExternalUser>['audit'];
 
 /**

@@ -60,7 +60,10 @@ export class Accounts {
     });
   }
 
-  /** Notes that the sessions of an ending are revoked, unless another ending of the user has begun since. */
+  /**
+   * Notes that these outdated sessions are revoked. If another change has made the user's sessions outdated since, does
+   * nothing.
+   */
   async ended({ projectId, userId, epoch }: Ending): Promise<void> {
     await changeUser(this.#documents, { projectId, id: userId }, (doc) =>
       doc.sessionEpoch === epoch && doc.ending !== null ? { set: { ...doc, ending: null } } : null,

@@ -4,7 +4,7 @@ import { attempts } from './collections.ts';
 import { userKey, within } from './keys-of.ts';
 import { type Attempt, type Failures, renewMs } from './records.ts';
 
-/** How many clients of an account one read gets. */
+/** How many clients of an account are read at a time. */
 const batch = 1_000;
 
 /**

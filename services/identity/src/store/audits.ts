@@ -5,7 +5,7 @@ import { type ListPage, type ListRange, placeBounds, placeOf } from '../listing.
 import { audits, type StoredAudit } from './collections.ts';
 import { lastIn, within } from './keys-of.ts';
 
-/** Which rows to read. `actor` is the id inside an actor. If an actor has no id, it is the whole actor. */
+/** Which rows to read. `actor` is the id inside a row's actor. If the row's actor has no id, `actor` is the whole text. */
 export interface AuditFilter {
   projectId?: string | undefined;
   actor?: string | undefined;
@@ -17,7 +17,7 @@ export interface AuditFilter {
 /** A row with the time by which lists sort. */
 export type ListedAudit = AuditRow & { createdAt: Date };
 
-/** How many rows one read gets. */
+/** How many rows are read at a time. */
 const batch = 1_000;
 
 /** The audit log. A row never changes, except that failures are counted in it and erasure removes names from it. */
@@ -36,7 +36,7 @@ export class Audits {
   }
 
   /**
-   * Counts a failure in the row of failures like it. The first failure makes the row and publishes `event`. Throws as
+   * Counts a failure. Similar failures share one row. The first of them makes the row and publishes `event`. Throws as
    * `untilMade` does.
    */
   async fail(row: AuditRow, event: EventEnvelope): Promise<void> {
@@ -51,7 +51,10 @@ export class Audits {
     await untilMade(attempt, { inTurn: (work) => this.#turns.run([id], work) });
   }
 
-  /** Rows, newest first. Filters that no index covers are checked row by row, for example one actor's rows in one project. */
+  /**
+   * Rows, newest first. If no index covers the whole filter, the rest of it is checked row by row: for example the project, if
+   * the filter also names an actor.
+   */
   async list(filter: AuditFilter, { from, limit }: ListRange): Promise<ListPage<ListedAudit>> {
     const { index, prefix, matches } = planOf(filter);
     const bounds = placeBounds(filter);

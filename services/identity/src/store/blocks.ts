@@ -23,7 +23,7 @@ export class Blocks {
     this.#documents = documents;
   }
 
-  /** Stores blocks. If a stored block is as new as the given one or newer, it stays. */
+  /** Stores blocks. If a stored block is as new as the given block or newer, the stored block stays. */
   async keep(...told: readonly Block[]): Promise<void> {
     const copies = told.flatMap(({ isBlocked, seq, ...block }) =>
       idsOf(block).map((id) => ({ id, doc: { isBlocked }, epoch: 0, version: seq })),
@@ -37,7 +37,7 @@ export class Blocks {
     return found.filter(({ doc }) => doc.isBlocked).map(({ id }) => lastIn(id));
   }
 
-  /** Forgets every block by a user and every block of the user. */
+  /** Forgets all blocks that a user has made, and all blocks that others have made against this user. */
   async forget(projectId: string, userId: string): Promise<void> {
     for (;;) {
       const found = await this.#documents.range(blocks, { ...within(projectId, userId), limit: batch });

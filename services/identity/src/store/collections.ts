@@ -30,8 +30,8 @@ type AsStored<T, Ids extends keyof T> = {
 };
 
 /**
- * `publicProfiles`: whether strangers see profiles at all. `wholeProfiles`: whether strangers see whole profiles. Versions that
- * do not know cards have stored only `publicProfiles`, and `true` was the default then.
+ * `publicProfiles`: whether strangers see profiles at all. `wholeProfiles`: whether strangers see whole profiles. Older
+ * versions do not know cards. They have stored only `publicProfiles`, and their default was `true`.
  */
 export type StoredProject = Omit<AsStored<Project, 'id'>, 'publicProfiles'> & {
   publicProfiles: boolean;
@@ -199,7 +199,7 @@ export const endedUsers: Collection<{ until: number }> = collection<{ until: num
   expires: ({ until }) => until,
 });
 
-/** A mail to a user and what its token is for. The mail may be sent already or not (docs/adr/0051). */
+/** A mail to a user and what its token is for. The mail may already be sent, or may still be waiting (docs/adr/0051). */
 export interface StoredMailing {
   kind: MailKind;
   address: string;
@@ -301,7 +301,7 @@ export const factors: Collection<FactorBook> = collection<FactorBook>({
 
 const noticesKeptMs = 24 * 3600 * 1000;
 
-/** Users whom a mail must tell of a change of their second factors, by `userKey`. The changes are in `factors`. */
+/** Users who must still get a mail about a change of their second factors, by `userKey`. The changes are in `factors`. */
 export const factorNotices: Collection<{ at: number }> = collection<{ at: number }>({
   name: 'factorNotices',
   kind: 'row',

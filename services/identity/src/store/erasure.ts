@@ -25,11 +25,12 @@ export interface DeletedUser {
 }
 
 /**
- * How long the id of an ended account stays taken, in ms. No event (7 days) and no mark (8 days) of the account stays as long.
+ * How long the id of an ended account stays taken, in ms. No event (7 days) and no mark (8 days) of the account stays that
+ * long.
  */
 export const keepEndedMs = 9 * 24 * 3600 * 1000;
 
-/** The limit of a read: more mails than a user ever has. */
+/** A read returns at most this many mails. No user ever has so many. */
 const mostMailings = 1_000;
 
 /** Ends accounts: deletes the user immediately and keeps a mark until the rest is erased. */
@@ -42,13 +43,13 @@ export class Erasure {
 
   /**
    * Deletes a user and stores the event. If `rev` is not the stored one, changes nothing and returns `stale`. From the deletion
-   * on, the user is not found and its names are free. The caller revokes its sessions afterwards.
+   * on, the user is not found and its names are free. The caller revokes the user's sessions afterwards.
    */
   async remove(user: User, event: EventEnvelope): Promise<'stored' | 'stale'> {
     const { seq } = event.aggregate;
     const mark = { seq, deletedAt: Date.parse(event.occurredAt) };
     const outcome = await changeUser(this.#documents, user, async () => {
-      // Noted before the deletion: as long as the user still exists, this has no effect.
+      // The end is noted before the deletion. While the user still exists, the note has no effect.
       await this.#noteEnd(user.projectId, endedIds(user));
       const id = userKey(user.projectId, user.id);
       const mails = await this.#documents.range(mailings, { ...within(id), limit: mostMailings });

@@ -59,7 +59,7 @@ export const factorBook = z.object({
   challenges: z.array(challenge),
   /** Sessions in which the user has proved their identity, and until when each proof is valid. */
   proofs: z.array(z.object({ sessionId: z.string(), until: time })),
-  /** Changes of which a mail must still tell the user, and when they were made. */
+  /** Changes about which the user must still get a mail, and when they were made. */
   notices: z.array(z.object({ kind: z.enum(noticeKinds), at: time })).optional(),
 });
 
@@ -70,9 +70,9 @@ export type StoredFactor = TotpFactor | PasskeyFactor;
 export type Enrolment = z.output<typeof enrolment>;
 export type Challenge = z.output<typeof challenge>;
 
-/** The most unfinished enrolments of a user, and the most unused challenges. The oldest are dropped first. */
+/** How many unfinished enrolments a user may have, and how many unused challenges. The oldest are dropped first. */
 const mostWaiting = 5;
-/** The most sessions with a proof. */
+/** How many sessions of a user may have a proof. */
 const mostProofs = 20;
 
 export const emptyBook: FactorBook = {

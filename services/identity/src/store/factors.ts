@@ -57,7 +57,7 @@ export class Factors {
     return this.#documents.erase(factors, key);
   }
 
-  /** Users whom a mail must tell of a change. */
+  /** Users who must still get a mail about a change. */
   async untold(limit: number): Promise<Whose[]> {
     const found = await this.#documents.range(factorNotices, { ...everything, limit });
     return found.map(({ id }) => ({ projectId: projectIn(id), userId: lastIn(id) }));
@@ -80,7 +80,7 @@ type Notice = NonNullable<FactorBook['notices']>[number];
 /** How long `noteTold` may take, in ms. */
 const noteMs = 10_000;
 
-/** The change of the row through which `untold` finds a user. */
+/** `untold` finds a user through a row. This is the change of that row. */
 function rowsOf(id: string, before: readonly Notice[] = [], after: readonly Notice[] = []) {
   if (before.length === 0 && after.length === 0) return [];
   const first = after[0];

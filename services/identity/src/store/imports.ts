@@ -14,7 +14,7 @@ export type ImportOutcome = 'stored' | { there: User } | 'deleted' | 'id-taken' 
 
 /** How many users one transaction stores. It is limited because a transaction blocks the event loop. */
 const atOnce = 300;
-/** How many rounds in a row may bring no outcome. This happens if concurrent imports hold the same ids each time. */
+/** How many rounds may bring no outcome, one after the other. A round brings none if concurrent imports hold the same ids. */
 const attempts = 10;
 
 /** Stores users of another backend. Such users begin without events, at `seq` 0 (docs/adr/0018). */
@@ -34,7 +34,7 @@ export class Imports {
     for (let left = some, inVain = 0; left.length > 0; left = left.filter((user) => !outcomes.has(user))) {
       if (inVain === attempts) throw new Error('Ids were neither free nor taken, again and again.');
       const before = outcomes.size;
-      // In the embedded form, nothing else in this loop gives other work a turn.
+      // In the embedded form, the rest of this loop lets no other work run. So this line does.
       await nextTurn();
       await this.#addSome(projectId, left.slice(0, atOnce), outcomes);
       inVain = outcomes.size === before ? inVain + 1 : 0;

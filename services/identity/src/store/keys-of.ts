@@ -34,8 +34,8 @@ export function revokedPlace(at: Date, sid = ''): string {
 }
 
 /**
- * The most characters of a name in a key. If a name is longer, a hash replaces the rest, because databases limit the size of
- * keys.
+ * How many characters of a name a key may contain. If a name is longer, a hash replaces the rest, because databases limit the
+ * size of keys.
  */
 const longest = 200;
 

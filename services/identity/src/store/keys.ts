@@ -3,7 +3,7 @@ import { keys, revokedKeys, type StoredKey } from './collections.ts';
 import { everything } from './keys-of.ts';
 import type { SigningKey } from './records.ts';
 
-/** The limit of a read: more keys than there ever are. */
+/** A read returns at most this many keys. There are never so many. */
 const most = 10_000;
 
 /** The signing keys of access tokens, and the ids of revoked ones. */

@@ -32,7 +32,7 @@ interface Row {
   put: StoredMailing | null;
 }
 
-/** The limit of a read: more mails than a user ever has. */
+/** A read returns at most this many mails. No user ever has so many. */
 const most = 1_000;
 
 /**
@@ -47,8 +47,8 @@ export class Mailings {
   }
 
   /**
-   * Notes a mail that is to be sent. Until then, the token of an earlier mail of this kind to the same address stays valid.
-   * Returns `false` if the user is gone.
+   * Notes a mail that is to be sent. Until the mail is sent, the token of an earlier mail of this kind to the same address
+   * stays valid. Returns `false` if the user is gone.
    */
   async add(user: Pick<User, 'projectId' | 'id'>, mail: NewMailing): Promise<boolean> {
     const key = `${user.projectId}|${user.id}`;
@@ -178,7 +178,7 @@ export class Mailings {
     make: (user: User, row: StoredMailing | undefined, doc: StoredUser) => UserChange | Promise<UserChange>,
   ): Promise<'stored' | 'stale' | Taken> {
     for (;;) {
-      // The user is read as settled, so that the rows read afterwards belong to this state of the user.
+      // Reads a settled state of the user, so that the rows that are read afterwards belong to the same state.
       const target = (await this.#documents.get(users, [key], { settled: true })).get(key);
       if (!target) return 'stale';
       const row = (await this.#documents.get(mailings, [id])).get(id)?.doc;

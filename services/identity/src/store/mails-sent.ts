@@ -14,8 +14,8 @@ export class MailsSent {
   }
 
   /**
-   * Counts a mail. Returns `false` if there are now more than `most` mails within the last hour. It counts first and compares
-   * then. So two simultaneous mails may both be refused, but they never exceed the limit.
+   * Counts a mail. Returns `false` if there are now more than `most` mails within the last hour. It first counts the mail and
+   * then compares. So two simultaneous mails may both be refused, but they never exceed the limit.
    * @param to The project, and a hash of the address.
    */
   async count(to: { projectId: string; hash: string }, most: number): Promise<boolean> {

@@ -38,8 +38,8 @@ export class People {
   }
 
   /**
-   * A project's users, newest first. If `search` (folded) is not empty, only users whose username, name or e-mail address
-   * contains it.
+   * A project's users, newest first. If `search` (folded) is not empty, returns only users whose username, name or e-mail
+   * address contains this text.
    */
   async list(projectId: string, search: string, { from, limit }: ListRange): Promise<ListPage<User>> {
     const all = within(projectId);

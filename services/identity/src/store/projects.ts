@@ -120,7 +120,7 @@ export class Projects {
     if (await this.#documents.erase(projects, id)) await this.#documents.clearIds(deletingProjects, [id]);
   }
 
-  /** All projects, or those of the ids in `only`, newest first. */
+  /** All projects, or only those whose ids are in `only`, newest first. */
   async list({ from, limit }: ListRange, only: readonly string[] | null = null): Promise<ListPage<Project>> {
     const above = 'after' in from ? from.after : '';
     const skip = 'skip' in from ? from.skip : 0;

@@ -16,14 +16,14 @@ export interface ProjectSettings {
   webOrigins: readonly string[];
   publicProfiles: ProjectAnswer['publicProfiles'];
   publicConnections: boolean;
-  /** The most MiB of files; null if the configuration decides. */
+  /** The quota of the project's files, in MiB; null if the configuration decides. */
   storageMib: number | null;
   /** The longest lifetime of the JWTs of the project's own backend, in seconds. */
   externalTokenMaxAge: number;
   /** Whether anybody may sign up. */
   signUp: 'open' | 'closed';
   requireVerifiedEmail: boolean;
-  /** The page of the application that links in mails lead to. */
+  /** The page of the application to which the links in mails lead. */
   mailLinkBase: string | null;
   mailTexts: ProjectAnswer['mailTexts'];
 }
@@ -170,7 +170,7 @@ export const failuresKeptMs = 24 * 3600_000;
 /** How long an account knows a client after a sign-in, in ms (spec#accounts-attempts-known-client). */
 export const clientKnownMs = 30 * 24 * 3600_000;
 /**
- * If a client signs in again within this time, in ms, the sign-in is not noted. So an account knows its clients this much
- * longer.
+ * If a client signs in again within this time, in ms, the sign-in is not noted. To make up for this, an account knows its
+ * clients this much longer than `clientKnownMs`.
  */
 export const renewMs = 3600_000;

@@ -21,7 +21,7 @@ export interface Revocation {
   judged?: string | undefined;
 }
 
-/** How many sessions one read gets. A user has few sessions. */
+/** How many sessions are read at a time. A user has few sessions. */
 const batch = 1_000;
 
 /** Sessions of users, and the list of revoked ones. */

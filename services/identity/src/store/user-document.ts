@@ -45,9 +45,9 @@ export function takenBy({ taken }: { taken: string }): Taken {
 type UserChange = Omit<DocumentChange<StoredUser>, 'in' | 'target'>;
 
 /**
- * Changes a stored user. Returns `stale` if the user is gone or its `rev` is not the given one. If a concurrent write keeps
- * `rev`, such as the replacement of a password hash, tries again.
- * @param change Gets the stored document and returns the change. If it returns `null`, nothing changes, and the result is
+ * Changes a stored user. Returns `stale` if the user is gone or its `rev` is not the given one. If a concurrent write, such as
+ * the replacement of a password hash, changes the user but keeps `rev`, tries again.
+ * @param change Gets the stored document and returns the change. If `change` returns `null`, nothing changes, and the result is
  * `stale`. May be called several times.
  */
 export async function changeUser(

@@ -14,8 +14,8 @@ export interface ExternalUser {
 
 /**
  * Verifies a JWT that a project's own key has signed. `iss` (the project's id), `aud`, `sub` and `exp` are required. The key
- * decides the algorithm, whatever the token names. The lifetime is `exp` − `iat`. If there is no `iat`, the lifetime is the
- * time left until `exp` (spec#accounts-external-max-age). Returns null if the token is invalid.
+ * decides the algorithm, whatever algorithm the token names. The lifetime is `exp` − `iat`. If there is no `iat`, the lifetime
+ * is the time left until `exp` (spec#accounts-external-max-age). Returns null if the token is invalid.
  * @param of.publicKey SPKI as PEM.
  * @param of.maxAge The longest lifetime, in seconds.
  */

@@ -10,8 +10,8 @@ export const accessLifetimeMs = 30 * 60_000;
 /** The times in a key's lifetime, in ms. */
 export interface KeyTimes {
   /**
-   * The time from the making of a key until it signs. This is longer than replicas, gateways and HTTP caches keep an older key
-   * set.
+   * A key begins to sign this long after it was made. Replicas, gateways and HTTP caches keep an older key set for a shorter
+   * time.
    */
   announceMs: number;
   /** How old a replica's knowledge of the keys may be. */

@@ -11,8 +11,9 @@ const askMs = 4_000;
 
 /**
  * Makes a notification of an event for a user. The id of the notification follows from the event. So if the event arrives
- * again, it makes no second notification. Makes none if it would have expired, or if the request was withdrawn. Makes none
- * either if the user's account has ended, or if the user has turned off the type (spec#notifications-settings).
+ * again, it makes no second notification. Makes no notification that would already have expired, and none for a request that
+ * was withdrawn. Makes none either if the user's account has ended, or if the user has turned off the type
+ * (spec#notifications-settings).
  */
 export async function addNotification(
   app: AppContext,

@@ -26,7 +26,7 @@ export function placed(place: string): Owner & { seq: number } {
   return { projectId, userId, seq: last - Number(at) };
 }
 
-/** A key above the places of all entries of a feed. */
+/** A key that sorts after the keys of all entries of a feed. */
 export function endOf(owner: Owner): string {
   // In the order of characters, `}` comes right after `|`.
   return `${feedKey(owner)}}`;

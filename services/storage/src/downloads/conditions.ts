@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { ApiError } from '@kith/base';
 import type { ByteRange } from '@kith/store/blobs';
 
-/** The facts about a file that the conditions of a request are compared with. */
+/** Facts about a file. The conditions of a request are compared with these facts. */
 export interface Validators {
   /** The file's strong tag, with its quotes. */
   etag: string;

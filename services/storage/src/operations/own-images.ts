@@ -2,7 +2,7 @@ import { ownImages } from '@kith/contracts';
 import { internalHandler } from '@kith/service';
 import type { AppContext } from '../app.ts';
 
-/** Returns to identity which of the given files are images that belong to the user. */
+/** Tells identity which of the given files are images that belong to the user. */
 export const ownImagesHandler = internalHandler(ownImages, async (body, { store, addresses }: AppContext) => {
   const { projectId, userId, fileIds } = body;
   const found = await Promise.all(fileIds.map((id) => store.find(projectId, id)));

@@ -6,7 +6,7 @@ import { z } from 'zod';
 import type { FileRecord } from '../file.ts';
 import { placedFile } from './place.ts';
 
-/** A note of bytes that may be stored without a file. The bytes are of an upload in progress, or of a deleted file. */
+/** A note of bytes that may be stored without a file. The bytes belong to an upload in progress, or to a deleted file. */
 export interface Loose {
   fileId: string;
   /** When to remove the bytes, Unix ms. */

@@ -36,7 +36,7 @@ export class Blocks implements AsyncIterable<Uint8Array> {
     this.#onRoom = onRoom;
   }
 
-  /** Whether the reader is behind. If more pieces are pushed nevertheless, they are kept, too. */
+  /** Whether the reader is behind. Even then, all pieces that are pushed are kept. */
   get isFull(): boolean {
     return this.#ready.length > 0;
   }

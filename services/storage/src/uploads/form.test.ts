@@ -11,7 +11,7 @@ import { type FormFile, readForm } from './form.ts';
 const mebibyte = 1024 * 1024;
 const digestOf = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex');
 
-/** Reads as slowly as a slow store. It finishes with each chunk before it asks for the next chunk. */
+/** Reads a file as slowly as a slow store would. Finishes each chunk before it asks for the next chunk. */
 async function readSlowly({ bytes }: FormFile): Promise<string> {
   const digest = createHash('sha256');
   for await (const chunk of bytes) {
@@ -35,7 +35,7 @@ beforeAll(async () => {
 });
 afterAll(() => void server.close());
 
-// A block has one mebibyte, and a piece that comes in has 64 KiB.
+// The size of a block is one mebibyte, and the size of an incoming piece is 64 KiB.
 it.each([0, 1, 65_535, mebibyte - 1, mebibyte, mebibyte + 1, 5 * mebibyte + 7])(
   'reads a file of %i bytes to its end, however slowly, and the fields on either side',
   async (size) => {

@@ -20,10 +20,10 @@ export interface FormFile {
 export type FormFields = Record<string, string>;
 
 /**
- * Reads a form as it comes in. When the file begins, hands it to `take`, with the fields that came before the file. When the
- * form is complete, resolves with all fields and with the result of `take`. The parts may come in any order. Throws
- * `request/invalid-multipart`, the codes of the upload, and whatever `take` throws. After an error, the rest of the form is
- * not read.
+ * Reads a form as it comes in. When the file begins, hands it to `take`, with the fields that came before the file. When the form
+ * is complete, resolves with all fields and with the result of `take`. The parts may come in any order. Throws
+ * `request/invalid-multipart`, an error with one of the codes in `upload`, or whatever `take` throws. After an error, the rest of
+ * the form is not read.
  */
 export async function readForm<T>(
   request: IncomingMessage,

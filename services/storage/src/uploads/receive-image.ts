@@ -56,7 +56,8 @@ export function imageReceiver(
         }
         format ??= await formatOf(Buffer.concat(head));
       }
-      // The file is opened here. A stream would open it later, when the form may have failed and the folder may be removed.
+      // The file is opened here, because a stream would open the file later. By then the form may have failed, and the folder may
+      // be gone.
       const sent = await open(path, 'wx', 0o600);
       try {
         await sent.writeFile(recognised(), { signal: receipt.signal });

@@ -38,25 +38,25 @@ export interface Receipt extends Intent {
 }
 
 /**
- * Decides what to do with a file. It only knows the fields that came before the file. Returns `undefined` if nothing is to be
- * stored.
+ * Decides what to do with a file. `before` holds only the fields that came before the file. Returns `undefined` if nothing is to
+ * be stored.
  */
 export type IntentOf = (file: FormFile, before: FormFields) => Promise<Intent | undefined>;
 
 const mebibyte = 1024 * 1024;
 /**
- * How long events of new files are gathered, in ms. If a few events are published together, this takes as many database
- * queries as one event.
+ * How long events of new files are gathered, in ms. A few events that are published together take only as many database queries
+ * as one event.
  */
 const gatherMs = 200;
 
 export type Draft = Pick<FileRecord, 'original' | 'bytes' | 'contentType' | 'name' | 'image'>;
 
 /**
- * Receives a file. Before the first byte is stored, a note says that there may be bytes under the upload's id. One write
- * stores the file's record and removes the note. So if a process dies, there is either the whole file or a note of what to
- * remove (docs/adr/0045). `intent` may be a function of the fields before the file. If this function resolves to `undefined`,
- * nothing is stored. But then the function has to have read the file's bytes.
+ * Receives a file. Before the first byte is stored, a note says that there may be bytes under the upload's id. One write stores
+ * the file's record and removes the note. So if a process dies, there is either the whole file or a note of what to remove
+ * (docs/adr/0045). `intent` may be a function of the fields before the file. If this function resolves to `undefined`, nothing is
+ * stored. In this case the function itself has to read the file's bytes before it resolves.
  */
 export async function receive(
   request: UploadRequest,
@@ -94,8 +94,8 @@ export async function receive(
         due = late;
       };
       const begun = receipt;
-      // `apart` stores the note without a row in the audit log, because the note is no file yet. That row is stored with the
-      // file's record.
+      // `apart` stores the note now, without the row for the audit log, because there is no file yet. The row is stored later,
+      // with the file's record.
       room = await apart(() => begin(app, begun, { due: late, quotas, onNote }));
       isBegun = true;
       return receipt.receiver.take(file, receipt);
@@ -111,8 +111,8 @@ export async function receive(
     const given = receipt;
     const left = await apart(() => abandon(app, given, request));
     if (left.record) return left.record;
-    // Another process removes the bytes, because the upload was too slow or the account has ended. This may also be why the
-    // upload has failed.
+    // Another process removes the bytes, because the upload was too slow or the account has ended. The upload may have failed for
+    // the same reason.
     if (Date.now() >= due || (isBegun && left.isOthers))
       throw new ApiError('request/timeout', { cause: error });
     throw error;
@@ -153,8 +153,8 @@ async function commit(
 ): Promise<FileRecord> {
   const owner = { projectId, userId };
   let record: FileRecord | undefined;
-  // This is read before the turn, so that other uploads need not wait for the read. Therefore, uploads that end at the same
-  // time may together exceed the project's quota.
+  // Changes of one account wait for each other. The project's bytes are read before this wait, so that no other upload waits for
+  // the read. Therefore, uploads that end at the same time may together exceed the project's quota.
   const projectBytes = await app.store.projectBytes(projectId);
   await changeAccount(app, owner, async (account) => {
     const { doc } = account;
@@ -176,7 +176,7 @@ async function commit(
 
 /**
  * Removes what was stored of a failed upload. First it gives up the upload for good, so that no other change can still make a
- * file of it. If the file has been made already, returns the file. `isOthers` says whether others remove the bytes. If
+ * file of it. If the file has been made already, returns the file. `isOthers` is true if somebody else removes the bytes. If
  * anything fails here, the upload's note stays. The remover then finds the bytes later by this note.
  */
 async function abandon(

@@ -6,7 +6,7 @@ export interface StoreOptions {
   signal: AbortSignal;
   /** Called with the first bytes. These are enough bytes to recognise a type, or all bytes if there are fewer. */
   onHead?: (head: Uint8Array) => void;
-  /** Called with the number of bytes so far. If this throws, the upload ends. */
+  /** Called with the number of bytes that have come so far. If this throws, the upload ends. */
   onSize?: (size: number) => void;
 }
 

@@ -55,9 +55,9 @@ async function dieAt(
   await world.stop();
   const work: DyingWork = { ...place.config, ...owner, ...prepared, act, number, ...(size && { size }) };
   const death = await runUntilDeath(child, work);
-  // If an account has ended, its bytes need no notes. They are found by the user's mark.
+  // If an account has ended, its bytes need no notes. The erasure finds the bytes by the user's mark.
   if (act !== 'erase') expectNoted(await place.held(owner));
-  // With `looseMs: 0`, what dead processes have left counts as old immediately.
+  // With `looseMs: 0`, the bytes that dead processes have left count as old immediately.
   await world.serve({ sweepEveryMs: 20, looseMs: 0 });
   await again?.(world, owner);
   const held = await waitFor(

@@ -39,8 +39,8 @@ export async function copyDatabases(
 }
 
 /**
- * Returns a function that reports whether an event had reached all its consumers at the time of this call. If a consumer has given
- * up an event, the event does not count as received.
+ * Reads how far each consumer has come. Returns a function that reports whether all consumers of an event had received it by then.
+ * If a consumer has given up an event, the event does not count as received.
  */
 async function arrivals(bus: NatsBus): Promise<CopyOptions['hasArrived']> {
   const consumers = await bus.consumers();

@@ -5,7 +5,7 @@ import type { Count } from '../counts.ts';
 /** Counts the documents of each collection in the services' files. */
 export function countDocuments(fileOf: (service: string) => string): Count[] {
   return serviceBackups.flatMap(({ service, declared }) => {
-    // Not opened read-only, because SQLite would then leave extra files beside the database.
+    // The database is not opened read-only, because SQLite would then leave extra files beside it.
     using db = new DatabaseSync(fileOf(service));
     return declared.collections.map(({ name: collection }) => {
       const documents = Number(db.prepare(`SELECT count(*) AS n FROM "${collection}"`).get()?.n);

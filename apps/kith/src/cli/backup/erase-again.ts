@@ -14,7 +14,8 @@ export function readErasures(path: string): ErasureNote[] {
     throw new StartError(`${path} cannot be read.`, { cause: error });
   }
   return text.split('\n').flatMap((line, at) => {
-    // A line that breaks off is from a process that died while it wrote the line. It had not erased anybody yet.
+    // A line that breaks off is from a process that died while it wrote the line. That process had not yet erased what the line
+    // names.
     if (!line.endsWith('}')) return [];
     try {
       return [erasureNote.parse(JSON.parse(line))];
@@ -25,8 +26,8 @@ export function readErasures(path: string): ErasureNote[] {
 }
 
 /**
- * Makes a restored installation erase users again. Identity treats them as users whose erasure it announced before the restore
- * (docs/adr/0028).
+ * Makes a restored installation erase users again. Identity handles these users as if it had announced their erasure before the
+ * restore (docs/adr/0028).
  */
 export async function eraseAgain(
   erased: readonly ErasureNote[],

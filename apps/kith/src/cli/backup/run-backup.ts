@@ -53,7 +53,10 @@ interface How {
   isSealed?: boolean;
 }
 
-/** Writes a sealed backup. Before they are sealed, the databases are in memory, so that no unsealed data gets to a disk. */
+/**
+ * Writes a sealed backup. Until the databases are sealed, their copies are in memory or in an encrypted folder, so that no unsealed
+ * data gets to a disk.
+ */
 async function writeSealedFolder(folder: string, passphrase: string, how: How) {
   const work = await makeWork(how.config.KITH_BACKUP_WORK);
   try {

@@ -126,7 +126,8 @@ async function prepare(restoring: Restoring, path: string, { quiet = false } = {
   progress('copied');
   const config = readConfig(platformConfig, {
     ...{ ...manifest.settings, ...env },
-    // Here the files' bytes are in the folder, even if they are copied elsewhere once the folder is complete.
+    // STORAGE_URL is left out, because the files' bytes are in the folder for now. If they belong elsewhere, they are copied there
+    // once the folder is complete.
     ...{ KITH_DATA: path, LOG_LEVEL: 'error', STORAGE_URL: undefined },
   });
   const log = createLogger({ name: 'kith', level: 'error' });
@@ -140,8 +141,8 @@ async function prepare(restoring: Restoring, path: string, { quiet = false } = {
     const folder = openDataFolder(path);
     await untilQuiet(folder, { config, log }).finally(() => folder.release());
   }
-  // This comes last, so that the restore does not wait for it. A project may have many users, and the installation erases them
-  // while it runs.
+  // This comes last, so that the restore does not wait for the erasures. A project may have many users, and the installation erases
+  // them while it runs.
   await deleteAgain(erased, join(path, 'identity.sqlite'));
 }
 

@@ -2,7 +2,7 @@ import { mkdir, rename, rm } from 'node:fs/promises';
 
 /**
  * Makes a folder completely or not at all. The folder first has another name (`….partial`), and is removed if making it fails. If a
- * killed process has left a folder with this name, it is removed before.
+ * killed process has left a folder `….partial`, this first removes that folder.
  */
 export async function whole<T>(path: string, make: (partial: string) => Promise<T>): Promise<T> {
   const partial = `${path}.partial`;
@@ -11,7 +11,7 @@ export async function whole<T>(path: string, make: (partial: string) => Promise<
   await mkdir(partial, { recursive: true, mode: 0o700 });
   try {
     const made = await make(partial);
-    // If an empty folder has the final name, this replaces it.
+    // If there is an empty folder with the final name, the new folder replaces it.
     await rename(partial, path);
     return made;
   } catch (error) {

@@ -8,7 +8,7 @@ const everyMs = 50;
 /** How long to wait for the end, in ms. A healthy process needs less: it stops taking work, and then has 25 s to finish. */
 const patienceMs = 120_000;
 
-/** Ends the installation that runs on the data folder in an orderly way. */
+/** Stops the installation that runs on the data folder. Requests in flight are answered first. */
 export const stopCommand: Command = {
   name: 'stop',
   summary: 'stop the platform that runs on the data folder',

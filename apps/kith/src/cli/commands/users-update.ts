@@ -3,7 +3,7 @@ import { accessConfig } from '../platform-access.ts';
 import { changeUser, usersOptions, userWord } from './users-shared.ts';
 import { yesOrNo, yesOrNoChoices } from './yes-or-no.ts';
 
-/** Changes the fields of a user that operators set. A field that is not given keeps its value. */
+/** Changes a user's role, reputation or verification. A field that is not given keeps its value. */
 export const updateUserCommand: Command = {
   name: 'users update',
   summary: 'change a user’s role, reputation or verification',

@@ -16,7 +16,7 @@ export function checkNode(version = process.versions.node): Finding[] {
   return check.findings;
 }
 
-/** Checks the clock by what the machine reports about it, and by the newest file in the folder. */
+/** Checks the clock. Something on the machine should keep the clock right, and no file in the folder may be from the future. */
 export function checkClock(folder: string): Finding[] {
   const check = new Check('clock');
   const newest = newestIn(folder);

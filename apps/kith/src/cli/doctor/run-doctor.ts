@@ -33,8 +33,8 @@ export async function runDoctor(given: Given, { env }: Surroundings): Promise<Re
 }
 
 /**
- * Reads a file in the format of a systemd unit's `EnvironmentFile`. Variables of the command itself take precedence over the
- * file's.
+ * Reads a file in the format of a systemd unit's `EnvironmentFile`. The variables in the file take precedence over the command's
+ * own environment.
  */
 function environmentOf(given: Given, env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const named = textOf(given, 'env-file');

@@ -15,8 +15,8 @@ const shape = z.object({
   unchanged: z.int(),
   rejected: z.int(),
   /**
-   * The length of the file of rejected lines when this progress was recorded. Any later bytes were written on the way to the next
-   * recorded progress.
+   * The length of the file of rejected lines when this progress was recorded. If the file is longer, the other bytes were written
+   * later, and the next progress was not recorded.
    */
   rejectedBytes: z.int(),
   /** In an import of users: the line up to which the users' profiles have been copied. */
@@ -46,8 +46,8 @@ export class ProgressFile {
   }
 
   /**
-   * Opens the record of the stopped import, or a new record with `restart`. Throws `StartError` if the imported file is not the
-   * same.
+   * Opens the record of the stopped import. With `restart`, begins a new record. Throws `StartError` if the record is of another
+   * import, or if the read part of the imported file has changed.
    */
   static async open(
     file: string,

@@ -18,7 +18,7 @@ import type { PlatformAccess } from '../platform-access.ts';
 const patienceMs = 60_000;
 const longestWaitMs = 5_000;
 
-/** The results of sent rows. The reason of a rejection may also come from this command. */
+/** The results of sent rows. Rows are rejected by the platform or by this command. */
 export type SentRows = Omit<ImportResult, 'rejected'> & {
   rejected: { row: number; reason: string; fields?: string[] | undefined }[];
 };

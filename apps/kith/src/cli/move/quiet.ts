@@ -50,7 +50,7 @@ export async function untilQuiet(
     const runtime = { bus, log, metrics: new Metrics(), nodeEnv: config.NODE_ENV };
     for (const manifest of services) {
       const store = { kind: 'sqlite', file: folder.file(`${manifest.name}.sqlite`) } as const;
-      // The erasures that happen here were noted before.
+      // ERASURES_FILE is left out, because the erasures that happen here are already in that file.
       const given = { config: { ...settings, ERASURES_FILE: undefined }, store, isSilent: true };
       running.push(await startByManifest(manifest, runtime, given));
     }

@@ -13,7 +13,10 @@ export type MovedCount = z.output<typeof count>;
 const shape = z.object({
   move: z.string(),
   prefix: z.string(),
-  /** The version of Kith that copies. Another version may have other schemas, so that version starts copying again. */
+  /**
+   * The version of Kith that copies the data. Another version may have other schemas. So if another version continues, copying
+   * starts again.
+   */
   version: z.string().default(''),
   /** The fingerprint of the data files when copying began. If the files have changed, copying starts again. */
   files: z.string(),
@@ -64,8 +67,8 @@ export function isBegun(folder: DataFolder, state: MoveState): boolean {
 }
 
 /**
- * Whether all data is copied and compared, and has not changed since. Either the first mark keeps platforms out, or the files are
- * untouched.
+ * Whether all data is copied and compared, and has not changed since. The data cannot have changed if the first mark keeps
+ * platforms out, or if the files are untouched.
  */
 export function isHandedOver(folder: DataFolder, state: MoveState): boolean {
   return state.counts !== undefined && (isMoved(folder.file('events.sqlite')) || isBegun(folder, state));

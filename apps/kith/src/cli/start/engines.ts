@@ -57,7 +57,8 @@ function plainly(
 }
 
 /**
- * Makes the users of the databases, and keeps the streams as long as the platform runs. Each process gets only its own credentials.
+ * Makes the users of the databases. Also starts the keeper of NATS' streams, which runs as long as the platform. Each process gets
+ * only its own credentials.
  */
 async function securely(
   engines: Engines,
