@@ -11,6 +11,9 @@ interface Mark {
   finishedAt?: Date;
 }
 
+/** How many documents are read at a time. By default, a server sends up to 16 MiB at a time. */
+const batchSize = 500;
+
 type MovedDocument = Document & { _id: string | number };
 
 /** The databases of a distributed platform, while one move fills them. */
@@ -93,7 +96,7 @@ export class Target implements AsyncDisposable {
   /** The checksum of a collection, without the documents that are about to expire. */
   async checksum(service: string, collection: string, firmAt: number): Promise<Checksum> {
     const sum = new Checksum();
-    for await (const document of this.#db(service).collection(collection).find()) {
+    for await (const document of this.#db(service).collection(collection).find({}, { batchSize })) {
       if (isFirm(document, firmAt)) sum.add(document);
     }
     return sum;
