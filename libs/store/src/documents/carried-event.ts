@@ -35,7 +35,7 @@ export class CarriedEvent {
     return carried.#with(changes, make);
   }
 
-  /** Does work whose changes carry no such event. */
+  /** Does work whose changes carry no event, even if an event waits for a change. */
   static without<T>(work: () => T): T {
     return carrying.exit(work);
   }

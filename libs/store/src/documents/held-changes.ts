@@ -19,7 +19,7 @@ export class HeldChanges {
   readonly #replies: Replies | undefined;
 
   /**
-   * @param replies The answers in the database whose changes are held. The work may also ask services with other databases.
+   * @param replies The answers of a database. Changes of this database are held. The work may also ask services with other databases.
    * @param refused If the work was done before and a change was refused: the position of that change, and the refusal.
    */
   constructor(replies: Replies | undefined, refused?: { at: number; refusal: Refusal }) {

@@ -110,8 +110,8 @@ export class Settler {
         return await this.#make(change, plan);
       } catch (error) {
         if (!(error instanceof NotAnnounced)) throw error;
-        // The driver may have sent a push twice, and the first push may still arrive. The first push names this change, so this
-        // change must never commit. The next attempt has a new `op`.
+        // The driver may have sent a push twice, and the first push may still arrive. Then the push would name this change after
+        // the change was counted. So this change must never commit: the next attempt has a new `op`.
         await Promise.all(error.counters.map((counter) => this.#provide(counter, until)));
       } finally {
         this.#making.delete(plan.op);
