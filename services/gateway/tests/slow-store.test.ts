@@ -1,4 +1,4 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { mkdtempDisposable } from 'node:fs/promises';
 import { type ClientRequest, type IncomingMessage, request } from 'node:http';
 import { tmpdir } from 'node:os';
@@ -12,14 +12,7 @@ import { type Blobs, openBlobs } from '@kith/store/blobs';
 import { createStore, unfinishedIn, waitFor } from '@kith/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { filePart, multipart } from '../../../tests/support/multipart.ts';
-import {
-  projectId,
-  send,
-  serveIssuer,
-  startTestGateway,
-  type TestGateway,
-  type TestIssuer,
-} from './harness.ts';
+import { projectId, serveIssuer, startTestGateway, type TestGateway, type TestIssuer } from './harness.ts';
 
 const mebibyte = 1024 * 1024;
 const secret = 'the secret that these suites sign with';
@@ -155,14 +148,9 @@ describe('a store that takes bytes slowly', () => {
     expect(answer?.statusCode).toBe(201);
     const { fileId, originalSize } = (await json(answer!)) as StoredFile;
     expect(originalSize).toBe(pieces * piece.length);
-    const { headers, text } = await send(port, {
-      path: `/v7/${projectId}/storage/files/${fileId}`,
-      headers: { range: 'bytes=-5' },
-    });
-    expect(text).toBe(piece.subarray(-5).toString());
-    const digest = createHash('sha256');
-    for (let at = 0; at < pieces; at++) digest.update(piece);
-    expect(headers.etag).toBe(`"${digest.digest('base64url')}"`);
+    const stored = await fetch(`http://127.0.0.1:${port}/v7/${projectId}/storage/files/${fileId}`);
+    const sent = Buffer.concat(Array.from({ length: pieces }, () => piece));
+    expect(Buffer.from(await stored.arrayBuffer()).equals(sent)).toBe(true);
     await blobs.removeAll(`${projectId}/`);
   }, 60_000);
 

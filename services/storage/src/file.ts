@@ -19,11 +19,9 @@ export function ownerOf(request: { projectId: string; caller: Caller }): Owner {
   return { projectId: request.projectId, userId: request.caller.userId };
 }
 
-/** The size and the digest of some bytes. */
+/** Some bytes as a record describes them. */
 export interface BytesRecord {
   size: number;
-  /** The SHA-256 of the bytes, in base64url. */
-  digest: string;
 }
 
 /** A rendered image. */

@@ -159,6 +159,39 @@ describe.each(availableEngines())('storage at the same time (%s)', (engine) => {
     await isEmpty(owner);
   });
 
+  it.each([
+    ['once it is noted', 201],
+    ['if noting it fails', 500],
+  ])('the bytes of an upload are whole only after it is noted: %s', async (_, status) => {
+    await world.serve();
+    const [owner, other] = [someone(), someone()];
+    const begin = FileStore.prototype.begin;
+    const gate = Promise.withResolvers<void>();
+    const holding = vi.spyOn(FileStore.prototype, 'begin').mockImplementation(async function (
+      this: FileStore,
+      ...note
+    ) {
+      holding.mockRestore();
+      await gate.promise;
+      if (status === 500) throw new Error('The store has failed.');
+      return begin.apply(this, note);
+    });
+    const bytes = Buffer.alloc(300_000, 'a');
+    const answering = world.upload(owner, bytes);
+    const isComing = async () => (await world.place.held(owner)).unfinished > 0;
+    await waitFor(isComing, { what: 'the first bytes' });
+    // These uploads are stored meanwhile. So there is time enough for the held one.
+    for (let round = 0; round < 5; round++) await world.delete(other, await world.file(other, bytes));
+    const keysOf = async (of: Owner) =>
+      (await world.place.held(of)).keys.filter((key) => key.includes(of.userId));
+    expect(await keysOf(owner)).toEqual([]);
+    gate.resolve();
+    const answer = await answering;
+    expect(answer?.status).toBe(status);
+    if (status === 201) await world.delete(owner, answer?.json.fileId);
+    await isEmpty(owner);
+  });
+
   it('an upload leaves nothing of a user whose account ends meanwhile', async () => {
     await world.serve({ sweepEveryMs: 20 });
     const owner = someone();

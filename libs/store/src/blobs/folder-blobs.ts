@@ -1,6 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
-import { access, type FileHandle, mkdir, open, opendir, rename, rm, rmdir, stat } from 'node:fs/promises';
+import {
+  access,
+  type FileHandle,
+  type FileReadResult,
+  mkdir,
+  open,
+  opendir,
+  rename,
+  rm,
+  rmdir,
+  stat,
+} from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { StartError } from '@kith/base';
 import { type BlobEntry, type Blobs, type ByteRange, checkKey } from './blobs.ts';
@@ -148,26 +159,39 @@ async function writeAll(file: FileHandle, chunk: Uint8Array): Promise<void> {
  * Buffers that files are read into. They are reused, because garbage collection of new ones would take longer than the reading.
  */
 const buffers: Buffer[] = [];
-const bufferBytes = 256 * 1024;
+const bufferBytes = 512 * 1024;
 const mostBuffers = 32;
 
+/** The bytes of a file. While the reader has a chunk, the next one is read. */
 async function* chunksOf(
   file: FileHandle,
   { start, end }: ByteRange = { start: 0, end: Number.POSITIVE_INFINITY },
 ): AsyncGenerator<Uint8Array> {
-  const buffer = buffers.pop() ?? Buffer.allocUnsafeSlow(bufferBytes);
+  const [first, second] = [freeBuffer(), freeBuffer()];
+  const readAt = (at: number, buffer: Buffer): Promise<FileReadResult<Buffer>> => {
+    const reading = file.read(buffer, 0, Math.min(bufferBytes, end - at + 1), at);
+    // The error is thrown when the reader asks for this chunk.
+    reading.catch(() => undefined);
+    return reading;
+  };
+  let reading: Promise<FileReadResult<Buffer>> | undefined = readAt(start, first);
   try {
-    for (let at = start; at <= end; ) {
-      const { bytesRead } = await file.read(buffer, 0, Math.min(bufferBytes, end - at + 1), at);
-      if (bytesRead === 0) break;
+    for (let at = start; reading; ) {
+      const { bytesRead, buffer }: FileReadResult<Buffer> = await reading;
       at += bytesRead;
-      yield buffer.subarray(0, bytesRead);
+      reading = bytesRead > 0 && at <= end ? readAt(at, buffer === first ? second : first) : undefined;
+      if (bytesRead > 0) yield buffer.subarray(0, bytesRead);
     }
-    // A reader that stops early may still be writing from the buffer, so the buffer is reused only after a complete read.
-    if (buffers.length < mostBuffers) buffers.push(buffer);
+    // A reader that stops early may still be writing from a buffer, so buffers are reused only after a complete read.
+    if (buffers.length < mostBuffers) buffers.push(first, second);
   } finally {
+    await reading?.catch(() => undefined);
     await file.close();
   }
+}
+
+function freeBuffer(): Buffer {
+  return buffers.pop() ?? Buffer.allocUnsafeSlow(bufferBytes);
 }
 
 async function* entriesBelow(folder: string, prefix: string): AsyncGenerator<BlobEntry> {

@@ -9,37 +9,51 @@ import {
 import { connect, type NetConnectOpts, type Socket } from 'node:net';
 import { freeChunk } from '@kith/service';
 
-const bufferBytes = 256 * 1024;
+/** If an answer has at least this many bytes, it pays to bypass the parser and to give up the connection. */
+export const longBytes = 512 * 1024;
+
+/** The size of the buffer of a connection. */
+const bufferBytes = 64 * 1024;
+/** The size of each of the two buffers of a long answer. With buffers of half or twice the size, downloads are slower. */
+const longBufferBytes = 512 * 1024;
+
+/** How a connection is read. */
+interface Reading {
+  /** Bytes are read into the first buffer. After each read, the order is reversed. */
+  buffers: Uint8Array[];
+  /** Takes the bytes that bypass the parser, and returns whether there is a free buffer for the next read. */
+  pass?: (chunk: Uint8Array) => boolean;
+}
+
+const readings = new WeakMap<Socket, Reading>();
+
+/** Buffers of long answers that have ended, for the next long answers. */
+const free: Uint8Array[] = [];
+const mostFree = 32;
+const freeBuffer = () => free.pop() ?? Buffer.allocUnsafeSlow(longBufferBytes);
 
 /**
- * If an answer has at least this many bytes, it pays to bypass the parser and to give up the connection. One read holds fewer
- * bytes than this.
- */
-export const longBytes = 2 * bufferBytes;
-
-/** Connections whose bytes bypass the parser. */
-const passages = new WeakMap<Socket, (chunk: Uint8Array) => void>();
-
-/**
- * Connections to services. Each connection reuses one buffer for all reads. Node's own connections allocate new memory for each
+ * Connections to services. Each connection reuses its buffers for all reads. Node's own connections allocate new memory for each
  * 64 KiB, and the parser copies the bytes once more. Collecting this garbage takes longer than sending the bytes
  * (bench/README.md, files).
  */
 export class ByteAgent extends Agent {
   override createConnection(options: ClientRequestArgs): Socket {
+    const reading: Reading = { buffers: [Buffer.allocUnsafeSlow(bufferBytes)] };
     const onRead = (length: number, buffer: Uint8Array): boolean => {
       const chunk = buffer.subarray(0, length);
-      const pass = passages.get(socket);
-      if (pass) pass(chunk);
+      if (reading.pass) return reading.pass(chunk);
       // The buffer can be reused, as the parser copies what it keeps.
-      else socket.emit('data', chunk);
-      // Once the bytes bypass the parser, each further read has to be asked for.
-      return !passages.has(socket);
+      socket.emit('data', chunk);
+      // If the bytes are to bypass the parser from now on, `passBytes` starts the next read.
+      return !reading.pass;
     };
+    const nextBuffer = () => reading.buffers.reverse()[0] as Uint8Array;
     const socket = connect({
       ...(options as NetConnectOpts),
-      onread: { buffer: Buffer.allocUnsafeSlow(bufferBytes), callback: onRead },
+      onread: { buffer: nextBuffer, callback: onRead },
     });
+    readings.set(socket, reading);
     return socket;
   }
 }
@@ -54,23 +68,29 @@ export async function passBytes(
   length: number,
 ): Promise<void> {
   const { socket } = reply;
+  const reading = readings.get(socket);
+  if (!reading) throw new TypeError('The connection is not of a ByteAgent.');
+  // While the bytes of one buffer are written, the other buffer is read into.
+  reading.buffers = [freeBuffer(), freeBuffer()];
   let left = length;
+  let writing = 0;
   const isPassed = new Promise<void>((resolve, reject) => {
-    const pass = (read: Uint8Array) => {
+    reading.pass = (read) => {
       const chunk = read.subarray(0, left);
       left -= chunk.length;
+      writing++;
       response.write(chunk, (error) => {
+        writing--;
         if (error) reject(error);
         else if (left > 0) socket.resume();
-        else resolve();
+        else if (writing === 0) resolve();
       });
+      return left > 0 && writing < 2;
     };
-    passages.set(socket, pass);
     // When this runs, the parser has handled the bytes that came with the head.
     process.nextTick(() => {
       const first = reply.read() as Uint8Array | null;
-      if (first) pass(first);
-      else socket.resume();
+      if (!first || reading.pass?.(first)) socket.resume();
     });
   });
   // When the connection ends, the parser reports an error, because it still waits for the bytes that bypassed it.
@@ -84,6 +104,8 @@ export async function passBytes(
   try {
     await Promise.race([isPassed, isBroken]);
     response.end();
+    // If an answer is broken off, a write may still use its buffers, so those are not reused.
+    socket.once('close', () => free.push(...reading.buffers.splice(0, mostFree - free.length)));
   } finally {
     gone.abort();
     isBroken.catch(() => undefined);

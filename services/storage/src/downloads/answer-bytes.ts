@@ -2,7 +2,7 @@ import { ApiError } from '@kith/base';
 import type { getFile, getFileVariant } from '@kith/contracts';
 import type { BytesAnswer, HttpRequest } from '@kith/service';
 import type { AppContext } from '../app.ts';
-import { type BytesRecord, blobKey, type FileRecord } from '../file.ts';
+import { type BytesRecord, blobKey, bytesIdOf, type FileRecord } from '../file.ts';
 import { wantedOf } from './conditions.ts';
 
 type DownloadRequest = HttpRequest<typeof getFile> | HttpRequest<typeof getFileVariant>;
@@ -18,7 +18,7 @@ export async function answerBytes(
 ): Promise<BytesAnswer> {
   const { file, variant, bytes } = of;
   const { size } = bytes;
-  const headers = headersOf(file, variant, bytes);
+  const headers = headersOf(file, variant);
   const wanted = wantedOf(incoming, {
     etag: headers.ETag as string,
     modifiedAt: file.createdAt,
@@ -40,11 +40,7 @@ export async function answerBytes(
   return { status, headers: all, body };
 }
 
-function headersOf(
-  file: FileRecord,
-  variant: string | undefined,
-  { digest }: BytesRecord,
-): Record<string, string> {
+function headersOf(file: FileRecord, variant: string | undefined): Record<string, string> {
   const name = variant === undefined ? file.name : `${variant}-${file.name}`;
   // This service rendered the images itself, so their bytes are always images. Browsers must never show the bytes of other
   // files as a page of the site.
@@ -54,7 +50,8 @@ function headersOf(
     'Content-Disposition': `${disposition}; filename="${asciiName(name)}"; filename*=UTF-8''${encoded(name)}`,
     'Content-Security-Policy': "default-src 'none'; sandbox",
     'Cache-Control': 'public, no-cache',
-    ETag: `"${digest}"`,
+    // The bytes under a key never change.
+    ETag: `"${bytesIdOf(file)}${variant === undefined ? '' : `.${variant}`}"`,
     'Last-Modified': new Date(file.createdAt).toUTCString(),
     'Accept-Ranges': 'bytes',
   };

@@ -9,8 +9,7 @@ import {
 } from '@kith/contracts';
 import { nameUsers, uploadHandler } from '@kith/service';
 import type { AppContext } from '../app.ts';
-import type { FileRecord, Owner } from '../file.ts';
-import type { FormFile } from '../uploads/form.ts';
+import { blobKey, type FileRecord, type Owner } from '../file.ts';
 import { type IntentOf, receive } from '../uploads/receive.ts';
 import { fileReceiver } from '../uploads/receive-file.ts';
 import { imageReceiver } from '../uploads/receive-image.ts';
@@ -40,14 +39,15 @@ export const importFile = uploadHandler(spec, async (request, app: AppContext): 
     const asking = { requestId, deadline: Date.now() + askMs };
     const userId = (await nameUsers(app.bus, { projectId, names: [name] }, asking))(name);
     if (userId === undefined) {
-      await digestOf(file);
+      await digestOf(file.bytes);
       told = rejection('user-not-found');
       return undefined;
     }
     const owner = { projectId, userId };
     const there = await app.store.made(await app.store.account(owner), row.id);
     if (there) {
-      told = comparison({ row, owner, name: file.name, digest: await digestOf(file) }, there);
+      const [sent, stored] = [await digestOf(file.bytes), await storedDigest(app, there)];
+      told = comparison({ row, owner, name: file.name, isSame: sent === stored }, there);
       return undefined;
     }
     return {
@@ -67,7 +67,7 @@ export const importFile = uploadHandler(spec, async (request, app: AppContext): 
 });
 
 function comparison(
-  { row, owner, name, digest }: { row: BodyOf<typeof spec>; owner: Owner; name: string; digest: string },
+  { row, owner, name, isSame }: { row: BodyOf<typeof spec>; owner: Owner; name: string; isSame: boolean },
   there: FileRecord,
 ): ImportResult {
   if (there.userId !== owner.userId) return rejection('id-taken');
@@ -76,7 +76,7 @@ function comparison(
     kind: isImage !== (row.kind === 'image'),
     name: name !== there.name,
     createdAt: Date.parse(row.createdAt) !== there.createdAt,
-    path: !isImage && row.kind === 'file' && digest !== there.original.digest,
+    path: !isImage && row.kind === 'file' && !isSame,
   };
   const fields = Object.entries(differs).flatMap(([field, isSo]) => (isSo ? [field] : []));
   if (fields.length > 0) return rejection('conflict', fields);
@@ -87,8 +87,14 @@ function rejection(reason: ImportReason, fields?: string[]): ImportResult {
   return { imported: 0, unchanged: 0, rejected: [{ row: 0, reason, ...(fields && { fields }) }] };
 }
 
-/** Reads the bytes to their end, so that the sender gets to read the answer. Returns the digest of the bytes. */
-async function digestOf({ bytes }: FormFile): Promise<string> {
+/** The digest of a stored file; `undefined` if the file is an image, or if its bytes are being removed. */
+async function storedDigest({ blobs }: AppContext, file: FileRecord): Promise<string | undefined> {
+  const bytes = file.image ? undefined : await blobs.read(blobKey(file));
+  return bytes && digestOf(bytes);
+}
+
+/** Reads bytes to their end and returns their digest. A sender has to send all bytes before it reads the answer. */
+async function digestOf(bytes: AsyncIterable<Uint8Array>): Promise<string> {
   const digest = createHash('sha256');
   for await (const chunk of bytes) digest.update(chunk);
   return digest.digest('base64url');

@@ -31,7 +31,6 @@ export type StoredFileRow = Omit<FileRecord, 'id' | 'projectId' | 'userId' | 'cr
 
 const whole = z.int().nonnegative();
 const formats = ['jpeg', 'png', 'webp', 'gif', 'avif'] as const satisfies readonly ImageFormat[];
-const bytes = { size: whole, digest: z.string() };
 
 /** The accounts of users. Their keys are `<project>|<user>`. */
 export const accounts: Collection<StoredAccount> = collection<StoredAccount>({
@@ -60,7 +59,7 @@ export const files: Collection<StoredFileRow> = collection<StoredFileRow>({
   version: 1,
   schema: z.object({
     bytesId: z.string().optional(),
-    original: z.object(bytes),
+    original: z.object({ size: whole }),
     bytes: whole,
     contentType: z.string(),
     name: z.string(),
@@ -70,7 +69,7 @@ export const files: Collection<StoredFileRow> = collection<StoredFileRow>({
         quality: whole,
         width: whole,
         height: whole,
-        variants: z.record(z.string(), z.object({ ...bytes, width: whole, height: whole })),
+        variants: z.record(z.string(), z.object({ size: whole, width: whole, height: whole })),
       })
       .optional(),
   }),

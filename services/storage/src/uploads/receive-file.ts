@@ -11,14 +11,14 @@ export function fileReceiver({ blobs }: AppContext): Receiver<Draft> {
   return {
     async take({ name, bytes }, receipt) {
       let head: Uint8Array = new Uint8Array();
-      const original = await storeBytes(blobs, blobKey(receipt), bytes, {
-        signal: receipt.signal,
+      const size = await storeBytes(blobs, blobKey(receipt), bytes, {
+        ...{ noted: receipt.noted, signal: receipt.signal },
         onHead: (first) => {
           head = first;
         },
         onSize: receipt.checkRoom,
       });
-      return { name, original, bytes: original.size, contentType: await typeOf(head) };
+      return { name, original: { size }, bytes: size, contentType: await typeOf(head) };
     },
     finish: async (draft) => draft,
   };

@@ -72,20 +72,21 @@ export function imageReceiver(
       const folder = folderOf(receipt);
       const made = await renderer.render({ path, format, sizes, quality, folder, signal: receipt.signal });
       const all = [made.original, ...Object.values(made.variants)];
+      await receipt.noted;
       receipt.checkRoom(all.reduce((sum, { size }) => sum + size, 0));
       const store = async (one: Rendered, variant?: string): Promise<RenderedRecord> => {
         const key = blobKey(receipt, variant);
-        const stored = await storeBytes(blobs, key, createReadStream(one.path), { signal: receipt.signal });
-        return { ...stored, width: one.width, height: one.height };
+        const size = await storeBytes(blobs, key, createReadStream(one.path), receipt);
+        return { size, width: one.width, height: one.height };
       };
-      const { size, digest, width, height } = await store(made.original);
+      const { size, width, height } = await store(made.original);
       const variants: Record<string, RenderedRecord> = {};
       for (const [variant, one] of Object.entries(made.variants))
         variants[variant] = await store(one, variant);
       const bytes = [size, ...Object.values(variants).map((one) => one.size)];
       const draft: Draft = {
         name,
-        original: { size, digest },
+        original: { size },
         bytes: bytes.reduce((sum, one) => sum + one, 0),
         contentType: `image/${format}`,
         image: { format, quality, width, height, variants },

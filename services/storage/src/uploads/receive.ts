@@ -32,8 +32,11 @@ export interface Intent extends Owner {
 export interface Receipt extends Intent {
   /** The id under which the bytes are stored. It becomes the file's id, except for an imported file, which has its own id. */
   id: string;
+  /** Aborted when the request ends, and when the upload cannot be noted. */
   signal: AbortSignal;
-  /** Throws `storage/quota-exceeded` if there is no room for this many bytes. */
+  /** Resolves when the upload is noted. Before that, no bytes may be whole in the store. */
+  noted: Promise<void>;
+  /** Throws `storage/quota-exceeded` if there is no room for this many bytes. Until the upload is noted, there always is. */
   checkRoom(bytes: number): void;
 }
 
@@ -53,9 +56,9 @@ const gatherMs = 200;
 export type Draft = Pick<FileRecord, 'original' | 'bytes' | 'contentType' | 'name' | 'image'>;
 
 /**
- * Receives a file. Before the first byte is stored, a note says that there may be bytes under the upload's id. One write stores
- * the file's record and removes the note. So if a process dies, there is either the whole file or a note of what to remove
- * (docs/adr/0045). `intent` may be a function of the fields before the file. If this function resolves to `undefined`, nothing is
+ * Receives a file. Before its bytes are whole in the store, a note says that there may be bytes under the upload's id. Until
+ * then, the store itself removes bytes that are not whole. One write stores the file's record and removes the note. So if a
+ * process dies, there is either the whole file or a note of what to remove (docs/adr/0045). `intent` may be a function of the fields before the file. If this function resolves to `undefined`, nothing is
  * stored. In this case the function itself has to read the file's bytes before it resolves.
  */
 export async function receive(
@@ -76,28 +79,12 @@ export async function receive(
   const projectBytes =
     request.storageMib === undefined ? app.quotas.projectBytes : request.storageMib * mebibyte;
   const quotas = { ...app.quotas, projectBytes };
-  let receipt: Receipt | undefined;
-  let due: number | undefined;
-  let isBegun = false;
+  let receipt: NotedReceipt | undefined;
   try {
     const { fields, taken } = await readForm(request.incoming, upload, async (file, before) => {
       const intended = typeof intent === 'function' ? await intent(file, before) : intent;
       if (!intended) return undefined;
-      const id = randomUUID();
-      let room = 0;
-      const checkRoom = (bytes: number) => {
-        if (bytes > room) throw new ApiError('storage/quota-exceeded');
-      };
-      receipt = { ...intended, id, signal: request.signal, checkRoom };
-      const late = Date.now() + app.looseMs;
-      const onNote = () => {
-        due = late;
-      };
-      const begun = receipt;
-      // `apart` stores the note now, without the row for the audit log, because there is no file yet. The row is stored later,
-      // with the file's record.
-      room = await apart(() => begin(app, begun, { due: late, quotas, onNote }));
-      isBegun = true;
+      receipt = noteUpload(app, request, { intent: intended, quotas });
       return receipt.receiver.take(file, receipt);
     });
     if (!receipt) return undefined;
@@ -107,13 +94,18 @@ export async function receive(
     app.relay.kick({ within: gatherMs });
     return record;
   } catch (error) {
-    if (due === undefined || !receipt) throw error;
+    if (!receipt) throw error;
     const given = receipt;
+    const isNoted = await given.noted.then(
+      () => true,
+      () => false,
+    );
+    if (!given.mayBeNoted) throw error;
     const left = await apart(() => abandon(app, given, request));
     if (left.record) return left.record;
     // Another process removes the bytes, because the upload was too slow or the account has ended. The upload may have failed for
     // the same reason.
-    if (Date.now() >= due || (isBegun && left.isOthers))
+    if (Date.now() >= given.due || (isNoted && left.isOthers))
       throw new ApiError('request/timeout', { cause: error });
     throw error;
   } finally {
@@ -121,26 +113,58 @@ export async function receive(
   }
 }
 
+interface NotedReceipt extends Receipt {
+  /** When others may remove the upload's bytes, Unix ms. */
+  due: number;
+  /** Whether the note may be stored. */
+  mayBeNoted: boolean;
+}
+
+/** Begins to note an upload, while the first bytes come in. If it cannot be noted, aborts its signal with the error. */
+function noteUpload(
+  app: AppContext,
+  request: UploadRequest,
+  { intent, quotas }: { intent: Intent; quotas: Quotas },
+): NotedReceipt {
+  const refused = new AbortController();
+  let room = Number.POSITIVE_INFINITY;
+  const receipt: NotedReceipt = {
+    ...intent,
+    id: randomUUID(),
+    due: Date.now() + app.looseMs,
+    mayBeNoted: false,
+    signal: AbortSignal.any([request.signal, refused.signal]),
+    noted: Promise.resolve(),
+    checkRoom: (bytes) => {
+      if (bytes > room) throw new ApiError('storage/quota-exceeded');
+    },
+  };
+  // `apart` stores the note now, without the row for the audit log, because there is no file yet. The row is stored later, with the
+  // file's record.
+  receipt.noted = apart(() => begin(app, receipt, quotas)).then((left) => {
+    room = left;
+  });
+  receipt.noted.catch((error) => refused.abort(error));
+  return receipt;
+}
+
 /**
  * Notes that an upload begins, and resolves with the number of bytes that may still be stored. If there is no room, nothing is
  * noted.
  */
-async function begin(
-  { store, turns }: AppContext,
-  { id, projectId, userId }: Receipt,
-  { due, quotas, onNote }: { due: number; quotas: Quotas; onNote: () => void },
-): Promise<number> {
+async function begin({ store, turns }: AppContext, receipt: NotedReceipt, quotas: Quotas): Promise<number> {
+  const { id, projectId, userId, due } = receipt;
   const owner = { projectId, userId };
-  const [isErased, projectBytes] = await Promise.all([
-    store.erased.has(owner),
-    store.projectBytes(projectId),
-  ]);
-  if (isErased) throw new ApiError('auth/unauthorized');
+  // Read while the account is read.
+  const read = Promise.all([store.erased.has(owner), store.projectBytes(projectId)]);
+  read.catch(() => undefined);
   let room = 0;
   await changeAccount({ store, turns }, owner, async (account) => {
+    const [isErased, projectBytes] = await read;
+    if (isErased) throw new ApiError('auth/unauthorized');
     room = Math.min(quotas.userBytes - account.doc.bytes, quotas.projectBytes - projectBytes);
     if (room <= 0) throw new ApiError('storage/quota-exceeded');
-    onNote();
+    receipt.mayBeNoted = true;
     return store.begin(account, id, due);
   });
   return room;
@@ -153,11 +177,13 @@ async function commit(
 ): Promise<FileRecord> {
   const owner = { projectId, userId };
   let record: FileRecord | undefined;
-  // Changes of one account wait for each other. The project's bytes are read before this wait, so that no other upload waits for
+  // Changes of one account wait for each other. The project's bytes are read during this wait, so that no other upload waits for
   // the read. Therefore, uploads that end at the same time may together exceed the project's quota.
-  const projectBytes = await app.store.projectBytes(projectId);
+  const read = app.store.projectBytes(projectId);
+  read.catch(() => undefined);
   await changeAccount(app, owner, async (account) => {
     const { doc } = account;
+    const projectBytes = await read;
     // If the note is gone, the upload took too long, or the account has ended. Then another process removes the upload's bytes.
     if (!isNoted(account, id)) throw new ApiError('request/timeout');
     if (doc.bytes + draft.bytes > quotas.userBytes) throw new ApiError('storage/quota-exceeded');

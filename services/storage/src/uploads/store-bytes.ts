@@ -1,8 +1,8 @@
-import { createHash } from 'node:crypto';
 import type { Blobs } from '@kith/store/blobs';
-import type { BytesRecord } from '../file.ts';
 
 export interface StoreOptions {
+  /** The bytes become whole in the store only after this has resolved. */
+  noted: Promise<void>;
   signal: AbortSignal;
   /** Called with the first bytes. These are enough bytes to recognise a type, or all bytes if there are fewer. */
   onHead?: (head: Uint8Array) => void;
@@ -13,14 +13,13 @@ export interface StoreOptions {
 /** How many bytes it takes to recognise a type. */
 export const headBytes = 4_100;
 
-/** Stores bytes under a key, and returns their number and digest. */
-export async function storeBytes(
+/** Stores bytes under a key, and returns their number. */
+export function storeBytes(
   blobs: Blobs,
   key: string,
   source: AsyncIterable<Uint8Array>,
-  { signal, onHead, onSize }: StoreOptions,
-): Promise<BytesRecord> {
-  const digest = createHash('sha256');
+  { noted, signal, onHead, onSize }: StoreOptions,
+): Promise<number> {
   let size = 0;
   let head: Uint8Array[] | undefined = onHead ? [] : undefined;
   const tellHead = () => {
@@ -34,12 +33,12 @@ export async function storeBytes(
       if (head) head.push(Buffer.from(chunk.subarray(0, headBytes)));
       size += chunk.length;
       onSize?.(size);
-      digest.update(chunk);
       if (size >= headBytes) tellHead();
       yield chunk;
     }
     tellHead();
+    await noted;
+    onSize?.(size);
   }
-  await blobs.put(key, watched(), { signal });
-  return { size, digest: digest.digest('base64url') };
+  return blobs.put(key, watched(), { signal });
 }
