@@ -132,7 +132,7 @@ function printRow({ method, operation, input, list, startsSession }: ClientMetho
   if (operation.kind === 'download') row.givesBytes = true;
   if (takesKey(operation)) row.takesKey = true;
   if (input.length > 0) row.takesInput = true;
-  // A GET has no body. So all input that is not in its path is in its query.
+  // A GET has no body. So all input that is not in the path is in the query.
   const keys = Object.keys(query.shape);
   if (verb !== 'GET' && keys.length > 0) row.query = keys;
   return `${method}: ${JSON.stringify(row)},`;

@@ -19,7 +19,7 @@ export class CarriedEvent {
   isStored = false;
 
   /**
-   * @param outbox The outbox of the database whose change is to carry the event. The work may also ask services with
+   * @param outbox The outbox of a database. A change in this database carries the event. The work may also ask services with
    * other databases.
    * @param make Makes the event; returns `undefined` if a change must not carry it.
    */

@@ -13,7 +13,9 @@ export class HeldChanges {
   readonly changes: AnyChange[] = [];
   readonly #after: (() => unknown)[] = [];
   #refused: { at: number; refusal: Refusal } | undefined;
-  /** Whether the work is under way. If parts of it still run after its end, their changes are made as usual. */
+  /**
+   * Whether the work is under way. If parts of the work still run after its end, the changes of these parts are made as usual.
+   */
   isOpen = true;
 
   readonly #replies: Replies | undefined;
@@ -28,8 +30,8 @@ export class HeldChanges {
   }
 
   /**
-   * The `HeldChanges` of the work under way here, if any. With `replies`, it is returned only if it holds the changes of the
-   * database that `replies` belong to.
+   * The `HeldChanges` of the work that calls this, if the changes of that work are held. With `replies`, it is returned only if
+   * it holds the changes of the database that `replies` belong to.
    */
   static current(replies?: Replies): HeldChanges | undefined {
     const held = holding.getStore();
