@@ -51,7 +51,7 @@ describe.each(forms)('a backup of the %s form', (form) => {
     await rm(root, { recursive: true, force: true });
   });
 
-  /** The environment for commands. It says where a platform is, or where a backup is to be restored. */
+  /** The environment variables that tell a command where a platform is, or where to restore a backup. */
   const envOf = (name: string): NodeJS.ProcessEnv =>
     engines
       ? {

@@ -5,8 +5,8 @@ import { ecKey, privateKey } from './support/keys.ts';
 
 const json = 'application/json';
 
-// Tests the parts of the endpoints of spec#conventions-core that tests/surface does not check: the bytes of bodies and ids, other
-// forms of keys, and logs.
+// Tests the endpoints of spec#conventions-core. tests/surface tests them, too, but does not check the following: the bytes of bodies
+// and ids, other forms of keys, and logs.
 describe.each(availableEngines())('core endpoints (%s)', (engine) => {
   let platform: TestPlatform;
   let ada: TestUser;
@@ -134,7 +134,7 @@ describe.each(availableEngines())('core endpoints (%s)', (engine) => {
   });
 });
 
-/** All pieces of 20 neighbouring characters: the pieces of the key itself, and the pieces of the text that the key decodes to. */
+/** Returns all pieces of 20 neighbouring characters of the key. Does the same with the text that the key decodes to. */
 function parts(key: string): string[] {
   const texts = [key, Buffer.from(key, 'base64').toString('latin1')];
   return texts

@@ -202,7 +202,8 @@ describe.runIf(availableEngines().includes('containers'))('the credentials', () 
     ['gateway', `$JS.API.STREAM.PURGE.${prefix.toUpperCase()}_DEAD`],
     ['identity', `$JS.API.STREAM.PURGE.${prefix.toUpperCase()}_EVENTS`],
     ['identity', `$JS.API.CONSUMER.DELETE.${prefix.toUpperCase()}_EVENTS.connections-profiles`],
-    // Each of these requests may name any subject. If the request were allowed, the server would deliver messages to this subject.
+    // In each of these requests, the sender could name any subject to which the server then delivers messages. So these requests must
+    // be refused.
     ['connections', `$JS.API.CONSUMER.CREATE.${prefix.toUpperCase()}_EVENTS.connections-profiles`],
     ['connections', `$JS.API.CONSUMER.CREATE.${prefix.toUpperCase()}_EVENTS.connections-profiles.x`],
     ['connections', `$JS.API.CONSUMER.DURABLE.CREATE.${prefix.toUpperCase()}_EVENTS.connections-profiles`],

@@ -41,7 +41,7 @@ async function startOne(engine: string): Promise<Running> {
   const kept = undo.move();
   return {
     url,
-    // The signal goes to the whole process group, as from a supervisor. So the process gets the signal twice.
+    // This sends the signal to the whole process group, as a supervisor does. So the process gets the signal twice.
     terminate: () => kith.signal('SIGTERM'),
     exited: kith.exited,
     [Symbol.asyncDispose]: () => kept.disposeAsync(),

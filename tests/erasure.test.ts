@@ -88,7 +88,7 @@ describe.each(availableEngines())('a busy user who leaves (%s)', (engine) => {
       body: { ...newcomer, email: `2${email}` },
     })) as Session;
     const answers = [`${gone.id}|identity.update-user|`, '|-|identity.sign-up|'];
-    // The audit log and its events name the user by the last word, as the actor or as the target of a change.
+    // The last word stands for the user in the audit log and its events, as the actor or as the target of a change.
     const words = [...wordsOfHers, ...answers, `user:${gone.id}`];
 
     // This consumer fails on every event, so every event becomes a dead letter.
@@ -109,7 +109,7 @@ describe.each(availableEngines())('a busy user who leaves (%s)', (engine) => {
 
     await platform.call('DELETE', `/v7/${id}/users/${gone.id}`, { token: gone.accessToken });
     await platform.call('DELETE', `/v7/${id}/users/${second.user.id}`, { token: second.accessToken });
-    // Waits for the end of the dead letters first, because reading the dead letters costs the platform less than reading everything.
+    // First waits until no dead letter contains these words. To read the dead letters costs the platform less than to read everything.
     const isWithdrawn = async () => {
       const text = await letters();
       return !inEvents.some((word) => text.includes(word));

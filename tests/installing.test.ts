@@ -18,7 +18,7 @@ const lock: Lock = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf
 const supportFile = (name: string) => fileURLToPath(new URL(`support/${name}`, import.meta.url));
 const main = 'apps/kith/src/cli/main.ts';
 
-/** The third-party packages among the paths of a lock file. */
+/** Filters the paths of a lock file: returns the paths of third-party packages. */
 const ofOthers = (paths: Iterable<string>) =>
   [...paths].filter((path) => /node_modules\/(?!@kith\/)/.test(path));
 

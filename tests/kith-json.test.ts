@@ -112,7 +112,8 @@ describe('--json', () => {
       const words = [...name.split(' '), ...(called.get(name) ?? [])];
       const wrong = await run([...words, '--nonsense']);
       expect([wrong.code, errorOf(wrong)]).toEqual([2, { code: 'usage', message: expect.any(String) }]);
-      // There is no platform to work on, so all commands fail, except `completion`. That command fails only for wrong words.
+      // There is no platform to work on, so all commands fail, except `completion`. `completion` needs no platform: it fails only if
+      // the words of the command line are wrong.
       if (name === 'completion') return;
       const env = { KITH_DATA: '/dev/null/kith', KITH_URL: 'http://127.0.0.1:9', KITH_CWD: folder };
       const again = name === 'restore' ? ['restore', randomUUID()] : words;

@@ -176,8 +176,8 @@ describe('an installation whose machine died', () => {
     expect(restored).toEqual([]);
   }, 60_000);
 
-  // The files look as they would after a power failure with `synchronous=NORMAL`, or if somebody had put back an older copy of a file.
-  // The log shows that later changes existed.
+  // The files look as they would after a power failure with `synchronous=NORMAL`. They would look the same if somebody had put back an
+  // older copy of a file. The log shows that later changes existed.
   it.each(subsets(['connections', 'notifications']).map((lost) => ({ lost })))(
     'shows users as identity has them after it lost changes and $lost lost theirs',
     async ({ lost }) => {

@@ -6,8 +6,8 @@ import { afterEach, expect, it, vi } from 'vitest';
 
 afterEach(() => vi.restoreAllMocks());
 
-// This test is about the embedded form. On NATS, each service has a user, whose rights have the same effect
-// (tests/credentials.test.ts).
+// This test is about the embedded form. On NATS, each service signs in as a user of its own, and the rights of this user limit the
+// service in the same way (tests/credentials.test.ts).
 it('in the embedded form a service may do what its manifest says, and nothing else', async () => {
   const starts = services.map((manifest) => vi.spyOn(manifest, 'start'));
   await using _platform = await startPlatform({ engine: 'embedded' });

@@ -91,7 +91,7 @@ describe.skipIf(!browser)('the reference page in Chromium', { timeout: 120_000 }
 
     const operation = block(page, 'get', '/v7/{projectId}/connections');
     await operation.locator('.opblock-summary-control').click();
-    // Nothing has named a project to the page yet.
+    // The page does not know any project yet.
     for (const shown of [rename, operation]) expect(await projectField(shown).inputValue()).toBe('');
     await operation.locator('tr[data-param-name="limit"] input').fill('7');
     const { input, authorize, close } = await tokenField(page);

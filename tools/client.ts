@@ -28,7 +28,7 @@ import type { UploadSource } from '../upload-options.ts';
 /** What JSON can hold. */
 export type Json = string | number | boolean | null | Json[] | { [key: string]: Json };
 
-/** Codes that any call may be answered with: those of the layers before the operation. */
+/** Error codes that every call may get, because the layers before the operation use them. */
 export type CommonErrorCode = ${quoted(common)};
 
 /** Every code of the API. */
@@ -36,12 +36,12 @@ export type ErrorCode = CommonErrorCode | ${quoted(own)};
 
 ${[...printer.declarations].map(([name, type]) => `export interface ${name} ${type}`).join('\n\n')}
 
-/** What each method takes, gives and may be refused with, by its name in the client. */
+/** The input, the output and the error codes of each method, by the method's name in the client. */
 export interface Methods {
 ${methodTypes}
 }
 
-/** The same of the methods that an application's own back end has beside those. */
+/** The same for the further methods of an application's own back end. */
 export interface ServerMethods {
 ${serverTypes}
 }
@@ -132,7 +132,7 @@ function printRow({ method, operation, input, list, startsSession }: ClientMetho
   if (operation.kind === 'download') row.givesBytes = true;
   if (takesKey(operation)) row.takesKey = true;
   if (input.length > 0) row.takesInput = true;
-  // A GET has no body. So all input that is not in its path is in its query.
+  // A GET has no body. So all input that is not in the path is in the query.
   const keys = Object.keys(query.shape);
   if (verb !== 'GET' && keys.length > 0) row.query = keys;
   return `${method}: ${JSON.stringify(row)},`;

@@ -7,8 +7,8 @@ import { dictionary } from '@zxcvbn-ts/language-common';
 const most = 10_000;
 const shortest = 8;
 /**
- * How many characters of a hash are kept. They hold 36 bits. So one uncommon password in 19 million is mistaken for a common
- * password.
+ * How many characters of a hash are kept. These characters hold 36 bits. With so few bits, one uncommon password in 19 million is
+ * mistaken for a common password.
  */
 const hashCharacters = 6;
 const file = 'services/identity/src/common-passwords.ts';

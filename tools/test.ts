@@ -62,8 +62,8 @@ async function vitest(): Promise<number> {
     ['node_modules/vitest/vitest.mjs', 'run', ...reporters, `--outputFile.json=${report}`, ...words],
     { stdio: 'inherit', env: { ...process.env, KITH_TEST_DESK: desk.url } },
   );
-  // If somebody presses Ctrl-C in a terminal, the child also gets the signal. If only this process gets a signal, it passes the
-  // signal on.
+  // If somebody presses Ctrl-C in a terminal, the child also gets SIGINT. SIGTERM may reach only this process, so this process
+  // passes SIGTERM on to the child.
   process.on('SIGINT', () => {});
   process.on('SIGTERM', () => child.kill('SIGTERM'));
   return await new Promise((resolve) => child.on('exit', (status) => resolve(status ?? 1)));

@@ -23,7 +23,7 @@ export async function startScript(
   options: { env: NodeJS.ProcessEnv; log: string; cores?: string | undefined; flags?: readonly string[] },
 ): Promise<Running> {
   const log = openSync(options.log, 'a', 0o600);
-  // A service gets the flags that it always gets. A peer runs without flags, as its users would run it.
+  // A service of Kith gets the flags that it has in every deployment. A peer runs without flags, as its users would run it.
   const usual = isService.test(script) ? nodeFlags : [];
   const command = [process.execPath, ...usual, ...(options.flags ?? []), script];
   const [program = '', ...words] = options.cores ? ['taskset', '-c', options.cores, ...command] : command;

@@ -36,7 +36,10 @@ export function ratio<Sample extends object>(
   return median(quotients.toSorted((a, b) => a - b));
 }
 
-/** The value that the given share of the sorted values does not exceed. 0 if there are no values. */
+/**
+ * A percentile of the sorted values: the value at the position that `share` gives. For example, a share of 0.99 gives p99. 0 if
+ * there are no values.
+ */
 export function percentile(sorted: ArrayLike<number>, share: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
 }

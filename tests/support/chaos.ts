@@ -19,9 +19,9 @@ import { expect } from 'vitest';
 const victims: ProcessName[] = ['identity', 'connections', 'collections', 'notifications'];
 
 /**
- * Makes 12 users change names, collections and connections, at least `changes` times. Meanwhile it kills services and the broker. It
- * goes on until the changes are made, and until each service and the broker was killed at least once. Expects that for each change
- * exactly one event is published, in order, and applied once.
+ * Makes 12 users change names, collections and connections. Meanwhile it kills services and the broker. It goes on until at least
+ * `changes` changes are made, and until each service and the broker was killed at least once. Expects that for each change exactly one
+ * event is published, in order, and applied once.
  */
 export async function expectEventsThroughChaos({ changes }: { changes: number }): Promise<void> {
   await using ends = new AsyncDisposableStack();

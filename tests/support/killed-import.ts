@@ -25,7 +25,7 @@ type Platform = Pick<TestPlatform, 'url' | 'operatorToken' | 'createProject' | '
 interface Size {
   /** How many lines each file has. */
   lines: number;
-  /** How many users ask others to be connected. */
+  /** How many users ask other users to connect. */
   askers: number;
   /** The length of a line after padding with blanks. The longer the lines are, the fewer lines fit into a request. */
   width?: number;
@@ -149,7 +149,7 @@ function connectionOf(row: number, { lines, askers }: Size): object {
 async function runUntil(platform: Platform, { words, env }: Prepared, kill: Kill): Promise<void> {
   const isOfKind = (path: string) =>
     kill.of === 'copies' ? copies.includes(path) : path.endsWith(`/import/${kill.of}`);
-  // If the platform is too slow, the command sends a request again. Both together count as one request.
+  // If the platform is too slow, the command sends the same request again. The two tries count as one request.
   const seen = new Set<string>();
   let isDead = false;
   await using gate = await layGate(platform.url, ({ path, body, stage }) => {

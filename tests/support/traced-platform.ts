@@ -6,11 +6,14 @@ import { caller } from '@kith/platform';
 import { compileCache, createPeople, type EngineKind, type People, startPlatform } from '@kith/testing';
 import { main } from './command.ts';
 
-/** A platform in processes of its own, because a process sets up tracing only once for all its code. */
+/**
+ * A platform that runs in processes of its own. It cannot run in the process of the tests, because a process sets up tracing only
+ * once for all its code.
+ */
 export interface TracedPlatform extends People, AsyncDisposable {
   url: string;
   operatorToken: string;
-  /** The lines its processes have logged so far. */
+  /** The lines that the platform's processes have logged so far. */
   logs(): Promise<Record<string, unknown>[]>;
   /** Ends the platform in an orderly way. Resolves with the exit code of the embedded form. */
   stop(): Promise<number>;

@@ -13,7 +13,7 @@ export interface Newcomer extends TestUser {
  * same popular user, and saves something.
  */
 export class Writers implements AsyncDisposable {
-  /** The people for whom all changes were answered. */
+  /** The people whose requests have all been answered. */
   readonly acknowledged: Newcomer[] = [];
   readonly #popular: TestUser;
   readonly #call: Call;
@@ -43,7 +43,7 @@ export class Writers implements AsyncDisposable {
     }
   }
 
-  /** Checks that a platform has everything that these people have done, and that its counts equal its lists. */
+  /** Checks that a platform has everything that these people have done, and that it counts as many connections as it lists. */
   async expectKept(call: Call, some: readonly Newcomer[]): Promise<void> {
     const { projectId, id, accessToken: token } = this.#popular;
     const scope = `/v7/${projectId}`;

@@ -60,7 +60,7 @@ export const audit = surfaceSuite('audit', (world) => {
       'identity.sign-up success',
     ]);
     const failures = found.filter(({ outcome }) => outcome !== 'success');
-    // Failures of the same minute share a row. If the minute ends in between, there are two rows.
+    // Failures of the same minute share a row. If a new minute begins between two failures, there are two rows.
     expect(new Set(said(failures))).toEqual(new Set(['identity.sign-in auth/invalid-credentials']));
     expect(failures.reduce((sum, { count }) => sum + count, 0)).toBe(3);
     expect(failures.length).toBeLessThan(3);

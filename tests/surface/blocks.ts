@@ -54,7 +54,7 @@ export const blocks = surfaceSuite('blocks', (world) => {
     // A blocked user cannot see the block.
     expect((await world.ok(getConnectionStatus, about(grace, ada))).body).toEqual({ status: 'none' });
 
-    // Each of two users has a block of their own, so Grace cannot end Ada's block.
+    // A user can end only a block that they have made themselves. So Grace cannot end Ada's block.
     await world.ok(unblockUser, about(grace, ada));
     await world.refused(requestConnection, about(grace, ada), 'connection/not-allowed');
     await world.ok(unblockUser, about(ada, grace));

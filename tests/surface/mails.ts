@@ -170,7 +170,7 @@ export const mails = surfaceSuite('mails', (world) => {
     const guess = { token: guessed.accessToken, body: { password, newEmail } };
     for (let nth = 0; nth < 10; nth++) await world.refused(changeEmail, guess, 'auth/invalid-credentials');
     await world.refused(changeEmail, guess, 'auth/too-many-attempts');
-    // A reset of the password ends the wait after too many attempts.
+    // After too many attempts, the user has to wait. A reset of the password ends this wait.
     await world.ok(requestPasswordReset, { body: { email: guessed.email } });
     const resetBy = tokenIn(await mailTo(world.platform, guessed.email, 'passwordReset'));
     await world.ok(resetPassword, { body: { token: resetBy, newPassword: 'yet another pass phrase' } });

@@ -41,7 +41,7 @@ export const operators = surfaceSuite('operators', (world) => {
 
   it('asks for an operator, before all else', () => refusesStrangers(world, features.operators.operations));
 
-  // Uploads are left out, because the suite of imports tests the fields of a form.
+  // Uploads are left out, because the suite `imports.ts` tests the fields of a form.
   const taking = operations.filter(({ auth, upload }) => auth === 'operator' && !upload);
   it.each(taking.map((spec) => [spec.name, spec] as const))(
     '%s takes no key that it does not know',

@@ -156,7 +156,7 @@ describeSurface([serverErrors], {
   },
 });
 
-/** The required fields of a form beside its file. */
+/** The required fields of a form, without the file. */
 function fieldsOf(spec: OperationSpec): Part[] {
   if (spec !== importFile) return [];
   const id = randomUUID();

@@ -127,7 +127,7 @@ export const userSettings = surfaceSuite('user-settings', (world) => {
       const { body } = await world.ok(listNotifications, by(ada));
       return (body as { data: AppNotification[] }).data.map(({ type }) => type);
     };
-    // Events arrive in order. After the notification of the acceptance, no notification of an earlier request can come.
+    // Events arrive in order. So once the acceptance has a notification, the earlier request can no longer get one.
     await world.platform.connect(grace, ada);
     await world.platform.connect(ada, alan);
     await waitFor(async () => (await types()).length > 0, { what: 'the notification of the acceptance' });

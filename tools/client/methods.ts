@@ -41,7 +41,7 @@ const sources = globSync('libs/contracts/src/operations/*.ts', { cwd: new URL('.
   .join('\n');
 
 /**
- * Who calls the methods: an application that users run, the application's own back end, or operators. The back end has further
+ * Who calls the methods: an application that users run, the application's own back end, or operators. The back end has additional
  * methods.
  */
 export type Side = 'application' | 'server' | 'operators';
@@ -51,7 +51,7 @@ function sideOf({ auth }: contracts.OperationSpec): Side {
   return auth === 'server-key' ? 'server' : 'application';
 }
 
-/** Every operation of a side as a method. */
+/** Every operation that this side calls, as a method. */
 export function methodsOf(printer: TypePrinter, side: Side): ClientMethod[] {
   const methods = contracts.operations
     // Operations that answer with plain text exist only for older client libraries.
@@ -100,7 +100,10 @@ function methodOf(printer: TypePrinter, declared: contracts.OperationSpec, side:
   };
 }
 
-/** Turns `identity.get-user-by-username` into `getByUsername`. The method's group already names users and projects. */
+/**
+ * Turns `identity.get-user-by-username` into `getByUsername`. In the features `user` and `project`, leaves out the word for the
+ * feature, because the name of the method's group already contains this word.
+ */
 function methodName(name: string, feature: string): string {
   const said = feature === 'user' || feature === 'project' ? [feature, `${feature}s`] : [];
   const words = name.slice(name.indexOf('.') + 1).split('-');

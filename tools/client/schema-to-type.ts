@@ -7,7 +7,7 @@ type Schema = { [key: string]: unknown };
 const named = new Map<unknown, string>(
   Object.entries(contracts)
     .filter(([, value]) => value instanceof z.ZodObject)
-    // The client makes its own `Session` from this one.
+    // The client has a type `Session` of its own, which it makes from this type. So this type gets another name.
     .map(([name, value]) => [value, value === contracts.session ? 'SessionAnswer' : pascal(name)]),
 );
 

@@ -19,7 +19,7 @@ export async function servePage(
   port: number | undefined,
 ): Promise<{ url: string; stop(): Promise<void> }> {
   const server = createHttpServer();
-  // If the HTTP server is our own, Vite does not handle the process's signals.
+  // Vite gets an HTTP server of ours, because it then leaves the process's signals alone.
   const vite = await createServer({
     root,
     logLevel: 'warn',

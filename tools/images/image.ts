@@ -31,9 +31,9 @@ export function lockOf(root: string): Lock {
 }
 
 /**
- * Determines the content of an image. It holds the packages of ours whose sources its processes may load. It holds the dependencies
- * that these sources name, and everything that those dependencies need. Throws if a source imports something that its package does
- * not depend on.
+ * Determines the content of an image. Takes the packages of ours whose sources the image's processes may load. Adds the
+ * dependencies that these sources name, and everything that those dependencies need. Throws if a source imports something that its
+ * package does not depend on.
  */
 export function imageOf(root: string, name: string, lock = lockOf(root)): Image {
   const entries = entriesOf(name);
@@ -59,7 +59,10 @@ export function imageOf(root: string, name: string, lock = lockOf(root)): Image 
 /** The folder of the package that a file belongs to, for example `libs/store`. */
 const folderOf = (file: string) => file.split('/').slice(0, 2).join('/');
 
-/** Finds the name of a package, or of a part of a package, as a string in code. Not every file is loaded by an import. */
+/**
+ * Finds the name of a package, or of a part of a package, as a string in code. It is not enough to look at imports, because some
+ * files are loaded in other ways.
+ */
 const naming = (name: string) => new RegExp(`['"\`]${name.replaceAll('.', '\\.')}['"\`/]`);
 
 function refuseUndeclared(file: string, text: string, dependencies: Record<string, string>): void {

@@ -9,8 +9,8 @@ const ofTypes = /^(?:import|export) type\b[^;]*;|\btypeof import\(/gm;
 const threads = /new URL\(\s*'(\.[^']+\.ts)', import\.meta\.url/g;
 
 /**
- * The texts of all our sources that some files may load, at their start or later. The keys are the sources' paths. The sources of
- * threads are included.
+ * Starts from the files `entries`, and returns the texts of all our sources that these files may load, at their start or later. The
+ * keys are the paths of the sources. The sources of threads are included.
  */
 export function loadedBy(root: string, { packages }: Lock, entries: readonly string[]): Map<string, string> {
   const texts = new Map<string, string>();

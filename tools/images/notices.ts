@@ -25,7 +25,10 @@ function textsOf(folder: string): string[] {
     .map((name) => readFileSync(join(folder, name), 'utf8').trim());
 }
 
-/** The licences of everything in an image, including ours, as one SPDX expression. Builds for other systems do not count. */
+/**
+ * The licences of everything in an image, including ours, as one SPDX expression. Leaves out packages that are built only for other
+ * operating systems.
+ */
 export function expressionOf({ packages, ...lock }: Lock): string {
   const forLinux = Object.entries(packages).filter(([, one]) =>
     ((one as { os?: string[] }).os ?? ['linux']).includes('linux'),

@@ -13,7 +13,7 @@ type Answer = any;
 export class Recorder {
   readonly #url: string;
   readonly examples: Record<string, Example> = {};
-  /** The project that is put into addresses with a project. */
+  /** The project of all requests whose address contains a project. */
   projectId = '';
 
   constructor(url: string) {

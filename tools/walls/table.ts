@@ -9,7 +9,7 @@ export interface Room {
   may: readonly string[];
   /** Packages that the folder's tests may import in addition to `may` and to the list `suites`. */
   suites?: readonly string[];
-  /** Files and folders outside of this folder that it may import by path. */
+  /** Files and folders outside of this folder. The folder may import them by path. */
   reaches?: readonly string[];
   /** A sentence that says what to import instead. */
   instead: string;

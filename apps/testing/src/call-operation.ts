@@ -49,7 +49,8 @@ const gatewayPatienceMs = 5_000;
 
 /**
  * Asks up to three times, and resolves with the first answer that comes before a gateway would give up. A gateway waits 5 s, and a
- * service waits 3 s for a lost database. If the machine stands still for the other 2 s, this is no fault of the service.
+ * service waits 3 s for a lost database. So the service has 2 s left for its answer. If the machine stands still for these 2 s,
+ * this is no fault of the service.
  */
 export async function answerInTime<T>(ask: (timeoutMs: number) => Promise<T>): Promise<T> {
   for (let left = 2; ; left--) {

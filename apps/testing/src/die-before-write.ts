@@ -13,8 +13,9 @@ const single = ['insertOne', 'updateOne', 'updateMany', 'replaceOne', 'deleteOne
 const methods = [...single, 'bulkWrite'] as const;
 
 /**
- * Kills this process just before its store's write with this number, counted from 1. This works on both engines. With `bytes`, each
- * step of storing or removing bytes in a folder or in S3 also counts as a write. In GridFS such a step is a write anyway.
+ * Counts the writes of this process's store, from 1, and kills the process just before the write with this number. This works on
+ * both engines. With `bytes`, each step of storing or removing bytes in a folder or in S3 also counts as a write. In GridFS such a
+ * step is a write anyway.
  */
 export function dieBeforeWrite(number: number, { bytes = false }: { bytes?: boolean } = {}): void {
   // A killed process does not save the code that it has compiled. So this saves the code now, and the next process need not compile
@@ -68,9 +69,9 @@ export async function runUntilDeath(script: URL, work: unknown): Promise<Death> 
 
 /**
  * Makes one attempt that dies before its first write, one that dies before its second write, and so on, until an attempt survives
- * all its writes. Two attempts run at the same time. Resolves with how the attempts ended. Attempts must not share what they write.
- * Ends only when the second attempt of a pair survives. The number of writes may differ between attempts, because bytes come in
- * chunks of any size.
+ * all its writes. Resolves with how the attempts ended. Attempts run in pairs, two at the same time. So they must not share what
+ * they write. Ends only when the second attempt of a pair survives. The number of writes may differ between attempts, because bytes
+ * come in chunks of any size.
  */
 export async function dieBeforeEachWrite(attempt: (number: number) => Promise<Death>): Promise<Death[]> {
   const deaths: Death[] = [];

@@ -55,8 +55,8 @@ export interface TestPlatform extends Omit<People, 'createUser'>, Uploads, Async
   /** A client of the user's project, signed in as the user. Without a user: a client of `project` that is not signed in. */
   client(user?: TestUser): KithClient;
   /**
-   * Waits for an event on the platform's bus. Events since the platform's start count. Rejects after 15 s, with the events that
-   * came.
+   * Waits for an event on the platform's bus. Events since the platform's start count. If the event does not come within 15 s,
+   * rejects, and the error lists the events that came.
    */
   waitForEvent: WaitForEvent;
   /** Every event so far, in the order of arrival. */
@@ -116,7 +116,10 @@ export async function startPlatform(options: PlatformOptions = {}): Promise<Test
   return await withProject({ ...place, platform, engines, processes }, starting);
 }
 
-/** Gives the caller a running platform, with a project of the caller's own. `ending` ends the caller's use of the platform. */
+/**
+ * Gives the caller a running platform, with a project of the caller's own. `ending` holds the steps that end the caller's use of
+ * the platform.
+ */
 export async function withProject(
   { platform, engines, processes, operatorToken, secret, prefix, folder, record, logsFrom }: Running,
   ending: AsyncDisposableStack,

@@ -1,7 +1,10 @@
 import { createClient, type KithClient, type Session } from '@kith/client';
 import type { TestUser } from './people.ts';
 
-/** Makes a client of a user's project that is signed in as the user. For a project only, makes a client that is not signed in. */
+/**
+ * Makes a client of a user's project that is signed in as the user. If only a project is given, makes a client that is not signed
+ * in.
+ */
 export function testClient(url: string, of: TestUser | { projectId: string }): KithClient {
   return createClient({ url, projectId: of.projectId, session: 'accessToken' in of ? sessionOf(of) : null });
 }

@@ -16,12 +16,13 @@ export interface Read {
   plan(): Promise<Plan>;
 }
 
-/** A store whose queries are watched if it is opened with this configuration. */
+/** A store. Its queries are watched when the store is opened with this configuration. */
 export interface WatchedStore extends AsyncDisposable {
   config: StoreConfig;
   /**
-   * Does `work`, and resolves with its queries, grouped by round trip. If a query is sent after the answer to another query has
-   * come, it is in a later round trip. SQLite has no round trips, so all its queries are in one group.
+   * Does `work`, and resolves with the queries that the work has made, grouped by round trip. Suppose that one query has been
+   * answered, and then the store sends another query. This second query is in a later round trip than the first. SQLite has no
+   * round trips, so all its queries are in one group.
    */
   tripsOf(work: () => Promise<unknown>): Promise<Read[][]>;
 }

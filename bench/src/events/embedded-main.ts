@@ -21,7 +21,8 @@ const producer = {
   store: async (events: readonly Parameters<typeof changeOf>[0][]) => {
     for (const event of events) {
       await documents.change([changeOf(event)]);
-      // Waits for the next turn of the event loop, because each change is a request of its own.
+      // In a real platform, each change is a request of its own. So this waits for the next turn of the event loop after each
+      // change.
       await nextTurn();
     }
   },

@@ -1,6 +1,9 @@
 import { percentile } from '../summary.ts';
 
-/** The events that a consumer has applied since the last question: how many, in which time, and how long after they occurred. */
+/**
+ * Figures of the events that a consumer has applied since the last `take`: how many there were, in which time they were applied,
+ * and how long after they occurred.
+ */
 export interface Applied {
   count: number;
   /** The time from the first to the last event, in s. */

@@ -3,7 +3,10 @@ import { type Collection, collection, type DocumentChange } from '@kith/store';
 import type { Declared } from '@kith/store/open';
 import { z } from 'zod';
 
-/** The documents whose changes the row's events announce. They hold as little as a service can store. */
+/**
+ * The documents of this row. The row's events announce changes of these documents. A document holds as little as a service can
+ * store.
+ */
 const users: Collection<object> = collection<object>({
   name: 'users',
   kind: 'target',

@@ -219,8 +219,9 @@ function fileIdOf(path: string): string {
 }
 
 /**
- * Removes the files below a folder, except files in a folder of the given name. If this were not done, one side would write to
- * memory that it has just given back. The other side would write to memory that the machine has not provided yet.
+ * Removes the files below a folder, except files in a folder of the given name. Both sides of the comparison need this after each
+ * round. If the files stayed, one side would write to memory that it has just given back. The other side would write to memory that
+ * the machine has not provided yet.
  */
 async function removeFiles(folder: string, kept?: string): Promise<void> {
   const removed = async () => {

@@ -19,7 +19,7 @@ export interface Kind {
   name: string;
   title: string;
   spec: OperationSpec;
-  /** Whether pages have numbers. If not, they can only be reached by cursor. */
+  /** Whether pages have numbers. Pages without numbers can only be reached by cursor. */
   hasNumbers: boolean;
   /** Whether the list can be searched. */
   hasQuery: boolean;

@@ -23,7 +23,7 @@ export interface ListingOptions {
   folder: string;
   /** The length of the longest list. Some kinds of lists end at 100,000. */
   longest: number;
-  /** Rows of other users in the data of connections. */
+  /** How many rows of other users there are beside the measured lists of connections. */
   others: number;
   rounds: number;
   progress: (line: string) => void;
@@ -43,7 +43,7 @@ export async function measureListing(options: ListingOptions): Promise<KindFigur
   return found;
 }
 
-/** For each service, a function that makes its data when its turn comes. */
+/** For each service, a function that makes the service's data. It is called only when the service is measured. */
 export function layoutsOf({ longest, others }: Pick<ListingOptions, 'longest' | 'others'>) {
   const long = powers(longest);
   const short = powers(Math.min(longest, 100_000));

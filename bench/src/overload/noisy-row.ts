@@ -56,8 +56,9 @@ export const noisyRow: Row = {
       }));
       return writeRequests(join(folder, `${name}.requests`), asked, (one) => ({ path: pagePath(one) }));
     };
-    // Each client of the quiet project stays far below the limit, even if one load ends and the next load begins with the same
-    // clients. These clients sent nothing to the gateway without limits, because windows that began there would still count.
+    // There are so many quiet clients that each stays far below the limit, even when the next load begins directly with the same
+    // clients. These clients are not those of the loads above, which went to the gateway without limits. The windows of those
+    // clients still count.
     const quietClients = Array.from({ length: 2_000 }, (_, at) => `10.9.${at >> 8}.${at & 255}`);
     const quiet = {
       ...{ ...closed, url, connections: 128, rate: quietShare * capacity },

@@ -4,7 +4,7 @@ import type { Pair } from '../load/pair.ts';
 import type { Person } from '../load/person.ts';
 import type { EventLog } from './event-log.ts';
 
-/** The differences from the acknowledged changes, in words. */
+/** How the platform's data differs from the acknowledged changes, in words. */
 export interface Findings {
   lost: string[];
   doubled: string[];
@@ -14,8 +14,8 @@ export interface Findings {
 
 /**
  * Compares the answers that the crowd got with the platform's present answers, lists, totals, events and notifications. Repeats
- * this until all agree, or until nothing has improved for a minute. It waits so long because consumers read everything again after
- * the log was lost. Nobody else may change anything during the check.
+ * this until all agree, or until nothing has improved for a minute. So long a wait is needed after the log was lost, because
+ * consumers then read everything again. Nobody else may change anything during the check.
  */
 export async function check(crowd: Crowd, log: EventLog, timeoutMs = 60_000): Promise<Findings> {
   await learnAll(crowd);

@@ -4,7 +4,7 @@ import { type JetStreamManager, jetstream, jetstreamManager } from '@nats-io/jet
 import { type ConnectionOptions, connect } from '@nats-io/transport-node';
 import { EventLog } from './event-log.ts';
 
-/** The number of requests at the same time. Each request reads one event. */
+/** How many requests run at the same time. Each request reads one event. */
 const oneByOne = 100;
 
 /** The events in JetStream. If `options` has an `authenticator`, the user is an operator, who may only read events one by one. */
@@ -27,7 +27,7 @@ export class NatsLog extends EventLog {
   async read(): Promise<void> {
     const connection = await connect(this.#options);
     try {
-      // An operator has no right to ask about the account. So the client's check of the account is off.
+      // An operator has no right to ask about the account. So the client must not check the account.
       const manager = await jetstreamManager(connection, { checkAPI: false });
       const { created, state } = await manager.streams.info(this.#stream);
       if (created !== this.#read.created || state.last_seq < this.#read.upTo)

@@ -11,7 +11,7 @@ export class Folder extends Key {
   id: string | undefined;
   name = '';
   readonly saved = new Set<string>();
-  /** The name or the thing of an attempt that got no answer. */
+  /** If an attempt got no answer: the name or the thing in its request. */
   #unsure: { name?: string; thing?: string } | undefined;
 
   constructor(scene: Scene, owner: Person, rootId: string) {

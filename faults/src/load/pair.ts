@@ -114,7 +114,7 @@ export class Pair extends Key {
     const [one, other] = this.people;
     const { status, type, connectionId } = found;
     if (status === 'none') return { is: 'none' };
-    // If a request is accepted, the asking person stays the same.
+    // The answer about a connected pair does not say who asked. So this keeps the person who asked before.
     const before = 'by' in this.standing ? this.standing.by : one;
     const by = type === undefined ? before : type === 'sent' ? one : other;
     return { is: status as 'pending', by, connectionId };

@@ -46,7 +46,7 @@ export class Record {
     return this.#silence;
   }
 
-  /** How often each status came as an answer, by kind. */
+  /** How often each kind of request was answered with each status. */
   get statuses(): string {
     return [...this.#statuses]
       .toSorted(([a], [b]) => (a < b ? -1 : 1))

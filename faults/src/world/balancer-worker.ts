@@ -13,8 +13,8 @@ import { seeded } from '@kith/bench/random';
 import type { Order, Upstream } from './balancer.ts';
 import { isReady } from './is-ready.ts';
 
-// The balancer runs on a thread of its own. If it ran on the load's thread, connections would wait for many seconds. It would then
-// still pass on requests that a client had long given up.
+// The balancer runs on a thread of its own. If it ran on the load's thread, connections would wait for many seconds. The balancer
+// would then still pass on requests that a client had long given up.
 
 const quickMs = 1_000;
 const upstreams: readonly Upstream[] = workerData;

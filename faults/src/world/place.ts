@@ -6,6 +6,6 @@ export interface Place extends AsyncDisposable {
   url: string;
   operatorToken: string;
   log: EventLog;
-  /** Waits until every process reports that it is ready, without helping. Resolves with the time that this took, in ms. */
+  /** Waits, without helping, until every process reports that it is ready. Resolves with the time that this took, in ms. */
   allReady(timeoutMs: number): Promise<number>;
 }

@@ -44,7 +44,7 @@ export interface Withdrawal {
 }
 
 export interface ConsumeOptions {
-  /** Name of the durable, `<service>-<purpose>`. If replicas of a service use the same name, they share its events. */
+  /** Name of the durable, `<service>-<purpose>`. If replicas of a service use the same name, they share the durable's events. */
   durable: string;
   /** Subjects with NATS wildcards (`*`, `>`). */
   subjects: readonly string[];
@@ -52,7 +52,7 @@ export interface ConsumeOptions {
   atOnce?: number;
   /** Attempts before an event goes to the dead-letter subject. */
   maxDeliveries?: number;
-  /** Waits between attempts, in ms; the last one repeats. */
+  /** How long to wait before each next attempt, in ms. The last number counts for all further attempts. */
   backoffMs?: readonly number[];
   /** On NATS: if a process is silent for this long, in ms, its events go to another process. */
   ackWaitMs?: number;
@@ -78,8 +78,8 @@ export interface Backlog {
 
 export interface RequestOptions {
   /**
-   * Whether the request changes nothing. Then it may be sent again to another server: after a second without an answer, and
-   * when a lost connection is back.
+   * Whether the request changes nothing. If so, the request may be sent again to another server: after a second without an answer,
+   * and when a lost connection is back.
    */
   repeatable?: boolean;
 }

@@ -84,7 +84,7 @@ export class EventLog {
     return { created, first: first ?? last + 1, last };
   }
 
-  /** The id of the event at a position, as it was first published. */
+  /** The id that the event at a position had when it was first published. */
   idAt(position: number): string | undefined {
     const row = this.#db.prepare('SELECT id FROM events WHERE position = ?').get(position);
     return row && originalId(row.id as string);

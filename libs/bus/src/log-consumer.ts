@@ -18,7 +18,7 @@ interface EventRow {
 
 /** How long to wait after a failure of the log itself, such as a full disk, in ms. */
 const troubleMs = 1_000;
-/** How long a consumer waits after progress before it notes its position in its own database, in ms. */
+/** After a consumer has made progress, it waits this long before it notes its position in its own database, in ms. */
 const noteMs = 1_000;
 /** How long a consumer works before other work in this process gets a turn, in ms. */
 const breathMs = 10;
@@ -143,8 +143,8 @@ export class LogConsumer {
   }
 
   /**
-   * Compares the position in the log's file with the position that the consumer's own database has noted. If the noted position
-   * is lower, the database has lost what was applied after it. Then goes back to the noted position.
+   * Compares the position in the log's file with the position that the consumer's own database has noted. If the noted position is
+   * lower, the database has lost the events that were applied after this position. In this case, goes back to the noted position.
    */
   #takeBack(): void {
     const { durable, progress } = this.#options;
@@ -189,7 +189,9 @@ export class LogConsumer {
     this.#sql.hasNoted.run(durable);
   }
 
-  /** If an attempt has begun and never ended, counts it as failed. Its process died, perhaps because of this event. */
+  /**
+   * If an attempt has begun and never ended, counts it as failed. The process of that attempt died, perhaps because of the event.
+   */
   #countBrokenOff(): void {
     const row = this.#sql.brokenOff.get(this.#options.durable) as unknown as EventRow | undefined;
     if (row) this.#failed(row, new Error('the attempt was broken off'));

@@ -11,13 +11,16 @@ export interface NatsBusOptions {
   url: string;
   /** Seed of this service's NKey user, whose rights are in the server's configuration (docs/adr/0003). */
   nkeySeed?: string | undefined;
-  /** The certificate authority of the server, PEM. Needed if this process does not trust it by default. */
+  /** The certificate authority of the server, PEM. Needed if this process does not trust that authority by default. */
   ca?: string | undefined;
   /** Service name: names the connection and its inbox, `_INBOX_<name>.>`. */
   name: string;
   prefix: string;
   log: Logger;
-  /** How many servers of a cluster keep each stream, 1 by default. If more servers keep a stream already, it is left as it is. */
+  /**
+   * How many servers of a cluster keep each stream, 1 by default. If more servers keep a stream already, the stream is left as it
+   * is.
+   */
   replicas?: number;
   /** How long to try to connect at first, in ms. */
   connectTimeoutMs?: number;

@@ -48,8 +48,8 @@ const keeperMs = 15_000;
 const fetchMs = 1_000;
 
 /**
- * A durable pull consumer. It limits the number of deliveries itself, and does not use the server's `max_deliver`. If the
- * server gives up an event, it drops the event. But the event has to reach the dead-letter subject.
+ * A durable pull consumer. It limits the number of deliveries itself, and does not use the server's `max_deliver`. The server would
+ * drop an event that it gives up, but the event has to reach the dead-letter subject.
  */
 export class NatsConsumer {
   readonly #connection: Connection;
@@ -191,10 +191,10 @@ export class NatsConsumer {
   }
 
   /**
-   * Tells the server what became of an event. The server identifies the event by its number. After a reconnect, the broker may
-   * have lost its files. The number may then belong to another event, which nobody has worked on. So this first looks whether
-   * the number still belongs to the event. If it does not, or if this cannot be found out, the server is told nothing. If the
-   * event is still there, it comes again after `ack_wait`.
+   * Tells the server what became of an event. The server identifies the event by its number. After a reconnect, the broker may have
+   * lost its files. The number may then belong to another event, which nobody has worked on. So this first looks whether the number
+   * still belongs to the event. If the number no longer belongs to the event, or if this cannot be found out, the server is told
+   * nothing. If the event is still there, it comes again after `ack_wait`.
    */
   async #tell({ message, over }: Fetched, say: (message: JsMsg) => void): Promise<void> {
     const { current } = this.#connection;
@@ -247,8 +247,8 @@ export class NatsConsumer {
 }
 
 /**
- * The error that the client throws if a fetch receives nothing for the time of two heartbeats. The client counts this time until
- * the last event is taken.
+ * The error that the client throws if a fetch receives nothing for the time of two heartbeats. The client goes on counting until
+ * this process has taken the last event of the fetch.
  */
 const heartbeatsMissed = 'heartbeats missed';
 

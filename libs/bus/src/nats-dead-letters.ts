@@ -13,7 +13,10 @@ export function replayMark(prefix: string, durable: string, id: string): string 
   return `${deadLetterSubject(prefix, durable, id)}.${replayed}`;
 }
 
-/** Finds out which events have dead letters and which were replayed. Returns the tokens of their ids. */
+/**
+ * Finds out which events have dead letters and which were replayed. For each of these events, returns the token that stands for the
+ * event's id in a subject.
+ */
 export async function deadOnes(
   jsm: JetStreamManager,
   prefix: string,

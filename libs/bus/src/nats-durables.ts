@@ -71,8 +71,8 @@ async function configOf(jsm: JetStreamManager, stream: string, durable: string) 
 }
 
 /**
- * Events that wait for their next attempt count as pending. Suppose there were a limit, and this number of events could not be
- * applied. Then they would stop all other events for a quarter of an hour (docs/adr/0029). The work of a process is limited in
+ * Events that wait for their next attempt count as pending. If there were a limit, and as many events as the limit could not be
+ * applied, these events would stop all other events for a quarter of an hour (docs/adr/0029). The work of a process is limited in
  * another way: by the number of events that it fetches.
  */
 const unlimited = -1;

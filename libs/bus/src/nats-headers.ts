@@ -1,8 +1,8 @@
 import type { Msg, MsgHdrs } from '@nats-io/transport-node';
 
 /**
- * Headers in the form in which the client sends them. They are written once, and not kept as a map. `checkedMessage` has
- * checked their names and values. Measured for the nine lines of a request: 0.4 µs instead of 3.1 µs (bench/README.md).
+ * Headers in the form in which the client sends them. They are written once, and not kept as a map. `checkedMessage` has checked
+ * their names and values. For the nine header lines of a request, this takes 0.4 µs instead of 3.1 µs (bench/README.md).
  */
 class WrittenHeaders {
   readonly #lines: string;

@@ -5,8 +5,8 @@ import { made } from './nats-durables.ts';
 import { streamNames } from './stream-names.ts';
 
 /**
- * Creates the two streams. Repeatable. If a stream is there already, leaves it as an operator has tuned it. Only raises its
- * number of replicas, if this number is too low. Throws `StartError` if there are fewer servers than `replicas`.
+ * Creates the two streams. Repeatable. If a stream is there already, leaves it as an operator has tuned it. The one exception: if
+ * the stream has too few replicas, raises their number. Throws `StartError` if there are fewer servers than `replicas`.
  */
 export async function ensureStreams(jsm: JetStreamManager, prefix: string, replicas: number): Promise<void> {
   const names = streamNames(prefix);

@@ -24,9 +24,9 @@ const readers = 16;
 const smallest = 100;
 
 /**
- * Removes events from both streams. Removes dead letters before the events, and again after them. So if an event is given up or
- * replayed meanwhile, it is removed as well: either here, or by the process that gives it up or replays it (`NatsConsumer`,
- * `NatsBus.replayDeadLetters`).
+ * Removes events from both streams. Removes dead letters before the events, and again after them. If an event is given up or
+ * replayed meanwhile, its new letter or copy is removed as well: either here, or by the process that gives up or replays the event
+ * (`NatsConsumer`, `NatsBus.replayDeadLetters`).
  */
 export async function withdrawEvents(parts: Parts, events: readonly Withdrawal[]): Promise<void> {
   const tokens = new Set(events.map(({ id }) => subjectToken(originalId(id))));
@@ -71,7 +71,7 @@ export function searchesFor(events: readonly Withdrawal[], replayed: ReadonlySet
   return searches;
 }
 
-/** Deletes every copy of the events. Recognises a copy by its id, because its position may be from an earlier stream. */
+/** Deletes every copy of the events. Recognises a copy by its id, because the given positions may be from an earlier stream. */
 async function takeOut({ jsm, prefix }: Parts, { first, last, ids, subjects }: Search) {
   const { events: stream } = streamNames(prefix);
   const { state } = await jsm.streams.info(stream);

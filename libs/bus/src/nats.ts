@@ -44,8 +44,8 @@ import { receivedAt, watchAbsence } from './received-at.ts';
 import { streamNames } from './stream-names.ts';
 
 /**
- * Whether a message is a request, and not an event that the server has delivered. If a NATS user has the right to fetch events,
- * it can have them delivered to any subject. There, such events could look like requests or notices. But the reply subject of
+ * Whether a message is a request, and not an event that the server has delivered. If a NATS user has the right to fetch events, it
+ * can have them delivered to any subject. Events that arrive there could look like requests or notices. But the reply subject of
  * such an event is not a client's inbox, and notices have no reply subject (docs/adr/0056).
  */
 const isAsked = ({ reply }: Msg) => reply?.startsWith('_INBOX') === true;
@@ -227,7 +227,7 @@ export class NatsBus implements Bus {
 
   async startOver(durable: string): Promise<void> {
     await this.#ensureStreams();
-    // If another process uses the consumer, that process notices that it is missing, and makes it again.
+    // If another process uses the consumer, that process notices that the consumer is missing, and makes it again.
     await this.#jsm.consumers.delete(streamNames(this.prefix).events, durable).catch((error) => {
       if (!(error instanceof JetStreamApiError) || error.code !== consumerNotFound) throw error;
     });

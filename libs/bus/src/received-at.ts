@@ -15,16 +15,17 @@ export function watchAbsence(): void {
   setInterval(() => {
     const now = performance.now();
     const since = tickedAt ?? now;
-    // Some messages of an earlier absence may not be read yet. They have waited since the beginning of that absence.
+    // Some messages that came in during an earlier absence may not be read yet. They may have waited since the beginning of that
+    // absence.
     if (now - since > awayMs) away = { since: now < away.until ? away.since : since, until: now + catchUpMs };
     tickedAt = now;
   }, tickMs).unref();
 }
 
 /**
- * If a message is read now, it may have come in earlier. Returns the earliest possible time, as Unix time in ms. A process that
- * was away finds messages that have waited for it. Their senders may have gone on long ago. If the process worked on these
- * messages as if they were new, an old change could undo a later change that was acknowledged.
+ * A message that is read now may have come in earlier. Returns the earliest time at which it may have come in, in Unix ms. A
+ * process that was away finds messages that have waited for it. Their senders may have gone on long ago. If the process worked on
+ * these messages as if they were new, an old change could undo a later change that was acknowledged.
  */
 export function receivedAt(): number {
   const now = performance.now();

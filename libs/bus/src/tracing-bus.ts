@@ -75,7 +75,7 @@ export class TracingBus extends BusWrapper {
         'messaging.operation.name': 'publish',
       },
     });
-    // Detached from the trace, because publishing wakes a consumer in this process.
+    // Runs outside the trace: publishing wakes a consumer in this process, and the consumer's work must not belong to this trace.
     const sent = this.#tracing.detached(() =>
       this.inner.publish({ ...event, traceparent: span.traceparent }),
     );
@@ -104,7 +104,10 @@ export class TracingBus extends BusWrapper {
     });
   }
 
-  /** If a notice starts work in a listener, the work is the listener's own. No bus passes a trace on with a notice. */
+  /**
+   * If a notice starts work in a listener, this work does not belong to the trace of the notice's sender. No bus passes a trace on
+   * with a notice.
+   */
   override broadcast(subject: string, body: Uint8Array): Promise<void> {
     return this.#tracing.detached(() => this.inner.broadcast(subject, body));
   }

@@ -68,7 +68,7 @@ describe.each(availableEngines())('withdraw (%s)', (engine) => {
       return { first: position, last: position };
     };
     await withdraw(['b', span('b')], 'd', ['moved', { first: moved, last: moved }, 'thing.moved']);
-    // The span of an event that is not there may be from an earlier stream.
+    // If an event is not there, its span may be from an earlier stream.
     await withdraw(['gone', span('c')], 'nowhere', ['b', span('b')]);
     await publish('end');
     await other.publish('end');

@@ -77,7 +77,7 @@ export function callBy<T>(
     authorized(settings, operation.auth, signal, (token) =>
       send(request, { fetch: settings.fetch, token, timeoutMs, signal }),
     );
-  // If the input cannot be sent, the async function makes the promise reject. Otherwise the call itself would throw.
+  // If the input cannot be sent, the async function makes the promise reject. Without this function, the call itself would throw.
   return (async () => {
     const built = buildRequest(settings, operation, input);
     const request = key === undefined ? built : { ...built, headers: { 'idempotency-key': quoted(key) } };

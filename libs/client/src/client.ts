@@ -41,7 +41,7 @@ export interface KithClient extends MethodGroups {
   };
   /** Who is signed in. */
   readonly session: Session | null;
-  /** Continues with a session from elsewhere, or without a session. This sends nothing to the platform. */
+  /** Uses the given session from now on; null means that nobody is signed in. This sends nothing to the platform. */
   setSession(session: Session | null): Promise<void>;
   /** From now on, calls the listener on each change of the session. Returns a function that removes the listener. */
   onSession(listener: SessionListener): () => void;

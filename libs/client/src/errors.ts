@@ -6,7 +6,7 @@ export type ClientErrorCode = 'client/unexpected-answer';
 /** Every code a `KithError` may have. */
 export type KithErrorCode = ErrorCode | ClientErrorCode;
 
-/** The codes with which the platform may refuse a method: `ErrorCodeOf<'connections.request'>`. */
+/** The codes that an error of a method may have, for example `ErrorCodeOf<'connections.request'>`. */
 export type ErrorCodeOf<Name extends keyof Methods> =
   | Methods[Name]['errors']
   | CommonErrorCode
@@ -28,7 +28,7 @@ export class KithError<Code extends KithErrorCode = KithErrorCode> extends Error
   /** All inputs that are wrong, each with a sentence. Empty if the error names no input. */
   readonly errors: readonly FieldError[];
   readonly details: string | undefined;
-  /** Names the request in the platform's logs. */
+  /** The id of the request, as in the platform's logs. */
   readonly requestId: string | undefined;
   /** How many milliseconds the platform asks to wait before the next attempt. */
   readonly retryAfterMs: number | undefined;

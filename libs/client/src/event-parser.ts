@@ -2,7 +2,7 @@
 export interface ServerSentEvent {
   readonly type: string;
   readonly data: string;
-  /** The last id that was received, in this event or before it. */
+  /** The id of this event. If the event has none, the last id that was received before it. */
   readonly lastEventId: string;
 }
 
@@ -29,7 +29,7 @@ export class EventParser {
   push(bytes: Uint8Array): ServerSentEvent[] {
     let text = this.#decoder.decode(bytes, { stream: true });
     if (text === '') return [];
-    // This is the second half of a line break whose first half ended the previous bytes.
+    // The previous bytes ended with `\r`. So this `\n` belongs to the same line break.
     if (this.#endsInReturn && text.startsWith('\n')) text = text.slice(1);
     this.#endsInReturn = text.endsWith('\r');
     const lines = (this.#rest + text).split(/\r\n|\r|\n/);

@@ -4,7 +4,7 @@ import { type FieldError, KithError, type KithErrorCode, KithNetworkError } from
 /** The part of `fetch` that is needed here. */
 export type Fetch = (address: string, init: RequestInit) => Promise<Response>;
 
-/** Sends a request, and calls `alive` at each progress. The time limit starts again with each call of `alive`. */
+/** Sends a request. Calls `alive` each time the request makes progress. The time limit starts again with each call of `alive`. */
 export type Transport = (address: string, init: RequestInit, alive: () => void) => Promise<Response>;
 
 export interface ExchangeOptions {
@@ -79,8 +79,9 @@ function send(
 }
 
 /**
- * Ends work when the caller's signal is aborted. Also ends it when `timeoutMs` have passed since the start or the last call of
- * `alive`. The error shows which of the two happened, or that the work itself failed.
+ * Does work with a time limit. The time, `timeoutMs`, begins at the start, and begins again with each call of `alive`. When the
+ * time is over, or when the caller's signal is aborted, the work is ended. The error shows whether the limit or the signal has
+ * ended the work, or whether the work itself failed.
  */
 async function within<T>(
   { timeoutMs, signal, isReadOn }: ExchangeOptions,

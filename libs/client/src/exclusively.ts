@@ -1,4 +1,4 @@
-/** The Web Locks of browsers, of Deno and of newer Nodes. */
+/** Web Locks, which exist in browsers, in Deno and in newer versions of Node. */
 interface Locks {
   request<T>(name: string, options: { signal: AbortSignal }, work: () => Promise<T>): Promise<T>;
 }
@@ -6,7 +6,10 @@ interface Locks {
 /** How long to wait for the lock, in ms. A tab that is frozen while it holds the lock must not stop the other tabs. */
 const patienceMs = 10_000;
 
-/** Does work while no other client with the same name does work, in any tab. Without Web Locks, does the work without waiting. */
+/**
+ * Waits until no other client with the same name is at work, in any tab. Then does the work. Without Web Locks, or without a
+ * name, does the work without waiting.
+ */
 export async function exclusively<T>(name: string | undefined, work: () => Promise<T>): Promise<T> {
   const { locks } = ((globalThis as { navigator?: unknown }).navigator ?? {}) as { locks?: Locks };
   if (!locks || name === undefined) return work();

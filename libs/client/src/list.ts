@@ -14,7 +14,7 @@ export interface Page<Item> {
 export class List<Item> implements PromiseLike<Page<Item>>, AsyncIterable<Item> {
   readonly #load: (cursor: string | undefined) => Promise<Page<Item>>;
 
-  /** @param load Loads the page at a cursor. Without a cursor, loads the page that the call named. */
+  /** @param load Loads the page at a cursor. Without a cursor, loads the page that the caller asked for. */
   constructor(load: (cursor: string | undefined) => Promise<Page<Item>>) {
     this.#load = load;
   }
@@ -50,7 +50,7 @@ interface Envelope {
   readonly pagination?: { readonly totalCount?: number; readonly totalItems?: number };
 }
 
-/** Reads a page from an answer: an envelope, or a bare array if the list has no key. */
+/** Reads a page from an answer. `key` is the key of the items in the answer; if `key` is empty, the answer is a bare array. */
 export function pageOf<Item>(answer: { headers: Headers; body: unknown }, key: string): Page<Item> {
   const body = answer.body as Envelope;
   const { totalCount, totalItems } = body.pagination ?? {};

@@ -40,13 +40,13 @@ export type OpenNotifications = (lastEventId: string, signal: AbortSignal | unde
 
 const firstRetryMs = 1_000;
 const longestRetryMs = 30_000;
-/** The time of two heartbeats of the platform, plus a little for the network. */
+/** The platform sends a heartbeat every 15 s. This is the time of two heartbeats, plus 2 s for the network. */
 const defaultSilenceMs = 32_000;
 
 /**
- * Yields notifications as they come, without a gap or a repeat over any number of connections. The stream ends when the loop
- * over it is left, or when the signal is aborted. If the platform refuses the stream for good, the loop rejects with the
- * `KithError`. This happens, for example, when the session has ended.
+ * Yields notifications as they come. If a connection breaks, opens a new connection, and neither misses nor repeats a
+ * notification. The stream ends when the loop over it is left, or when the signal is aborted. If the platform refuses the
+ * stream for good, the loop rejects with the `KithError`. This happens, for example, when the session has ended.
  */
 export async function* streamNotifications(
   open: OpenNotifications,

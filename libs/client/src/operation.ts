@@ -9,12 +9,12 @@ export interface Operation {
   readonly list?: string;
   /** Whether the answer is a session. The client then uses this session. */
   readonly startsSession?: boolean;
-  /** For an upload: the name of the form's part with the bytes. The input that holds the bytes has the same name. */
+  /** For an upload: the name of the form part that holds the bytes. The input of the method has the bytes under the same name. */
   readonly upload?: string;
   /** Whether the answer is a stream of bytes. */
   readonly givesBytes?: boolean;
   readonly takesInput?: boolean;
-  /** Whether the operation is a write that has the same effect when it is done twice as when it is done once. */
+  /** Whether the operation is a write that may be repeated: done twice, it has the same effect as done once. */
   readonly isRepeatable?: boolean;
   /** Whether the operation takes an Idempotency-Key. If it is sent again with the same key, it is done only once. */
   readonly takesKey?: boolean;
@@ -34,9 +34,9 @@ export interface CallOptions {
   /** How long each attempt may take, in ms, instead of the client's `timeoutMs`. */
   timeoutMs?: number | undefined;
   /**
-   * Names the write, with 1 to 255 printable ASCII characters. If a write is repeated with the same key within 24 hours, it is
-   * done only once. This works even after the page was loaded again. By default, each call has its own key, which covers its
-   * retries.
+   * The Idempotency-Key, which names this write. It has 1 to 255 printable ASCII characters. If a write is repeated with the
+   * same key within 24 hours, it is done only once. This works even after the page was loaded again. By default, each call has
+   * its own key, which covers its retries.
    */
   idempotencyKey?: string | undefined;
 }

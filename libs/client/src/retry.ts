@@ -17,7 +17,10 @@ const longestAskedMs = 30_000;
 const nothingDone = new Set(['rate-limit/exceeded', 'gateway/unavailable', 'request/in-progress']);
 const passing = new Set([408, 429, 500, 502, 503, 504]);
 
-/** Errors after which a retry loop has given up. If this loop runs inside another retry loop, the outer loop gives up too. */
+/**
+ * Errors after which no retry loop may try again. If one retry loop runs inside another, the outer loop gives up with the inner
+ * loop.
+ */
 const givenUp = new WeakSet<object>();
 
 /**

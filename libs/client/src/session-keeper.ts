@@ -110,7 +110,10 @@ export class SessionKeeper {
     return (await unlessAborted(this.refresh(), signal))?.accessToken;
   }
 
-  /** Ends the session, if `error` is a refusal that ends sessions and `used` is still the session's access token. */
+  /**
+   * Ends the session if `error` says that the user is suspended. Does nothing if the session no longer has the access token
+   * `used`.
+   */
   async noteRefusal(error: unknown, used: string): Promise<void> {
     if (!isKithError(error, 'auth/suspended') || this.#session?.accessToken !== used) return;
     await this.set(null, { reason: 'ended', error });

@@ -26,7 +26,7 @@ describe.each(availableEngines())('walks (%s)', (engine) => {
       entityId,
       addedAt: new Date(begun + index).toISOString(),
     }));
-    // Each part is so small that even a busy machine stores it within a request's time.
+    // The rows are sent in parts. Each part is so small that even a busy machine stores the part before the request times out.
     for (let at = 0; at < rows.length; at += 100) {
       const some = rows.slice(at, at + 100);
       const { imported } = await operator.collections.importEntities({

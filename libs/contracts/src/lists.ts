@@ -34,7 +34,7 @@ export const connectionPagination = z.object({
   hasNextPage: z.boolean(),
   hasPreviousPage: z.boolean(),
   limit: wholeNumber,
-  // A v7 short form also has the fields of the general envelope (spec#short-forms-lists).
+  // Under a v7 short form, the pagination also has the fields of the general pagination (spec#short-forms-lists).
   page: wholeNumber.optional(),
   pageSize: wholeNumber.optional(),
   totalItems: wholeNumber.optional(),

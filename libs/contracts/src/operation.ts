@@ -36,7 +36,7 @@ export interface Upload {
   maxBytes: number;
   /** The media types that the bytes may have; if absent, any type. Kith reads the type from the bytes, not from the form. */
   types?: readonly string[];
-  /** The codes for a form without the part, and for a file that is too large. */
+  /** The error codes: `missing` for a form without the part, `tooLarge` for a file that is too large. */
   missing: ErrorCode;
   tooLarge: ErrorCode;
 }
@@ -68,18 +68,19 @@ export interface OperationSpec {
   /** The scope that an operator key needs. If an operators' operation has no scope, only `OPERATOR_TOKEN` may call it. */
   operatorScope?: OperatorScope;
   /**
-   * Allows keys that are limited to some projects. Only for operators' operations whose path names no project. The handler then
-   * answers only about the key's projects. Without this setting, such keys are refused (spec#operator-keys-projects).
+   * Allows keys that are limited to some projects. It may be set only for operators' operations whose path names no project.
+   * The handler then answers only about the key's projects. Without this setting, such keys are refused
+   * (spec#operator-keys-projects).
    */
   narrowsToProjects?: true;
   /**
-   * What a server key may do here. `for-user`: it may act for a user. `itself`: it may also call without a user. By default, it
-   * may act for users at users' operations, but not under `/auth/` and not at exports (`serverKeyMay`,
-   * spec#server-keys-on-behalf).
+   * What a server key may do here. `for-user`: it may act for a user. `itself`: it may also call without a user. The default
+   * depends on `auth`. For `server-key`, it is `itself`. For `user` and `optional`, it is `for-user`, except under `/auth/` and
+   * at exports. There, and for all other values, it is `never` (`serverKeyMay`, spec#server-keys-on-behalf).
    */
   serverKey?: ServerKeyUse;
   /**
-   * The body for a server key that calls without a user. Set if such a call may have more fields than a user's call
+   * The body of a call that a server key makes without a user. It is set if such a call may have more fields than a user's call
    * (spec#users-role-server-keys).
    */
   serverKeyBody?: z.ZodObject;

@@ -31,7 +31,7 @@ export function avatarText(max: number) {
   );
 }
 
-/** An example address of the site that shows the picture. */
+/** A made-up address of the site that shows the picture. A path must stay on this site. */
 const site = 'http://site.invalid';
 
 /**

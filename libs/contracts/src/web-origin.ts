@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 const longest = 300;
-/** How a host begins if its first label may be any label. */
+/** A host that begins with this text may have any first label. */
 const anyLabel = '*.';
 
 /**
@@ -15,7 +15,7 @@ export function isWebOrigin(value: string): boolean {
   const plain = `${scheme}${named}`;
   if (value.length > longest || named.includes('*') || !URL.canParse(plain)) return false;
   const { origin, hostname } = new URL(plain);
-  // Below a top-level domain, names belong to many owners. IP addresses have no labels.
+  // A `*` directly below a top-level domain would allow the sites of many owners. IP addresses have no labels.
   const mayBeWild = hostname === 'localhost' || (hostname.includes('.') && !/^[\d.]+$/.test(hostname));
   return origin === plain && (!isWild || mayBeWild);
 }

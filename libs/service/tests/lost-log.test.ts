@@ -20,7 +20,7 @@ const never = 3_600_000;
 
 /** A broker that may lose its files. */
 interface Broker extends AsyncDisposable {
-  /** Connects to the bus. After a loss, the embedded bus is another bus, because its process is new. */
+  /** Connects to the bus. In the embedded form, call this again after a loss: a new process then starts, with a new bus. */
   connect(prefix: string): Promise<Bus>;
   remember(): Promise<void>;
   /** Sets the broker's files back to the remembered copy, or removes the files. */
@@ -144,7 +144,7 @@ describe.each(availableEngines())('a log that has lost events (%s)', (engine) =>
     };
   }
 
-  // The embedded log can only be lost between two processes.
+  // While a process uses the embedded log, this log cannot be lost.
   const ways = engine === 'embedded' ? ['restarted'] : ['running', 'restarted'];
 
   test.each(ways)('made anew, services %s: all it had goes out again', async (way) => {
@@ -209,7 +209,7 @@ test.runIf(availableEngines().includes('containers'))(
       if (id === 'before') return lastOfAll;
       if (deliveries.filter((one) => one === id).length > 1) return;
       letGo();
-      // After this turn, the bus has reported the outcome of the very first delivery.
+      // After this turn of the event loop, the bus has reported the outcome of the very first delivery.
       await nextTurn();
       throw new Error('not yet');
     });

@@ -70,7 +70,7 @@ describe.each(availableEngines())('a subscription (%s)', (engine) => {
     await intake.drain();
   });
 
-  // This gains nothing in the embedded form, because its databases answer immediately.
+  // Not tested in the embedded form: there, events are applied one by one, because the databases answer immediately.
   test.runIf(engine === 'containers')('does not hold up others for one that takes long', async () => {
     const applied: string[] = [];
     const gate = Promise.withResolvers<void>();

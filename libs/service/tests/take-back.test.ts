@@ -27,7 +27,10 @@ class Broker {
     });
   }
 
-  /** Loses the whole log. Then other services publish `others` events, which take the positions of the lost events. */
+  /**
+   * Loses the whole log. Then other services publish as many events as `others` says. These events take the positions of the
+   * lost events.
+   */
   async lose({ isSame = false, others = 0 }: { isSame?: boolean; others?: number } = {}): Promise<void> {
     const { created } = await this.#bus.log();
     await this.#bus.close();
@@ -113,7 +116,7 @@ test('what a process died over is taken back by the next, whatever was published
   });
   await start({ outbox: dying }).stop();
   expect((await outbox.fact('log'))?.lostAfter).toBe(0);
-  // Another process does not know of the loss. It publishes more events than there were before.
+  // Another process does not know of the loss. It publishes more events than were published before the loss.
   store(20);
   for (const { key, event } of await outbox.unpublished(20)) {
     const body = new Uint8Array();
@@ -138,7 +141,7 @@ test('a batch during which the connection broke is published again', async () =>
         if (!isFirst) await isLost;
         const position = await publish(event);
         if (!isFirst) return position;
-        // The event is acknowledged and then lost. The next event gets a position far beyond it.
+        // The event is acknowledged and then lost. The next event gets a position far beyond the position of the lost event.
         await broker.lose({ isSame: true, others: 9 });
         broker.reconnect();
         resolve();

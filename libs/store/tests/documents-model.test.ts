@@ -8,7 +8,7 @@ import { type Box, box, boxes, declared, putInto, things, totals } from './docum
 const ids = ['a', 'b', 'c'];
 const labels = ['', 'x', 'y'];
 
-/** An act on a box. `ago` says which read of the box it uses: 0 is the last read, 1 is the read before, and so on. */
+/** An act on a box. `ago` says which read of the box the act uses: 0 is the last read, 1 is the read before, and so on. */
 type Act =
   | { kind: 'make'; id: string; label: string }
   | { kind: 'label'; id: string; label: string; ago: number }
@@ -34,10 +34,10 @@ const calls = fc.array(
   { maxLength: 30 },
 );
 
-/** The expected state: every box as it is, and every time that it was read. */
+/** The expected state: every box as it is, and as it was each time that it was read. */
 class Model {
   readonly boxes = new Map<string, Box>();
-  /** The reads of each box. `changes` says how many changes had been made by then, in all boxes. */
+  /** The reads of each box. `changes` says how many changes had been made in all boxes at the time of the read. */
   readonly reads = new Map<string, { read: Stored<Box>; changes: number }[]>();
   /** For each box, the number of its last change; all changes of all boxes are numbered. */
   readonly changedAt = new Map<string, number>();

@@ -36,7 +36,7 @@ describe('on a replica set that fails over between any two steps', () => {
   });
 
   test('an event whose place another one has is published, and told of', async () => {
-    // With these read concerns, events are copied from lamps, and the changes of these lamps are rolled back afterwards.
+    // With these read concerns, an event can be copied from a lamp before the lamp's change is rolled back.
     const concern = (collection: string) => (collection === 'lamps' ? 'local' : 'majority');
     expect(await comesToBe(({ besides }) => besides > 0, concern)).toBe(true);
   });

@@ -12,7 +12,7 @@ export interface AppContext {
   relay: Pick<Relay, 'kick'>;
   /**
    * In this process, the changes of one collection run one after the other. So only other processes can change the collection
-   * in between.
+   * while such a change is being made.
    */
   turns: Turns;
 }

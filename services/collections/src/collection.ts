@@ -19,7 +19,7 @@ export function ownerOf(request: { projectId: string; caller: Caller }): Owner {
   return { projectId: request.projectId, userId: request.caller.userId };
 }
 
-/** The most levels below the root (spec#collections-create). */
+/** Maximum number of levels below the root (spec#collections-create). */
 export const maxDepth = 100;
 
 /** A collection as it is stored. Times are Unix ms. */

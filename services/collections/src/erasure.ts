@@ -5,7 +5,7 @@ import { changed, collectionEvent, type Owner } from './collection.ts';
 
 /**
  * When an account has ended, its data is erased again and again for this time, in ms. After this time, every request that began
- * before the end is over.
+ * before the account ended is over.
  */
 const againForMs = 10 * 60_000;
 

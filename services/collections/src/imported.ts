@@ -2,7 +2,10 @@ import { derivedId } from '@kith/base';
 import type { CollectionRecord, Owner } from './collection.ts';
 import type { EntityRecord } from './entity.ts';
 
-/** A collection as another backend had it. Its import makes no event. The collection's first change in Kith makes event 1. */
+/**
+ * A collection as another backend had it. Its import makes no event. The collection's first change in Kith makes the event with
+ * `seq` 1.
+ */
 export function importedRecord(
   { projectId, userId }: Owner,
   of: { id: string; name: string; parent: CollectionRecord | null; at: number },

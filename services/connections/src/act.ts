@@ -30,7 +30,7 @@ export async function act(
     userId: string;
     action: Action | ((pair: Pair) => Action);
     message?: string | null;
-    /** The actor in the event, if this is not `userId`. The actor is then the user who has ended their account. */
+    /** The actor in the event; by default, `userId`. When a user has ended their account, this user is the actor. */
     actorId?: string;
     /** Until when to keep trying, in Unix ms. */
     deadline?: number;

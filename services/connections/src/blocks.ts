@@ -10,7 +10,7 @@ interface Blocking {
   projectId: string;
   blockerId: string;
   blockedId: string;
-  /** The actor in the event, if this is not the blocker. The actor is then the user who has ended their account. */
+  /** The actor in the event; by default, the blocker. When a user has ended their account, this user is the actor. */
   actorId?: string;
   /** Until when to keep trying, in Unix ms. */
   deadline?: number;

@@ -18,9 +18,9 @@ export const nothing: VisiblePage = { entries: [], total: 0 };
 
 /**
  * Reads a list and its total without the people who are hidden from the caller. This takes two round trips. The first trip
- * reads the rows, the total and the hidden people. The second trip reads the profiles, and the pairs of the list's owner with
- * the hidden people, who are few. If more than `spare` hidden rows lie before the page's end, the rows are read again, without
- * the hidden people.
+ * reads the rows, the total and the hidden people. The second trip reads the profiles. It also reads the owner's pairs with the
+ * hidden people; there are only a few such pairs. If more than `spare` hidden rows lie before the page's end, the rows are read
+ * again, without the hidden people.
  */
 export async function listVisible(
   store: Pick<ConnectionStore, 'list' | 'pairsWith'>,
@@ -59,8 +59,8 @@ export async function hiddenKeys(
 }
 
 /**
- * Finds the page among rows that were read together with the hidden rows. Returns `null` if the page goes on beyond these
- * rows.
+ * Finds the visible rows of the page. `rows` holds what was read: visible rows and hidden rows. Returns `null` if the page goes
+ * on beyond these rows.
  */
 function pageOf(
   rows: readonly Entry[],

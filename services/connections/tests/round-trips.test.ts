@@ -41,7 +41,10 @@ const specs = {
   received: listReceivedRequests,
   blocks: listBlocks,
 } as const;
-/** The length of a long list. In the round trip that reads the total, a list can skip fewer rows than this. */
+/**
+ * The number of rows in a long list. If a page lies this deep in a list, the store reads the total first, and the rows in
+ * another round trip.
+ */
 const long = 20_100;
 const shorter = { sent: 300, received: 300, blocks: 300 } as const;
 

@@ -13,7 +13,7 @@ export const cryptoConfig = z.object({
 });
 
 /**
- * Whether test tokens are signed: outside production always, in production only if the setting says so
+ * Whether test tokens are signed. Outside production, this is always so. In production, `ALLOW_TEST_TOKENS` decides
  * (spec#test-tokens-production).
  */
 export function testTokensAllowed(

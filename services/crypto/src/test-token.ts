@@ -13,8 +13,9 @@ const signBytes = promisify(sign);
 
 /**
  * Signs a token for tests with the caller's own key. The token is a JWS in its compact form (spec#test-tokens-claims, RFC 7515
- * section 7.1). The key stays in memory for a minute and reaches no log, no disk and no answer. The library jose would use Web
- * Crypto. Measured side by side on one core, jose signs a sixth fewer tokens than this function (docs/adr/0021).
+ * section 7.1). The key stays in memory for a minute and reaches no log, no disk and no answer. The library jose could also
+ * sign, but it uses Web Crypto. Measured side by side on one core, jose signs a sixth fewer tokens than this function
+ * (docs/adr/0021).
  */
 export async function signTestToken(asked: Asked, app: AppContext): Promise<string> {
   try {
@@ -22,7 +23,8 @@ export async function signTestToken(asked: Asked, app: AppContext): Promise<stri
     const signature = await signBytes('sha256', Buffer.from(content), app.keys.read(asked.privateKey));
     return `${content}.${signature.toString('base64url')}`;
   } catch (error) {
-    // The error has seen the key. So only its message is passed on, and the error is not set as the cause.
+    // The error comes from code that had the key, so it may hold a part of the key. For this reason only the error's message is
+    // passed on, and the error itself is not set as the cause.
     throw new ApiError('crypto/server-error', { details: (error as Error).message });
   }
 }

@@ -49,7 +49,7 @@ function withExponent(key: KeyObject, exponent: bigint): KeyObject {
   return createPrivateKey({ key: { ...jwk, ...parts }, format: 'jwk' });
 }
 
-/** The inverse of `of` modulo `modulo`, by Euclid's algorithm. */
+/** The modular inverse, by Euclid's algorithm: the number that gives 1 when it is multiplied by `of`, modulo `modulo`. */
 function inverse(of: bigint, modulo: bigint): bigint {
   let [a, b, x, y] = [of % modulo, modulo, 1n, 0n];
   while (a > 1n) {

@@ -58,7 +58,10 @@ const redisUrl = z.url({ protocol: /^rediss?$/, error: 'a Redis address is neede
 
 const secretText = secretConfig.shape.KITH_SECRET.description ?? '';
 
-/** The gateway's own environment variables. The variables that every process of the distributed form reads are not among them. */
+/**
+ * The gateway's own environment variables. In the distributed form, every process also reads some common variables, which are
+ * not listed here.
+ */
 export const gatewayConfig = z.object({
   HOST: commonConfig.shape.HOST,
   PORT: wholeNumber(0, 65535).default(8080).describe('port of the HTTP API; 0 is a free one'),

@@ -115,7 +115,7 @@ export function createHandle(parts: HandleParts) {
       return caller;
     };
     const identify = async () => {
-      // For a short form, this checks the project that the token claims before it checks the token. When a project's users are
+      // For a short form, this first checks the project that the token claims, and then the token. When a project's users are
       // erased, their tokens are revoked. Without this order, the answer would say that the token is revoked, not that the
       // project is gone.
       projects.checkThere(counted, operation);

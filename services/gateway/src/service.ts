@@ -38,7 +38,7 @@ export interface GatewayOptions {
   streamTimes?: Partial<StreamTimes>;
   exportTimes?: Partial<ExportTimes>;
   upstreamTimes?: Partial<UpstreamTimes>;
-  /** The addresses of services that take and give bytes. They replace the configured addresses of the same services. */
+  /** The addresses of services that receive or send files. They replace the configured addresses of the same services. */
   upstreams?: Readonly<Record<string, string>>;
   /** The clock by which tokens expire: returns ms since 1970. By default, the clock of the machine. */
   now?: () => number;
@@ -54,9 +54,9 @@ export interface RunningGateway extends RunningService {
   /** The address of the operators' endpoints, if they have a separate port. */
   readonly adminUrl?: string;
   /**
-   * Reports not ready from now on, and answers with `Connection: close`. Goes on serving for `DRAIN_MS`. Meanwhile, balancers
-   * notice this at their next check, and send no more requests. Resolves at the end of that time. The caller then has to call
-   * `stop`.
+   * Reports not ready from now on, and answers with `Connection: close`. Goes on serving for `DRAIN_MS`. In this time, balancers
+   * notice at their next check that the gateway is not ready, and send no more requests. Resolves when `DRAIN_MS` is over. The
+   * caller then has to call `stop`.
    */
   drain(): Promise<void>;
 }

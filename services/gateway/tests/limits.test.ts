@@ -14,7 +14,10 @@ import {
 
 describe.each(availableEngines())('limits on %s', (engine) => {
   let test: TestGateway;
-  /** Two gateways if they can share their limits, otherwise one. */
+  /**
+   * The ports of the gateways. On real engines, two gateways share their limits. On the embedded engine, there is only one
+   * gateway.
+   */
   let ports: number[];
   let token: string;
   const project = randomUUID();

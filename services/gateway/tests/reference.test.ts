@@ -142,7 +142,7 @@ describe.each(availableEngines())('the reference on %s', (engine) => {
       expect(text).toContain(`<b>${status} `);
       expect(text).toContain(message.replaceAll('<', '&lt;'));
     }
-    // The contracts' text about a code, in which backticks became code elements.
+    // The page has the contracts' text about an error code. Words that are in backticks there are in `<code>` elements here.
     expect(text).toContain('<p>The body is over 256 KiB, or over what an upload may have.</p>');
     expect(text).toContain('<b>What to do</b> Use one of the methods in <code>Allow</code>.');
   });

@@ -161,8 +161,8 @@ describe.each(availableEngines())('revocations on %s', (engine) => {
     let asks = 0;
     issuer.hold = async () => {
       begin();
-      // Holds back all further answers. This issuer does not know of the notice. So an answer that it makes after the notice
-      // would undo the notice.
+      // Holds back all further answers. The test sends the notice itself, so this issuer does not know of it. If the issuer made
+      // an answer after the notice, this answer would undo the notice.
       await (asks++ === 0 ? told : over);
     };
     await asked;

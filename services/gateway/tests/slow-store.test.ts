@@ -125,7 +125,10 @@ describe('a store that takes bytes slowly', () => {
       expect.objectContaining({ code: 'request/timeout' }),
     ]);
   };
-  /** Sends until the gateway has accepted nothing for longer than it waits for a slow sender. */
+  /**
+   * Sends an upload until the gateway accepts no more bytes. The gateway counts as full if it accepts nothing for as long as it
+   * would wait for a slow sender.
+   */
   const held = async () => {
     gate = Promise.withResolvers();
     const sender = new Sender(port, await token());

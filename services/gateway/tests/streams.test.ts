@@ -203,7 +203,7 @@ describe.each(availableEngines())('streams (%s)', (engine) => {
     for (const source of open) source[Symbol.dispose]();
   });
 
-  // Only one engine, as the bus plays no part in this.
+  // This test runs on one engine only, as the bus plays no part in it.
   it.runIf(engine === 'embedded')('ends a client that does not read', async () => {
     // These notifications have the largest size, with four bytes per character. They are so many that no buffers on the way
     // hold all of them.

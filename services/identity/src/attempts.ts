@@ -19,8 +19,8 @@ const firstWaitMs = 30_000;
 const longestWaitMs = 3600_000;
 
 /**
- * The id under which an address's failures are counted contains this many characters of the address's hash. These characters
- * hold 24 bits, so the table cannot grow without a limit (docs/adr/0049).
+ * The failures at an address are counted under an id. The id contains this many characters of the address's hash. These
+ * characters hold 24 bits, so the table cannot grow without a limit (docs/adr/0049).
  */
 const placeCharacters = 4;
 
@@ -45,8 +45,8 @@ export function attemptOf<Whose extends Pick<Attempt, 'address' | 'userId'>>(
 }
 
 /**
- * Limits the failed attempts at an account, so that nobody can guess its password (spec#accounts-attempts). All clients count
- * together, but a client that the account knows counts by itself. So no stranger can lock the user out.
+ * Limits the failed attempts at an account, so that nobody can guess its password (spec#accounts-attempts). All clients share
+ * one count of failures. Only a client that the account knows has a count of its own. So no stranger can lock the user out.
  */
 export class Attempts {
   readonly #store: AttemptStore;
@@ -62,7 +62,7 @@ export class Attempts {
 
   /**
    * Checks a password or a second factor, and counts a wrong one as a failed attempt. If too many attempts have failed before,
-   * checks nothing. Attempts that count together are checked one after the other. So many simultaneous attempts get no more
+   * checks nothing. Attempts that share a count are checked one after the other. So many simultaneous attempts get no more
    * checks than many attempts in a row.
    * @param check Returns whether the password or factor is right. If `check` throws an error, the attempt does not count as
    * failed, and the method throws the same error. The method also throws `auth/too-many-attempts`.

@@ -4,7 +4,8 @@ import { timestamp, uuid } from '@kith/contracts';
 import { z } from 'zod';
 
 /**
- * A note of an erasure. It names a user or, without `userId`, a whole project. A restore from an older backup needs the notes.
+ * A note of an erasure. It names a user or, without `userId`, a whole project. After a restore from an older backup, the notes
+ * say what has to be erased again.
  */
 export const erasureNote = z.object({ projectId: uuid, userId: uuid.optional(), at: timestamp });
 export type ErasureNote = z.output<typeof erasureNote>;

@@ -6,8 +6,8 @@ import { type ImportReason, passwordHashCost } from '@kith/contracts';
  */
 const mostKinds = 4;
 /**
- * How much one hash of each kind may cost, all kinds together. This is also the cost of the most expensive accepted hash: about
- * one second of one core.
+ * The highest total cost of a project's hash kinds. The total is the sum of the costs of one hash of each kind. The most
+ * expensive single hash that is accepted also costs this much: about one second of one core.
  */
 const mostCost = 1;
 

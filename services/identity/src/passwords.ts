@@ -33,7 +33,7 @@ export class Passwords {
   // A hash of another backend may take 40 times as long as our own. So such hashes have a gate of their own, and users with our
   // own hashes need not wait for them.
   readonly #importedGate = new Gate(1);
-  // The hash to check if no user has the given address. No password matches it.
+  // The hash that a password is checked against when no user has the given address. No password matches it.
   readonly #nobody = { ...cost, salt: randomBytes(saltBytes), hash: randomBytes(hashBytes) };
   readonly #nobodies = new Map<string, string>();
   readonly #work: HashWork;

@@ -64,11 +64,11 @@ export interface IdentityOptions {
   tokenAudience?: string;
   /** Path of the list of erasures; absent if no list is kept. */
   erasuresFile?: string | undefined;
-  /** Lifetimes of signing keys. If one is left out, the default applies. */
+  /** Lifetimes of signing keys. If a lifetime is left out, its default applies. */
   keyTimes?: Partial<KeyTimes>;
   /** How often the service ends sessions that a process left open when it died, in ms; 5 s by default. */
   sweepEveryMs?: number;
-  /** Times of erasure. If one is left out, the default applies. */
+  /** Times of erasure. If a time is left out, its default applies. */
   erasureTimes?: Partial<ErasureTimes>;
   /** The clock for failed attempts and second factors, in Unix ms; the clock of the machine by default. */
   now?: () => number;
@@ -79,7 +79,7 @@ export interface IdentityOptions {
 interface MailOptions extends TransportConfig {
   /** The address by which clients reach the gateway. */
   publicUrl?: string | undefined;
-  /** Times of sending. If one is left out, the default applies. */
+  /** Times of sending. If a time is left out, its default applies. */
   times?: Partial<MailTimes>;
 }
 

@@ -100,7 +100,7 @@ export async function endSessionsOf(
   });
 }
 
-/** Finishes every unfinished ending: revokes the outdated sessions that are not revoked yet. */
+/** Finishes what other calls have left: revokes all outdated sessions that are not revoked yet. */
 export async function finishEndings(app: AppContext): Promise<void> {
   for (;;) {
     const endings = await app.store.accounts.endings(batch);

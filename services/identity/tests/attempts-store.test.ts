@@ -91,7 +91,7 @@ describe.each(availableEngines())('failed attempts in the store on %s', (engine)
     ahead = 30 * 24 * hours;
     await failTimes(attempts, 10);
     expect(await right(attempts, home)).toBe(true);
-    // To another user's account this client is a stranger.
+    // Another user's account does not know this client.
     const other = { userId: randomUUID(), address: 'eve@example.org' };
     await failTimes(attempts, 10, other);
     expect(await right(attempts, { ...other, ...home })).toEqual(tooMany);

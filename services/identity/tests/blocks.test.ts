@@ -94,7 +94,7 @@ describe.each(availableEngines())('blocks on %s', (engine) => {
     };
     expect(await suggestedTo(anna)).toEqual(['Anna', 'Annika']);
     await tell(connectionBlocked, 1);
-    // Each user has a row, and MongoDB writes one after the other: one user may see the change before the other does.
+    // Each of the two users has a row. MongoDB writes these rows one after the other, so one user may see the change first.
     const bothSee = (count: number) =>
       waitFor(async () => {
         const seen = await Promise.all([suggestedTo(anna), suggestedTo(annika)]);

@@ -6,9 +6,9 @@ import type { NotificationStore } from './store/index.ts';
 /** What handlers and subscriptions need. */
 export interface AppContext {
   store: NotificationStore;
-  /** For waking streams, and for asking identity about users that this service's copy does not hold yet. */
+  /** Used to wake streams, and to ask identity about users that this service's copy does not hold yet. */
   bus: Bus;
-  /** The relay of events. It is kicked after each commit that stored an event. */
+  /** The relay, which publishes stored events. Each commit that stored an event is followed by a `kick`. */
   relay: Pick<Relay, 'kick'>;
   /** If several changes of one feed have lost a race, runs these changes one after the other. */
   turns: Turns;

@@ -12,8 +12,8 @@ export interface Decision<T> {
 
 /**
  * Changes a user's feed: reads the feed, decides, and stores the change. If somebody else was faster, tries again, until the
- * deadline (Unix ms). If `decide` reads anything else, this happens after the feed was read. So if the feed changes in between,
- * `decide` runs once more.
+ * deadline (Unix ms). The feed is read before `decide` runs. So if the feed changes while `decide` reads other data, `decide`
+ * runs once more.
  */
 export function changeFeed<T>(
   app: AppContext,

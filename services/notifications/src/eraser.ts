@@ -14,7 +14,10 @@ const usersAtOnce = 10;
 /** If a process dies while it erases a user, another process takes over after this time. */
 const claimMs = 10_000;
 const againMs = 5_000;
-/** How long after the end of an account its data is looked for again. Nothing that began before the end can take so long. */
+/**
+ * How long after the end of an account the service still looks for data of the account. Nothing that began before the end can
+ * take so long.
+ */
 const lastLookMs = 10 * 60_000;
 const batch = 100;
 
@@ -70,7 +73,8 @@ async function eraseUser(app: AppContext, user: Owner, isStopped: () => boolean)
   await eraseEvents(parts, auditEventsOf(user));
   await app.store.settings.erase(user);
   await app.store.replies?.forget(user);
-  // Removes the feed before its entries. Without a feed nobody adds entries, except a process that was suspended while it did so.
+  // Removes the feed before its entries. Without the feed, no process adds entries. The only exception is a process that was
+  // suspended while it added an entry.
   const isDone = await erasure.removeFeed(user);
   if (!isDone) app.relay.kick();
   while ((await erasure.removeEntries(user, batch)) === batch) {

@@ -42,7 +42,7 @@ describe.each(availableEngines())('what a list asks of its database (%s)', (engi
   });
   afterAll(() => ends.disposeAsync());
 
-  /** Reads a page. Expects at most two round trips, and that the rows are read as a range of their key. */
+  /** Reads a page. Expects at most two round trips to the database. Expects also that the rows are read as a range of keys. */
   async function page(query: string) {
     let answer: Awaited<ReturnType<typeof callOperation>> | undefined;
     const trips = await watched.tripsOf(async () => {

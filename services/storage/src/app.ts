@@ -6,7 +6,7 @@ import type { Addresses } from './file.ts';
 import type { Renderer } from './images/renderer.ts';
 import type { FileStore } from './store/index.ts';
 
-/** The most bytes that a project and a user may store (spec#storage-quota). */
+/** How many bytes a project may store, and how many bytes a user may store (spec#storage-quota). */
 export interface Quotas {
   projectBytes: number;
   userBytes: number;

@@ -5,8 +5,9 @@ import type { Made } from './requests.ts';
 const ofForm = /\/(invalid-|missing-|unknown-field|malformed|too-large|unsupported)/;
 
 /**
- * Rules that a schema cannot express. Each has the codes of its refusals, and says what the schema leaves open. A request that follows
- * the document may still get these refusals. Any other refusal of a request's form is a mistake in the document.
+ * Rules that a schema cannot express. For each rule, `of` matches the codes of its refusals, and `what` says what the schema leaves
+ * open. A request that follows the document may still get these refusals. Any other refusal of a request's form is a mistake in the
+ * document.
  */
 const unsayable: readonly { of: RegExp; what: string }[] = [
   { of: /^auth\/invalid-(credentials|token)/, what: 'which password or token is right' },

@@ -46,8 +46,8 @@ function texts(values: Things): Record<string, string> {
 }
 
 /**
- * Whether the path always has to name the user for whom the request is made. This is so if the operation allows no other user, or if
- * it is an operators' operation.
+ * Whether the path must always name the user for whom the request is made. It must if the operation refuses all other users, or if it
+ * is for operators.
  */
 function isOwn({ id, security }: Described): boolean {
   return ['identity.update-user', 'identity.export-user'].includes(id) || security.includes('operatorToken');

@@ -60,7 +60,7 @@ export function describeKeyedDeaths(engine: EngineKind, specs: readonly Operatio
           return death;
         });
         expect(deaths.at(0)).toEqual({ killed: true, acknowledged: false });
-        // Waits for the events, because a later sweep may complete the consequences of a change.
+        // Waits for the events, because a later sweep may have to complete the change.
         for (const projectId of projects) {
           const isWhole = async () => (await eventsOf(spec, projectId)).length >= expected.length;
           await waitFor(isWhole, { what: 'the events', timeoutMs: 20_000 });

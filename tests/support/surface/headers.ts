@@ -6,7 +6,10 @@ import type { Answer } from '../http.ts';
 export type Limits = (spec: OperationSpec) => Limit | null;
 
 const json = 'application/json';
-/** Codes of answers that come before the gateway knows the operation. So these answers do not count against the operation's limit. */
+/**
+ * Some answers are sent before the gateway knows the operation. So they do not count against the operation's limit. These are the
+ * codes of such answers.
+ */
 const beforeLimit: readonly ErrorCode[] = [
   'route/not-found',
   'route/method-not-allowed',

@@ -2,8 +2,9 @@ import { type ErrorCode, isErrorCode, methodsOf, type OperationSpec } from '@kit
 import type { z } from 'zod';
 
 /**
- * Every outcome that an operation's contract promises: its status for each method, its codes, and the codes of its auth class. Each
- * field of body and query has a refusal of its own (`code field`). Outcomes that a whole class or feature shares are in `parts`.
+ * Every outcome that an operation's contract promises: the status for each method, the operation's codes, and the codes of its auth
+ * class. A refused field is an outcome of its own (`code field`), for each field of the body and of the query. Outcomes that a
+ * whole class or feature shares are in `parts`.
  */
 export function outcomesOf(spec: OperationSpec): string[] {
   const path = spec.invalid?.params;

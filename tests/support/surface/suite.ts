@@ -16,7 +16,7 @@ import { Surface } from './surface.ts';
 
 const sharedScale = Number(sharedEnv.RATE_LIMIT_SCALE);
 
-/** What the tests of a part can use. Its fields are set only when the tests run. */
+/** What the tests of a part can use. The fields of this object are set only when the tests run. */
 export interface SurfaceWorld extends Pick<Surface, 'ok' | 'refused' | 'eightAtOnce' | 'stream' | 'seen'> {
   platform: TestPlatform;
   /** The project of every call that names no other project. */
@@ -31,7 +31,7 @@ export interface SurfaceWorld extends Pick<Surface, 'ok' | 'refused' | 'eightAtO
 }
 
 export interface SurfaceOptions {
-  /** Set if the suites need a platform of their own. They look at the whole platform, or change what other suites see. */
+  /** Set if the suites need a platform of their own, because they look at the whole platform or change what other suites see. */
   isOwn?: true;
   /** The factor by which every limit is multiplied. By default, it is so high that no test reaches a limit. */
   scale?: number;
@@ -53,9 +53,9 @@ export function surfaceSuite(name: PartName, tests: SurfaceSuite['tests']): Surf
 }
 
 /**
- * Tests parts of the API on every engine, each part in projects of its own. Without options, the parts use a platform that other files
- * share. With any option, they use a platform of their own. After the tests of each part, it checks that they have reached every
- * outcome that the contracts of its operations promise.
+ * Tests parts of the API on every engine, each part in projects of its own. Without options, the parts use a platform that other
+ * files share. With any option, they use a platform of their own. After the tests of a part, checks that they have reached every
+ * outcome that the part has to reach.
  */
 export function describeSurface(suites: readonly SurfaceSuite[], options: SurfaceOptions = {}): void {
   const { scale = sharedScale, limits = {}, prepare } = options;

@@ -71,7 +71,8 @@ export class Surface {
     expectHeaders(answer, { spec, limits, ...(given.type && { type: given.type }) });
     const body = bodyOf(spec, answer);
     const read = spec.output.parse(body);
-    // Parsing drops all fields that the contract does not name. So this check fails if the body has an unknown field.
+    // Parsing drops all fields that the contract does not name. So if the body has an unknown field, the body differs from the
+    // parsed body, and this check fails.
     expect(body).toStrictEqual(read);
     this.#see(spec, String(spec.status));
     this.#see(spec, `${spec.status} ${given.method ?? methodsOf(spec)[0]}`);

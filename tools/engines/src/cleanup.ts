@@ -20,8 +20,8 @@ let forget: (() => void) | undefined;
 
 /** Removes containers when this process ends, unless {@link removeContainers} has removed them before. */
 export function removeAtExit(containers: readonly string[]): void {
-  // testcontainers uses signal-exit. A listener of signal-exit ends the process only if no other code listens to the signal. So
-  // this uses signal-exit, too. With a listener of our own, nobody would end the process.
+  // testcontainers uses signal-exit. On a signal, signal-exit ends the process only if no other code listens to this signal. If
+  // this file added a listener of its own, nobody would end the process. So this file uses signal-exit, too.
   forget ??= onExit(removeTracked);
   for (const container of containers) tracked.add(container);
 }

@@ -1,7 +1,7 @@
 import { type Ran, type RunOptions, run } from './run.ts';
 import { lastLine } from './step.ts';
 
-/** Runs the `docker` command. It knows the machine's contexts and credentials. */
+/** Runs the `docker` command. This command knows the machine's contexts and credentials. */
 export function docker(args: readonly string[], options: RunOptions = {}): Promise<Ran> {
   return run('docker', args, { timeoutMs: 60_000, ...options });
 }

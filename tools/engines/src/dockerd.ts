@@ -7,8 +7,8 @@ import { EnginesError, type Progress } from './step.ts';
 
 const log = '/var/log/kith-dockerd.log';
 
-// The options that are tried, one set after the other. First dockerd uses all that the kernel offers, then no packet filter, then
-// no overlay file system either.
+// The sets of options, in the order in which they are tried. With the first set, dockerd uses all that the kernel offers. With the
+// second set, it uses no packet filter. With the third set, it uses neither a packet filter nor an overlay file system.
 const attempts: readonly string[][] = [
   [],
   ['--iptables=false'],
@@ -16,7 +16,7 @@ const attempts: readonly string[][] = [
 ];
 
 /**
- * Starts Docker's engine and waits until it answers. If no init system can start the engine, this starts it as a detached process,
+ * Starts Docker's engine and waits until it answers. If no init system can start the engine, the engine becomes a detached process,
  * which outlives this process.
  */
 export async function startDockerd(progress: Progress): Promise<void> {

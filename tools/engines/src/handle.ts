@@ -21,7 +21,7 @@ export interface EngineHandle {
   unpause(): Promise<void>;
 }
 
-/** The three engines running, with their URLs. */
+/** The three running engines, with their URLs. */
 export interface Engines extends AsyncDisposable {
   readonly mongodbUrl: string;
   readonly natsUrl: string;

@@ -21,7 +21,7 @@ export interface ProvideOptions {
   env?: NodeJS.ProcessEnv;
   /** Called with one line at each long step. */
   progress?: Progress;
-  /** Asks a person. If this function is missing, the answer is no. */
+  /** Asks a person a question. If this function is missing, the answer counts as no. */
   confirm?: (question: string) => Promise<boolean>;
 }
 

@@ -60,7 +60,7 @@ function surroundings(command: Command, isJson: boolean, { env, stdout, stderr }
 const line = (value: object) => `${JSON.stringify(value)}\n`;
 const pretty = (value: object) => `${JSON.stringify(value, null, 2)}\n`;
 
-/** The command whose name the words begin with. */
+/** The command that the first words name. */
 function find(words: readonly string[]): Command | undefined {
   return commands.find(({ name }) => name.split(' ').every((word, at) => words[at] === word));
 }

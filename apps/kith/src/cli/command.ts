@@ -2,7 +2,7 @@ import type { z } from 'zod';
 
 /** What a command uses besides its words, and where it reports its progress. */
 export interface Surroundings {
-  /** The environment variables. They include KITH_DATA, the absolute path of the data folder. */
+  /** The environment variables. One of these variables is KITH_DATA, the absolute path of the data folder. */
   env: NodeJS.ProcessEnv;
   /** All commands, for help and completion. */
   commands: readonly Command[];

@@ -27,7 +27,7 @@ export interface CredentialsOptions {
   hosts?: readonly string[];
   /** A folder with `ca.pem`, `nats.pem`, `mongo.pem` and `redis.pem`, if the operator gives the certificates. */
   given?: string | undefined;
-  /** The user that the engines run as, if this process may give their files to that user. */
+  /** The user that the engines run as, if this process may make that user the owner of the engines' files. */
   owner?: Owner | undefined;
 }
 
@@ -58,8 +58,8 @@ export interface Credentials {
 /**
  * Makes the credentials of an installation on first use, and keeps them. If the operator gives no certificates, this makes
  * certificates with an authority of the installation. Each process gets a NATS user, each service a user of the database server,
- * and the gateway a user of Redis. The rights in the servers' configuration are written each time, so that an upgrade brings its
- * new rights (docs/adr/0048).
+ * and the gateway a user of Redis. The rights in the servers' configuration are written each time, so that after an upgrade the
+ * rights of the new version apply (docs/adr/0048).
  */
 export async function ensureCredentials(folder: string, options: CredentialsOptions): Promise<Credentials> {
   const { prefix, monitorHost, hosts = [], given, owner } = options;

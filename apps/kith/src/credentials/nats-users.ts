@@ -12,8 +12,8 @@ export interface NatsUserFiles {
 
 /**
  * Makes the NATS users of a prefix on first use, and keeps them. `<folder>/server/nats.conf` has only public keys and rights.
- * `<folder>/<user>/nkey` has the seed, and only its owner can read it. The configuration is written each time, so that an upgrade
- * brings its new rights.
+ * `<folder>/<user>/nkey` has the seed, and only its owner can read it. The configuration is written each time, so that after an
+ * upgrade the rights of the new version apply.
  *
  * @param server Where the server finds its files, among them `tls.pem`; where it serves its monitoring page; who owns the files.
  */

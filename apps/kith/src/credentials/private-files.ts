@@ -36,7 +36,7 @@ export function writePrivate(file: string, content: string, owner?: Owner): void
   renameSync(unfinished, file);
 }
 
-/** The content of a file. The first use makes the content and writes the file. */
+/** Returns the content of a file. If there is no file yet, makes the content and writes the file. */
 export function kept(file: string, make: () => string, owner?: Owner): string {
   if (existsSync(file)) return readFileSync(file, 'utf8');
   const content = make();
@@ -48,13 +48,14 @@ export function kept(file: string, make: () => string, owner?: Owner): string {
 export const newPassword = () => randomBytes(32).toString('base64url');
 
 /**
- * Makes a user the owner of a folder and everything in it. If the user owns the folder already, this does nothing, because a
- * database may be large.
+ * Makes a user the owner of a folder and everything in it. If the user owns the folder already, this does nothing, because a folder
+ * with a large database takes long. With `always`, it changes the owner again.
  */
 export function handOver(folder: string, { uid, gid }: Owner, { always = false } = {}): void {
   if (!existsSync(folder) || (!always && statSync(folder).uid === uid)) return;
   for (const name of readdirSync(folder, { recursive: true, encoding: 'utf8' }))
     lchownSync(join(folder, name), uid, gid);
-  // The folder itself comes last. So if this call is interrupted, the next call starts again.
+  // The folder itself comes last. So if this call is interrupted, the folder still has its old owner, and the next call starts
+  // again.
   chownSync(folder, uid, gid);
 }

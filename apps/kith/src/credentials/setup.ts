@@ -1,7 +1,8 @@
 // Makes the credentials of an installation in a folder, with a subfolder for each process. docker-compose runs this file before it
-// starts the engines. Usage: `node setup.ts <folder> [<data folder>]`. KITH_PREFIX has its usual meaning. If the engines have other
-// names than usual, NATS_AT, MONGO_AT and REDIS_AT name them. CERTIFICATES is the folder of certificates that the operator gives.
-// If this runs as root, it makes the containers' user the owner of the files and of the engines' data.
+// starts the engines. Usage: `node setup.ts <folder> [<data folder>]`. KITH_PREFIX has its usual meaning. If an engine does not
+// have its usual address (see `at` below), NATS_AT, MONGO_AT or REDIS_AT gives its address. If the operator provides certificates,
+// CERTIFICATES names their folder. If this runs as root, it makes the containers' user the owner of the files and of the engines'
+// data.
 import { randomBytes } from 'node:crypto';
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -39,7 +40,7 @@ writePrivate(join(databases, 'ca.pem'), credentials.ca);
 writePrivate(join(databases, 'passwords.json'), JSON.stringify(credentials.databasePasswords()));
 
 kept(join(folder, 'gateway', 'operator-token'), () => randomBytes(32).toString('base64url'));
-// The gateway, the services that trust its signatures, and the services that seal data share one secret.
+// One secret is shared by the gateway, by the services that trust its signatures, and by the services that seal data.
 const secret = kept(join(folder, 'gateway', 'secret'), () => randomBytes(32).toString('base64url'));
 for (const name of secretNames) writePrivate(join(folder, name, 'secret'), secret);
 

@@ -23,8 +23,8 @@ export class CallError extends Error {
 }
 
 /**
- * Makes a function that calls a gateway. A call rejects with `CallError` for an answer outside 2xx. An answer 503 means that
- * nothing was done, so the call is then repeated for up to `patienceMs` (default: not at all).
+ * Makes a function that calls a gateway. A call rejects with `CallError` for an answer outside 2xx. If the answer is 503, nothing
+ * was done, and the call is repeated for up to `patienceMs`. By default it is not repeated.
  */
 export function caller(url: string, { patienceMs = 0 }: { patienceMs?: number } = {}): Call {
   return async <T>(method: string, path: string, options: { token?: string; body?: unknown } = {}) => {
@@ -42,8 +42,9 @@ export function caller(url: string, { patienceMs = 0 }: { patienceMs?: number } 
 }
 
 /**
- * Waits until a gateway gives any answer. Only this function tries a failed connection again, because it asks for no change. If the
- * connection of another call breaks, that call may already have changed something. Rejects with `StartError` after `patienceMs`.
+ * Waits until a gateway gives any answer. If the connection fails, this function tries again, because its request changes nothing.
+ * A call of the API does not try again: if its connection breaks, it may already have changed something. Rejects with `StartError`
+ * after `patienceMs`.
  */
 export async function answering(url: string, patienceMs: number): Promise<void> {
   const until = Date.now() + patienceMs;

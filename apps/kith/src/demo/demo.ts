@@ -38,8 +38,8 @@ const people = [
  * Makes sure that there is a demo project with two connected users and a collection. If a demo was made earlier, uses it again.
  * Signs in both users, and writes `start.json` into the data folder, with mode 0600.
  *
- * @param stateName The name of the file that remembers the demo of this form. Each form has its own file, so two forms can share a
- * folder.
+ * @param stateName The name of the file that remembers the demo. Each form of the platform has its own file, so both forms can use
+ * the same folder.
  */
 export async function ensureDemo(
   folder: DataFolder,

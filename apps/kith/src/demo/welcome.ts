@@ -38,7 +38,7 @@ export function productionNotice(url: string, folder: DataFolder, internal?: Int
   return `\nKith is up at ${url} (production: no demo project; the operator's token is in ${folder.file('operator-token')})\n${internally}`;
 }
 
-/** The text that a start on a backup prints. No demo is made in somebody's data. */
+/** The text that a start on a backup prints. Such a start makes no demo, because the backup holds somebody's data. */
 export function copyNotice(url: string, folder: DataFolder, begunAt: string): string {
   return `
 Kith is up at ${url}

@@ -16,7 +16,7 @@ const manifest = z.object({
   settings: z.object({ KITH_PREFIX: z.string(), TOKEN_ISSUER: z.string(), TOKEN_AUDIENCE: z.string() }),
   /** How many documents each collection of a service has. */
   counts: z.array(z.object({ service: z.string(), collection: z.string(), documents: z.int() })),
-  /** When the backup became an installation of its own. Until then it is a copy. */
+  /** The time when the backup became an installation of its own. Missing as long as the backup is a copy. */
   adoptedAt: z.iso.datetime().optional(),
 });
 export type BackupManifest = z.output<typeof manifest>;

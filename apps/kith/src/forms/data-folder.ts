@@ -50,7 +50,7 @@ export function openDataFolder(path: string): OpenDataFolder {
   makeFolder(folder.path);
   const record = folder.file(runningFile);
   const lock = lockFolder(folder.path, () => {
-    // If the process is still starting, or is no platform, it has recorded no address.
+    // The other process has recorded no address if it is still starting, or if it is a command and not a platform.
     const url = readRunning(folder.path)?.url;
     return url ? `Another Kith is up at ${url} and` : 'Another Kith process';
   });

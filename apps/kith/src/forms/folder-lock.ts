@@ -16,7 +16,10 @@ export function makeFolder(path: string): void {
   }
 }
 
-/** Does not use `recursive: true`. Below /proc making a folder fails with ENOENT, and `recursive: true` then tries for ever. */
+/**
+ * Does not use `recursive: true`. No folder can be made below /proc (ENOENT), and with `recursive: true` Node would try this for
+ * ever.
+ */
 function makeWithParents(path: string): void {
   if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) return;
   const parent = dirname(path);

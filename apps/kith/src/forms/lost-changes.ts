@@ -7,15 +7,18 @@ import { serviceOfEvent } from '../services.ts';
 import type { DataFolder } from './data-folder.ts';
 import { tablesOf } from './tables-of.ts';
 
-/** How old an event may be to count here, in ms. This is well below the time for which a file keeps its events. */
+/**
+ * The highest age of an event that is compared with the files, in ms. This is well below the time for which a file keeps its
+ * events.
+ */
 const rememberedMs = 6 * 24 * 3600 * 1000;
 /** How many of the newest events are searched for the last event of each service. */
 const most = 5_000;
 
 /**
  * Finds services whose file is older than their events in the log. Either somebody put back an older copy, or a power failure
- * removed the file's last changes, which can happen with `SQLITE_SYNCHRONOUS=normal`. Notes each such file as restored, so that the
- * service's next changes count (docs/adr/0028). The files must not be open.
+ * removed the file's last changes, which can happen with `SQLITE_SYNCHRONOUS=normal`. Notes each such file as restored, so that
+ * other services do not take the service's next changes for old ones (docs/adr/0028). The files must not be open.
  */
 export async function noteLostChanges(folder: DataFolder, log: Logger): Promise<void> {
   const { logId, last } = lastEvents(folder.file('events.sqlite'));

@@ -15,8 +15,7 @@ export async function refuseTakenPort({ HOST, PORT }: { HOST: string; PORT: numb
 }
 
 /**
- * Whether the address gives an answer that only Kith's API gives. This answer does not depend on how much of the reference is
- * shown.
+ * Whether the address gives an answer that only Kith's API gives. The answer is the same for every value of API_REFERENCE.
  */
 async function isKith(url: string): Promise<boolean> {
   try {

@@ -69,7 +69,7 @@ export async function startServiceProcess(
   };
 }
 
-/** A service's `main` lies beside its `index`: as TypeScript in the repository, compiled in an installed package. */
+/** A service's `main` lies beside its `index`. Both are TypeScript in the repository, and JavaScript in an installed package. */
 function mainOf(name: ProcessName): string {
   const index = resolve(`@kith/${name}`);
   return join(dirname(index), `main${extname(index)}`);

@@ -11,8 +11,8 @@ export function useConnections(query: string): Walk<Connection> {
 }
 
 /**
- * The pending requests. `received` are those that wait for the signed-in user's answer, and `sent` those that wait for somebody
- * else's answer.
+ * The pending requests: with `received` the requests that wait for the signed-in user's answer, with `sent` the requests that wait
+ * for somebody else's answer.
  */
 export function useRequests(side: 'received' | 'sent'): Walk<ConnectionRequest> {
   const kith = useKith();

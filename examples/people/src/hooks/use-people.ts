@@ -7,7 +7,7 @@ import { useUser } from './use-session.ts';
 export function usePeopleSearch(query: string): Query<PublicUser[]> {
   const kith = useKith();
   const { id: ownId } = useUser();
-  // The topic is `connections`, because a block removes people from the results.
+  // A block removes people from the results, and blocks belong to the topic `connections`.
   return useQuery(query || undefined, 'connections', async (signal) => {
     const people = await kith.users.suggest({ query }, { signal });
     return people.filter(({ id }) => id !== ownId);

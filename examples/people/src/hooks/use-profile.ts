@@ -11,7 +11,7 @@ export function useProfileUpdate(): (profile: Profile) => Promise<OwnUser> {
   const { id: userId } = useUser();
   return async (profile) => {
     const user = await kith.users.update({ userId, ...profile });
-    // The session contains the user. So refreshing the session updates every tab.
+    // The session contains the user, and all tabs share it. So every tab gets the new profile when the session is refreshed.
     await kith.auth.refresh();
     announce('connections');
     return user;

@@ -24,7 +24,7 @@ export function useRelationActions({ id: userId }: Person) {
     try {
       await act();
     } finally {
-      // This also happens after a refusal, because the relation then differs from the shown relation.
+      // Announces this after a refusal, too. A refusal means that the relation is no longer the one that is shown.
       announce('connections');
       announce('notifications');
     }

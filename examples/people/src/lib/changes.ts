@@ -21,7 +21,7 @@ export function announce(topic: Topic): void {
   otherTabs.postMessage(topic);
 }
 
-/** Announces a change only in this tab. This is for changes that every tab learns of by itself. */
+/** Announces a change only in this tab. Use it if every tab learns of the change by itself. */
 export function announceHere(topic: Topic): void {
   versions[topic]++;
   for (const listener of [...listeners]) listener();

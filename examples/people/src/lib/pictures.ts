@@ -1,4 +1,4 @@
-/** The name of the size for pictures of people, and the longest edge of this size in pixels. */
+/** Pictures of people have a small size: this is its name, and its longest edge in pixels. */
 export const avatarSize = 'avatar';
 export const avatarEdge = 320;
 

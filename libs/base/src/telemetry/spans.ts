@@ -5,7 +5,7 @@ export type SpanAttributes = Record<string, string | number | boolean | undefine
 
 export interface SpanOptions {
   kind: 'server' | 'client' | 'producer' | 'consumer' | 'internal';
-  /** The `traceparent` of the cause of the work. Null begins a new trace. If absent, the active span is the parent. */
+  /** The `traceparent` of the span that caused the work. Null begins a new trace. If absent, the active span is the parent. */
   parent?: string | null;
   attributes?: SpanAttributes;
 }

@@ -379,7 +379,7 @@ export interface ConnectionsMethods {
    */
   listOfUser(input: Methods['connections.listOfUser']['input'], options?: CallOptions): List<Connection>;
   /**
-   * How many established connections a user has. This is the total of the list that the same caller gets.
+   * How many established connections a user has. If the same caller lists these connections, the list has the same total.
    *
    * Errors of its own: `connection/user-not-found`, `connection/server-error`.
    */
@@ -433,13 +433,13 @@ export interface ConnectionsMethods {
     options?: CallOptions,
   ): Promise<{ id: string; status: 'declined'; respondedAt: string }>;
   /**
-   * Withdraws a pending request, or ends a connection. Only the requester may withdraw; both may end.
+   * Withdraws a pending request, or ends a connection. Only the requester may withdraw the request. Either of the two users may end the connection.
    *
    * Errors of its own: `connection/not-found`, `connection/unauthorized`, `connection/server-error`.
    */
   delete(input: Methods['connections.delete']['input'], options?: CallOptions): Promise<{ message: string }>;
   /**
-   * Blocks a user. The block ends the connection or request between the two users. While it lasts, each is hidden from the other. A declined request stays declined, so nobody can ask again by means of a block.
+   * Blocks a user. The block ends the connection or request between the two users. While it lasts, each is hidden from the other. A declined request stays declined. So making a block and taking it back does not allow a second request.
    *
    * Errors of its own: `connection/self-block`, `connection/user-not-found`, `connection/server-error`.
    */

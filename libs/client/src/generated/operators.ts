@@ -100,7 +100,7 @@ export interface UsersMethods {
    */
   change(input: Methods['users.change']['input'], options?: CallOptions): Promise<ProjectUser>;
   /**
-   * Suspends a user and returns the user. The user's tokens become invalid immediately, and the sessions end. The suspension ends by itself at `until`. Repeating it changes nothing. With another reason or time, a repeat sets the new values.
+   * Suspends a user and returns the user. The user's tokens become invalid immediately, and the sessions end. The suspension ends by itself at `until`. Repeating the same call changes nothing. If a call has another reason or time, its values replace the old ones.
    *
    * Errors of its own: `user/not-found`, `user/server-error`, `user/invalid-body`.
    */
@@ -148,7 +148,7 @@ export interface AuthMethods {
    */
   removeUserFactors(input: Methods['auth.removeUserFactors']['input'], options?: CallOptions): Promise<void>;
   /**
-   * Makes a new key for access tokens. The key begins to sign when every verifier can know it. If another new key is still waiting for this, no key is made. Tokens that older keys signed stay valid.
+   * Makes a new key for access tokens. The key begins to sign when every verifier can know it. If there is already a new key that does not sign yet, no key is made. Tokens that older keys signed stay valid.
    *
    * Errors of its own: `auth/server-error`.
    */

@@ -5,7 +5,7 @@ import type { UploadSource } from '../upload-options.ts';
 /** What JSON can hold. */
 export type Json = string | number | boolean | null | Json[] | { [key: string]: Json };
 
-/** Codes that any call may be answered with: those of the layers before the operation. */
+/** Error codes that every call may get, because the layers before the operation use them. */
 export type CommonErrorCode =
   | 'request/invalid-http'
   | 'request/invalid-json'
@@ -472,7 +472,7 @@ export interface AuditRow {
   count: number;
 }
 
-/** What each method takes, gives and may be refused with, by its name in the client. */
+/** The input, the output and the error codes of each method, by the method's name in the client. */
 export interface Methods {
   'crypto.signTestingJwt': {
     operation: 'crypto.sign-testing-jwt';
@@ -1494,7 +1494,7 @@ export interface Methods {
   };
 }
 
-/** The same of the methods that an application's own back end has beside those. */
+/** The same for the further methods of an application's own back end. */
 export interface ServerMethods {
   'users.update': {
     operation: 'identity.update-user';

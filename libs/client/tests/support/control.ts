@@ -14,7 +14,7 @@ export interface Person {
 export interface Control {
   person(name?: string): Promise<Person>;
   connect(from: Person, to: Person): Promise<void>;
-  /** Makes one person ask the other to connect, over a connection without faults. */
+  /** Sends a connection request from one person to the other. It goes directly to the platform, so no fault disturbs it. */
   request(from: Person, to: Person): Promise<void>;
   suspend(person: Person): Promise<void>;
   fault(fault: Fault): Promise<void>;

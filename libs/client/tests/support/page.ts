@@ -6,7 +6,7 @@ import type { Control } from './control.ts';
 type Place = { url: string; projectId: string };
 
 interface TestPage {
-  /** Calls a function of `Control` in the test's process. The address `url` says to which `World` the function belongs. */
+  /** Calls a function of `Control` in the test's process. `url` is the address of the `World` to which the function belongs. */
   control(url: string, name: string, args: unknown[]): Promise<unknown>;
   run(name: BehaviourName, at: Place): Promise<unknown>;
   /** Makes `kith`, whose session all tabs share. */

@@ -47,8 +47,8 @@ const suspending = {
 
 /**
  * Suspends a user and returns the user. The user's tokens become invalid immediately, and the sessions end. The suspension ends
- * by itself at `until`. Repeating it changes nothing. With another reason or time, a repeat sets the new values
- * (spec#admin-users-suspend).
+ * by itself at `until`. Repeating the same call changes nothing. If a call has another reason or time, its values replace the
+ * old ones (spec#admin-users-suspend).
  */
 export const suspendUser = operation({
   ...suspending,

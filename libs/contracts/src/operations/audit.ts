@@ -20,7 +20,10 @@ export const auditRow = z.object({
   /** The name of the operation. */
   action: shownText(100),
   projectId: uuid.nullable(),
-  /** The user or thing that the action was done to, as kind and id. Null if this is the actor. */
+  /**
+   * The user or thing that the action was done to, as kind and id. Null if the action was done to the actor, or to nothing that
+   * has an id.
+   */
   target: shownText(300).nullable(),
   /** The address of the caller; a keyed hash if the user was erased. */
   ip: shownText(100),

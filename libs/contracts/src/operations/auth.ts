@@ -276,8 +276,8 @@ export const signingKey = z.object({
 });
 
 /**
- * Makes a new key for access tokens. The key begins to sign when every verifier can know it. If another new key is still
- * waiting for this, no key is made. Tokens that older keys signed stay valid (spec#accounts-jwks).
+ * Makes a new key for access tokens. The key begins to sign when every verifier can know it. If there is already a new key that
+ * does not sign yet, no key is made. Tokens that older keys signed stay valid (spec#accounts-jwks).
  */
 export const rotateKeys = operation({
   name: 'identity.rotate-keys',

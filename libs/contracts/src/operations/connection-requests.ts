@@ -76,7 +76,10 @@ export const listReceivedRequests = operation({
   path: '/connections/pending/received',
 });
 
-/** Withdraws a pending request, or ends a connection. Only the requester may withdraw; both may end (spec#connections-delete). */
+/**
+ * Withdraws a pending request, or ends a connection. Only the requester may withdraw the request. Either of the two users may
+ * end the connection (spec#connections-delete).
+ */
 export const deleteConnection = operation({
   ...common,
   name: 'connections.delete',

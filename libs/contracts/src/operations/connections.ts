@@ -164,7 +164,7 @@ export const listUserConnections = operation({
 });
 
 /**
- * How many established connections a user has. This is the total of the list that the same caller gets
+ * How many established connections a user has. If the same caller lists these connections, the list has the same total
  * (spec#connections-count-of-user).
  */
 export const countUserConnections = operation({

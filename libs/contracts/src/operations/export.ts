@@ -62,7 +62,7 @@ export const exportSessions = section(
   sessionInfo.omit({ current: true }).extend({ expiresAt: timestamp }),
 );
 
-/** Requested mails whose tokens are still valid, each with the address that it goes to, but without the token. */
+/** Requested mails with a token that is still valid. The export shows the address of each mail, but not the token. */
 export const exportMails = section(
   'identity.export-mails',
   'auth',

@@ -234,7 +234,7 @@ export const importFile = operation({
   errors: ['project/not-found', 'storage/no-file', 'storage/file-too-large'],
 });
 
-/** Returns which of these users exist, for rows that name users. */
+/** Returns which of these users exist. A service calls this before it imports rows that name users. */
 export const knownUsers = internalOperation({
   name: 'identity.known-users',
   feature: 'user',

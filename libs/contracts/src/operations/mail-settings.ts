@@ -16,7 +16,10 @@ export const mailKinds = [
 ] as const;
 export type MailKind = (typeof mailKinds)[number];
 
-/** The names that a text of any kind may have in braces. They are the project's name, and the address that the mail goes to. */
+/**
+ * Mails of every kind may have these names in braces. They stand for the project's name, and for the address that the mail goes
+ * to.
+ */
 const anywhere = ['project', 'address'];
 const secret: Readonly<Record<MailKind, readonly string[]>> = {
   passwordReset: ['link', 'token'],

@@ -11,7 +11,10 @@ const done = z.object({ success: z.literal(true) });
 const told = z.object({ success: z.literal(true), message: shownText(200) });
 /** The token or code of a mail. Kith never makes longer tokens. */
 const token = z.string().min(1).max(200);
-/** An address of the application to which a page leads. The project decides whether the address is allowed. */
+/**
+ * The address of a page of the application. Kith's page for a mail leads there. The project decides whether the address is
+ * allowed.
+ */
 const address = text({ min: 1, max: 2_048 });
 
 /**

@@ -187,9 +187,10 @@ export const openFeed = internalOperation({
 });
 
 /**
- * The items after a feed sequence, oldest first. The answer is complete up to the sequence `seq`: if the item of a sequence is
- * missing, the item was taken back. `reset` is true if `after` is beyond the end of the feed, or if the items after it are not
- * kept any more. In this case, `seq` is the end of the feed. `evicted` is true if another stream got the place of this stream.
+ * The items after a feed sequence, oldest first. The answer has every item up to the sequence `seq`. If it has no item for one
+ * of these sequences, that item was taken back. `reset` is true if `after` is beyond the end of the feed, or if the items after
+ * it are not kept any more. In this case, `seq` is the end of the feed. `evicted` is true if another stream got the place of
+ * this stream.
  */
 export const feedAfter = internalOperation({
   ...internal,

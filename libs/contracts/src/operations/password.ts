@@ -3,7 +3,7 @@ import { codePoints } from '../scalars.ts';
 
 /**
  * The longest password, in code points (spec#accounts-long-password). This is checked before anything else is done with a
- * password. Normalizing Unicode can take long: the time grows with the square of the length of a run of combining marks.
+ * password. Normalizing Unicode can take long: for twice as many combining marks in a row, it takes four times as long.
  */
 const longestPassword = 256;
 /** A password as the caller gives it. */

@@ -53,7 +53,10 @@ export const project = z.object({
   mailTexts: mailTexts,
   createdAt: timestamp,
   updatedAt: timestamp,
-  /** Null if the project is not being deleted. Otherwise, since when it is being deleted, and how many users are still there. */
+  /**
+   * Null if the project is not being deleted. Otherwise, `since` is when the deletion began, and `usersLeft` is how many users
+   * are still there.
+   */
   deletion: z.object({ since: timestamp, usersLeft: wholeNumber }).nullable(),
 });
 export type Project = z.output<typeof project>;

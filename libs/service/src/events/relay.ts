@@ -13,8 +13,8 @@ interface Failure extends StoredEvent {
 
 const batch = 100;
 /**
- * If an event is published again within this time after it was stored (in ms), the log still has only one copy of it. Brokers
- * drop repeats for two minutes.
+ * For this time after an event is stored, in ms, the event can be published again, and the log still gets no second copy of it.
+ * Brokers drop repeats for two minutes.
  */
 const oneCopyMs = 60_000;
 
@@ -29,7 +29,7 @@ export class Relay {
   readonly #checks: NodeJS.Timeout;
   /** The timer that runs while a kick waits for more events. */
   #gathering: NodeJS.Timeout | undefined;
-  /** Whether the marks must be compared with the log before anything else is published. */
+  /** Whether the marks of published events must be compared with the log before the next event is published. */
   #isCheckDue = true;
   /** How often the connection was lost. */
   #connections = 0;
@@ -38,7 +38,7 @@ export class Relay {
   #running: Promise<void> | undefined;
   #again = false;
   #stopped = false;
-  /** Where this sweep has got to, and the events that it could not publish. */
+  /** The point that this sweep has reached, and the events that it could not publish. */
   #past: Past | undefined;
   /** When the oldest event that is known to be unpublished occurred, as Unix time in ms. */
   #oldest: number | undefined;
@@ -169,8 +169,8 @@ export class Relay {
         }),
       ),
     );
-    // The connection was lost in the meantime. The broker may have come back without the first of these events. The position of
-    // the last event would hide this.
+    // If the connection was lost in the meantime, the broker may have come back without the first of these events. If all of
+    // these events were marked now, the mark of the last event would hide that loss from the check.
     if (connections !== this.#connections) return [];
     const done: { key: string; id: string; at: number; position: number }[] = [];
     const failures: Failure[] = [];
@@ -181,8 +181,8 @@ export class Relay {
       if (stored.conflict)
         log.error({ event: stored.key }, 'two events have one seq: the database lost a change');
     }
-    // A late event may have an earlier copy at any position. A process publishes such a copy if it dies before it marks the
-    // event.
+    // If a process publishes an event and dies before it marks the event, the event is published a second time. If this happens
+    // late, the log has two copies, and the first copy can be at any position.
     for (const [isLate, some] of Map.groupBy(done, ({ at }) => Date.now() - at > oneCopyMs)) {
       const inOrder = some.toSorted((one, other) => one.position - other.position);
       const last = inOrder.at(-1) as (typeof done)[number];

@@ -14,9 +14,9 @@ export interface EventSubscription<App, E extends EventSpec = EventSpec> {
    */
   apply(event: EventOf<E>, app: App): Promise<void>;
   /**
-   * How many events a process applies at the same time. Applying an event is mostly waiting for the database. For the order of
-   * events, N at a time is the same as N replicas: only with 1 are events usually applied in the order in which they occurred.
-   * In the embedded form, databases answer without waiting, so events always come one by one.
+   * How many events a process applies at the same time. Applying an event is mostly waiting for the database. If the number is
+   * 1, events are usually applied in the order in which they occurred. With a larger number, the order may change, in the same
+   * way as with several replicas. In the embedded form, databases answer without waiting, so events always come one by one.
    */
   atOnce?: number;
 }

@@ -12,8 +12,8 @@ const window = 1_000;
 
 /**
  * Compares the marks of published events with the log to which they were published. Takes back the marks of events that the log
- * has lost (docs/adr/0027). If a new log has replaced the log, all marks are taken back. Otherwise, the marks above the last
- * event that the log still has are taken back.
+ * has lost (docs/adr/0027). If a new log has replaced that log, takes back all marks. Otherwise, finds the last marked event
+ * that the log still has, and takes back all marks with a higher position.
  * @returns The position above which marks were taken back; `undefined` if nothing was lost.
  */
 export async function takeBackLost(parts: Parts): Promise<number | undefined> {
@@ -67,7 +67,7 @@ async function findLoss({ bus, outbox }: Parts, from: number): Promise<number | 
       isLost = true;
       below = last + 1;
     } else if (position < first) {
-      // This event has expired, and so have all events below it.
+      // This event is not lost but expired, as are all events below it.
       return isLost ? position : undefined;
     }
     // Otherwise the event was withdrawn. This says nothing about a loss.

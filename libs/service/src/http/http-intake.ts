@@ -250,7 +250,7 @@ async function writeBytes(
   response.writeHead(status, { ...headers, [statusHeader]: String(status) });
   if (!body) return void response.end();
   let left = Number(headers['Content-Length']);
-  // Without this, the process would wait for a hanging store even after the client has gone.
+  // Ends the reading when the client has gone. Otherwise the process would go on waiting for a store that hangs.
   if (body instanceof Readable) addAbortSignal(signal, body);
   try {
     for await (const chunk of body) {

@@ -81,7 +81,7 @@ export async function startService<App>(
     intakes.push(await serveOperation(one, { ...options, admission }));
   }
   const { streams } = manifest;
-  // While a folder is being restored or moved, there is no address. Nobody is served then.
+  // While the data is being restored or moved, `parts.http` is absent, and nobody is served.
   const http =
     streams && parts.http
       ? await serveHttp({

@@ -6,9 +6,9 @@ type Specs = Readonly<Record<string, { readonly spec: OperationSpec }>>;
 type Served = Pick<BusUses, 'name' | 'emits'> & { readonly operations: Specs; readonly streams?: Specs };
 
 /**
- * Refuses a service that has a store but lacks one of two parts. It must keep its answers to requests with a key, and it must
- * be able to record its changes in the audit log. Its answers would not show that a part is missing. Throws an `Error` that
- * says what is missing.
+ * Refuses a service that has a store but lacks a part that its operations need. One such part stores the answers to requests
+ * with a key. The other is the right to publish events of the audit log. Without this check, nobody would notice that a part is
+ * missing. Throws an `Error` that says what is missing.
  */
 export function refuseIncomplete(
   { name, operations, streams, emits = [] }: Served,
@@ -30,7 +30,7 @@ export function refuseIncomplete(
   }
 }
 
-/** Whether a request of this operation by any caller may leave a row in the audit log (spec#audit-what). */
+/** Whether there are callers whose requests of this operation may leave a row in the audit log (spec#audit-what). */
 function mayBeAudited(spec: OperationSpec): boolean {
   if (spec.audit !== undefined) return true;
   if (methodsOf(spec).includes('GET')) return false;

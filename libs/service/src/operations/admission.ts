@@ -45,8 +45,8 @@ export class Admission {
   }
 
   /**
-   * Takes a place immediately, or, if all places are taken, as soon as a place is free. `false` if the work would not end long
-   * enough before the deadline (Unix time in ms). The caller gives the place back with `leave`.
+   * Takes a place. If all places are taken, waits until a place is free. Returns `false` if the queue is full, or if the work
+   * is expected to end too late for the deadline (Unix time in ms). The caller gives the place back with `leave`.
    */
   enter(deadline: number): boolean | Promise<true> {
     if (this.#atWork < this.#atOnce) {

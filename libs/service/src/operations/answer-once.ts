@@ -58,7 +58,7 @@ export async function answerOnce(
       return undefined;
     }
     isKept = true;
-    // The change is made. If a further step cannot be done now, a sweep does it later.
+    // The change is made. If a step that follows from the change fails now, a sweep does this step later.
     await held.follow().catch((error) => log().warn({ err: error }, 'what follows from a change is late'));
     return { result: reply };
   };

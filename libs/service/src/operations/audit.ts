@@ -47,8 +47,8 @@ export class Audit {
   }
 
   /**
-   * Whether an operator made the request and it leaves a row. Such a request leaves a row even if it makes no change with which
-   * the row's event could be stored.
+   * Whether the request leaves a row and comes from an operator. Usually, the row's event is stored together with a change of
+   * the request. If an operator's request changes nothing, the event is stored alone.
    */
   get isOfOperator(): boolean {
     return this.#isWanted && this.#context.operator !== undefined;
@@ -144,7 +144,7 @@ export function eventOf(row: AuditRow): EventEnvelope {
   });
 }
 
-/** The range of keys in which the events of the audit log about a user lie. */
+/** The keys of all events of the audit log that are about a user, as a range. */
 export function auditEventsOf({ projectId, userId }: { projectId: string; userId: string }) {
   // `;` is the character after `:`.
   return { from: `${projectId}|audit|${userId}:`, to: `${projectId}|audit|${userId};` };

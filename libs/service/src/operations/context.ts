@@ -43,8 +43,9 @@ export interface RequestContext {
    */
   isShort?: true;
   /**
-   * The Unix time in ms after which nobody waits for the answer, by this machine's clock. The header carries the time left
-   * instead. The clocks of two machines may differ by more than a request takes.
+   * The Unix time in ms after which nobody waits for the answer, by this machine's clock. The header also carries the time that
+   * is left, and the receiver goes by that time. The reason is that the clocks of two machines may differ by more than a
+   * request takes.
    */
   deadline: number;
   params: Record<string, string>;
@@ -60,8 +61,8 @@ export interface RequestContext {
 }
 
 /**
- * The header that holds the whole context except the place in a trace. It is one line of JSON, because reading ten separate
- * headers costs four times as much (bench/README.md). JSON escapes line breaks, so no text of a client can add a header.
+ * The header that holds the whole context, except `traceparent`. It is one line of JSON, because reading ten separate headers
+ * costs four times as much (bench/README.md). JSON escapes line breaks, so no text of a client can add a header.
  */
 const contextHeader = 'Kith-Context';
 

@@ -2,7 +2,7 @@ import { exportPageBytes } from '@kith/contracts';
 
 /**
  * Makes a page of an export, and the position of the next page. The page has as many rows as are allowed and fit, but at least
- * one row. `found` has up to `limit` rows. If there are still more rows, `found` has one row more than `limit`.
+ * one row. `found` has at most one row more than `limit`. This last row only shows that there are more rows.
  */
 export function exportPage<Row, Item>(
   found: readonly Row[],

@@ -59,7 +59,8 @@ export interface InternalHandler<App> {
 }
 
 /**
- * What a service passes along when it calls another service. If that service must call a third one, it passes the same along.
+ * What a service passes along when it calls another service. If that service calls a third service, it passes the same values
+ * along.
  */
 export type InternalContext = Pick<RequestContext, 'requestId' | 'deadline'> &
   Partial<Pick<RequestContext, 'traceparent'>>;

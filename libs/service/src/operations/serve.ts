@@ -165,7 +165,7 @@ function serveSubject<App>(
     let reply: Message | undefined;
     try {
       reply = await work(message, { context, log });
-      // The bus would not carry such an answer, and the caller would wait in vain.
+      // The bus does not carry an answer of this size. Without this check, the caller would wait in vain.
       if (messageSize(reply) > maxPayload) throw new RangeError('The answer is larger than a message.');
     } catch (error) {
       if (!(error instanceof DeadlinePassed)) reply = failureReply(spec, error, log);

@@ -171,8 +171,8 @@ function hasAny(faults: readonly Fault[]): faults is Faults {
 }
 
 /**
- * Returns one fault per field, in the order of the contract. If a broken rule has its own error code, its fault comes after the
- * faults that have none.
+ * Returns one fault per field. First come the faults without an error code of their own, then the faults with such a code. Each
+ * group is in the order of the contract.
  */
 function inOrder(faults: Fault[], schema: z.ZodType): Faults {
   const names = Object.keys(shapeOf(schema));

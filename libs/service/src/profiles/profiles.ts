@@ -40,7 +40,10 @@ export class ProfileCopy {
   readonly #documents: Documents;
   readonly #collection: Collection<StoredProfile>;
 
-  /** @param of The collection that holds the copy. A service that searches for users adds the texts by which users are found. */
+  /**
+   * @param of The collection that holds the copy. A service that searches for users passes a collection that also holds the
+   * texts by which users are found.
+   */
   constructor(documents: Documents, of: Collection<StoredProfile> = profileCollection) {
     this.#documents = documents;
     this.#collection = of;

@@ -26,9 +26,9 @@ export interface PutEvent {
   isPublished: boolean;
 }
 
-/** Number of documents that are read at once. */
+/** Number of documents that are read together. */
 const some = 1_000;
-/** The last version given to a copied document. Any number will do: nobody has read these documents yet. */
+/** The `rev` of the document that was stored last. Any number will do: nobody has read these documents yet. */
 let rev = 0;
 
 /** Fills a new database file of a service, without the service. The file can be used only after `close` has returned. */
@@ -44,7 +44,7 @@ export class DocumentsFile implements Copied, Disposable {
     void openSqliteDocuments({ file, collections, counters, synchronous: 'normal' }).close();
     this.#file = file;
     this.#db = new DatabaseSync(file);
-    // The file need not survive a crash: the copy would start again.
+    // The file need not survive a crash: after a crash, the copy starts again from the beginning.
     this.#db.exec('PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF');
     this.#tables = new Map(collections.map((one) => [one.name, new SqliteTable<unknown>(this.#db, one)]));
     this.#counters = new Map(counters.map((one) => [one.name, new SqliteCounters(this.#db, one)]));

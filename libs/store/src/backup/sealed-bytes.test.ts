@@ -4,7 +4,7 @@ import { packEntries, unpackEntries } from './packed-entries.ts';
 import { openBytes, sealBytes } from './sealed-bytes.ts';
 
 const passphrase = 'correct horse battery';
-/** A quicker derivation than the one for backups. */
+/** With these numbers, a key is derived more quickly than for a backup. */
 const kdf = { name: 'scrypt', N: 1024, r: 8, p: 1 } as const;
 
 async function* some(...pieces: Uint8Array[]): AsyncGenerator<Uint8Array> {

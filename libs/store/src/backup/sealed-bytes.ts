@@ -19,13 +19,13 @@ const header = z.object({
   salt: z.string(),
 });
 type Header = z.output<typeof header>;
-/** Each passphrase that is tried costs 128 MiB and about half a second (RFC 7914). */
+/** Trying one passphrase takes 128 MiB of memory and about half a second (RFC 7914). */
 const cost: Header['kdf'] = { name: 'scrypt', N: 2 ** 17, r: 8, p: 1 };
 
 /**
  * Seals bytes with a passphrase, at the reader's pace. The output begins with a line of JSON that says how the key is derived.
- * Chunks of 64 KiB follow, each sealed with AES-256-GCM. A chunk's nonce is its number and a mark that only the last chunk has.
- * So nobody can leave out, move or cut off a chunk.
+ * Chunks of 64 KiB follow, each sealed with AES-256-GCM. A chunk's nonce holds the chunk's number, and says whether the chunk
+ * is the last one. So nobody can leave out, move or cut off a chunk.
  */
 export async function* sealBytes(
   plain: AsyncIterable<Uint8Array>,
@@ -115,7 +115,7 @@ async function splitHeader(
       yield held.subarray(end);
       for (let next = await pieces.next(); !next.done; next = await pieces.next()) yield next.value;
     } finally {
-      // Closes the source, even if the reader stops before its end.
+      // Closes the source, even if the reader stops before the end of the source.
       await pieces.return?.();
     }
   };

@@ -4,7 +4,9 @@ import type { Sealed } from '../documents/reseal.ts';
 import type { AnyStored } from './any-stored.ts';
 import type { MadeUp } from './made-up.ts';
 
-/** Rows that are written by changes of a target. `of` returns the ids of a target's rows, or their range. */
+/**
+ * Rows that are written by changes of a target. `of` returns the ids of a target's rows, or the range in which these ids lie.
+ */
 export interface Follows {
   rows: AnyCollection;
   target: AnyCollection;
@@ -40,8 +42,8 @@ export interface ServiceBackup {
     add(row: AnyStored): { id: string; add: Readonly<Record<string, number>> };
   }[];
   /**
-   * Collections with copies of another service's data, if that service is read before this one. These collections are read
-   * before both services.
+   * Collections that hold copies of another service's data. A collection is named here only if the other service is read before
+   * this service. The backup reads these collections first, before both services.
    */
   early?: readonly AnyCollection[];
   /** What is sealed under KITH_SECRET, and how to reseal it. */

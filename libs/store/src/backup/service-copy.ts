@@ -18,7 +18,7 @@ export interface CopyOptions {
   progress?: (collection: string, count: number) => void;
   /** Number of targets that are read together. */
   atOnce?: number;
-  /** How long one target may go on changing until the copy is given up, in ms. */
+  /** If targets that are read together keep changing for this long, in ms, the copy is given up. */
   patienceMs?: number;
 }
 
@@ -29,7 +29,7 @@ const atOnce = 500;
 const targetsAtOnce = 16;
 /** Number of documents of a collection after which its progress is reported. */
 const tellEvery = 50_000;
-/** How often targets are read again if a unique key has moved from one to another. */
+/** How often targets are read again if a unique key has moved from one target to another. */
 const rounds = 20;
 /** How far the clocks of two machines may differ, in ms. */
 const clocksMs = 5 * 60_000;
@@ -112,7 +112,7 @@ export class ServiceCopy implements AsyncDisposable {
     await this.#client.close();
   }
 
-  /** Copies documents that are not written by the change of another document. */
+  /** Copies a whole collection, without looking at any target. */
   async #copyAlone(of: AnyCollection): Promise<void> {
     const tell = this.#teller(of);
     for await (const some of this.#walk(of, { above: '', below: '~' })) {
@@ -164,8 +164,8 @@ export class ServiceCopy implements AsyncDisposable {
   }
 
   /**
-   * Copies targets with their rows. Copies a target again if it has changed since. If two targets have the same unique key,
-   * adds both to `clashing`, so that they are copied again later.
+   * Copies targets with their rows. Copies a target again if it has changed after it was read. If two targets have the same
+   * unique key, adds both to `clashing`, so that they are copied again later.
    */
   async #copySome(of: AnyCollection, ids: readonly string[], clashing: Set<string>): Promise<void> {
     const { patienceMs = 60_000 } = this.#options;
@@ -190,8 +190,8 @@ export class ServiceCopy implements AsyncDisposable {
   }
 
   /**
-   * Replaces the earlier copy of a target, or removes it if the target is gone. If another copied target has one of its unique
-   * keys, returns the id of that target.
+   * Replaces the earlier copy of a target, or removes it if the target is gone. If another target in the copy already has a
+   * unique key of this target, returns the id of that other target.
    */
   #bring(of: AnyCollection, id: string, read: AnyRead | undefined): string | undefined {
     const before = this.#file.find(of, id);
@@ -306,7 +306,7 @@ export class ServiceCopy implements AsyncDisposable {
         for (const { _id: key, event, at, unpublished, last: position } of some) {
           const isPublished =
             !unpublished &&
-            // An event without a position was published long ago, before spans were kept.
+            // An event without a position was published long ago, when positions were not stored yet.
             (position === undefined || this.#options.hasArrived(readEventText(event).event, position));
           this.#file.putEvent({ key, event, at: at.getTime(), isPublished });
         }
@@ -317,8 +317,9 @@ export class ServiceCopy implements AsyncDisposable {
 
   /** Leaves out events that are newer than the copy of their target: they were made after that copy. */
   #leaveOutLater(): void {
-    // The aggregates whose target is not in the copy. If such a target was created during the copy and has not ended, the copy
-    // was already past its id. Then its events are left out.
+    // The aggregates whose target is not in the copy. Targets are copied in the order of their ids. So if such a target was
+    // created during the copy and has not ended, the copy had already passed the id of this target. Then the events of this
+    // target are left out.
     const ended = new Map<string, { keys: string[]; isNew: boolean; isOver: boolean }>();
     for (const some of this.#file.events()) {
       const later: string[] = [];

@@ -6,8 +6,8 @@ const busyMs = 5_000;
 const pagesAtOnce = 2_000;
 
 /**
- * Copies database files, all as of the same moment, while another process writes to them. While this function begins to read,
- * nobody can write: for less than a millisecond per file. Calls `progress` for each file that is copied.
+ * Copies database files, all as of the same moment, while another process writes to them. Nobody can write while this function
+ * begins to read. This takes less than a millisecond per file. Calls `progress` for each file that is copied.
  */
 export async function snapshotFiles(
   files: readonly { from: string; to: string }[],

@@ -63,10 +63,11 @@ export class GridFsBlobs implements Blobs {
     { signal }: { signal?: AbortSignal } = {},
   ): Promise<number> {
     const target = this.#bucket.openUploadStream(checkKey(key));
-    // The caller gets the error from the write that it waits for.
+    // This error need not be handled here: the write that failed rejects with it.
     target.on('error', () => undefined);
     try {
-      // Waits for each write, even if the upload is aborted. Otherwise a write under way could follow the removal below.
+      // Waits for each write, even if the upload is aborted. Otherwise a write that is still under way could store a chunk
+      // after the removal below.
       await eachChunk(source, signal, (chunk) => writeTo(target, chunk));
       signal?.throwIfAborted();
       target.end();

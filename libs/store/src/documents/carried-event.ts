@@ -19,7 +19,7 @@ export class CarriedEvent {
   isStored = false;
 
   /**
-   * @param outbox The outbox of the database whose change is to carry the event. The work may also ask services with
+   * @param outbox The outbox of a database. A change in this database carries the event. The work may also ask services with
    * other databases.
    * @param make Makes the event; returns `undefined` if a change must not carry it.
    */
@@ -35,7 +35,7 @@ export class CarriedEvent {
     return carried.#with(changes, make);
   }
 
-  /** Does work whose changes carry no such event. */
+  /** Does work whose changes carry no event, even if an event waits for a change. */
   static without<T>(work: () => T): T {
     return carrying.exit(work);
   }

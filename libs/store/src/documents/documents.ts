@@ -78,7 +78,7 @@ export interface Copy<D> {
   version: number | 'mark';
 }
 
-/** A claim on a request under way: only its holder may keep an answer under the id. */
+/** A claim on a request under way: only the claim's holder may keep an answer under this id. */
 export interface Claim {
   id: string;
   token: string;
@@ -104,7 +104,7 @@ export interface Replies {
   begin(id: string, forMs: number): Promise<Claim | Reply | 'running'>;
   /**
    * Makes the changes of a request and keeps its answer. If the first change is made, the request has succeeded. One write
-   * stores this change with the answer. The first change needs the others, so they are made before it. If the first change is
+   * stores this change with the answer. The first change needs the other changes, so it is made last. If the first change is
    * refused, new targets among the others are erased.
    */
   keep(changes: readonly AnyChange[], claim: Claim, reply: Reply): Promise<Kept>;
@@ -186,7 +186,7 @@ export interface Documents {
   /**
    * Reads at most `limit` targets that have one of these keys, settled and in no order. Also stops other writers that are
    * creating such targets, so that they check `below` again before they commit. If the document that `below` requires was
-   * deleted before, and this returns nothing, no such target can appear any more.
+   * deleted before this call, and the call returns nothing, no such target can appear any more.
    */
   remaining<D>(
     of: Collection<D>,

@@ -13,13 +13,15 @@ export class HeldChanges {
   readonly changes: AnyChange[] = [];
   readonly #after: (() => unknown)[] = [];
   #refused: { at: number; refusal: Refusal } | undefined;
-  /** Whether the work is under way. If parts of it still run after its end, their changes are made as usual. */
+  /**
+   * Whether the work is under way. If parts of the work still run after its end, the changes of these parts are made as usual.
+   */
   isOpen = true;
 
   readonly #replies: Replies | undefined;
 
   /**
-   * @param replies The answers in the database whose changes are held. The work may also ask services with other databases.
+   * @param replies The answers of a database. Changes of this database are held. The work may also ask services with other databases.
    * @param refused If the work was done before and a change was refused: the position of that change, and the refusal.
    */
   constructor(replies: Replies | undefined, refused?: { at: number; refusal: Refusal }) {
@@ -28,8 +30,8 @@ export class HeldChanges {
   }
 
   /**
-   * The `HeldChanges` of the work under way here, if any. With `replies`, it is returned only if it holds the changes of the
-   * database that `replies` belong to.
+   * The `HeldChanges` of the work that calls this, if the changes of that work are held. With `replies`, it is returned only if
+   * it holds the changes of the database that `replies` belong to.
    */
   static current(replies?: Replies): HeldChanges | undefined {
     const held = holding.getStore();

@@ -72,7 +72,10 @@ const shallow = 20_000;
 /** How often one change may lose a race. Each loss means that another change was made. */
 const attempts = 5;
 
-/** Opens a service's database on MongoDB, where a change is settled (docs/adr/0005). Throws `StartError`. */
+/**
+ * Opens a service's database on MongoDB. There, a change is committed in its target, and what follows from it is then settled
+ * (docs/adr/0005). Throws `StartError`.
+ */
 export async function openMongoDocuments(options: MongoDocumentsOptions): Promise<Documents> {
   const { url, database, collections, counters = [], onStep } = options;
   const connection = await openMongo({ url, database, schema: schemaOf(options) });
@@ -310,8 +313,8 @@ class MongoDocuments implements Documents {
   async #fence<D>(of: Collection<D>, ids: readonly string[]): Promise<void> {
     const stored = this.#targetsOf(of);
     const _id = { $in: [...ids] };
-    // Removes the keys, so that no search finds the place again. The place can stay for a while even if its maker is dead,
-    // because its last events may not be published yet.
+    // Removes the keys, so that no search finds the place again. The place can stay for a while, even if the process that made
+    // it is dead: the last events of this target may not be published yet.
     await stored.updateMany({ _id, shape: { $exists: false } } as Filter<MongoTarget>, {
       $inc: { rev: 1 },
       $unset: { k: '' },
@@ -446,8 +449,8 @@ class MongoDocuments implements Documents {
       if (target === undefined) return 'there';
       await this.#settler.settleTarget(of.name, target);
       await this.outbox.makeRoom(of.name, target);
-      // Looks for the document above only now, after the place and its keys are taken. Whoever deletes that document from now
-      // on finds the place.
+      // Looks for the document that `below` requires only now, after the place and its keys are taken. Whoever deletes that
+      // document from now on finds the place.
       if (below && !(await this.#areThere(reads, below))) {
         if (typeof change.target === 'string') {
           await this.#giveUp(of, target);

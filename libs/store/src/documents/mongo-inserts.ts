@@ -10,14 +10,17 @@ import { contentOf } from './mongo-content.ts';
 /** A change that creates a target and writes no rows or counters: one insert stores it with its events. */
 export type Insert = AnyChange & { target: string };
 
-/** The outcome of an insert. `place`: a document without content has the id, and a change has to take over its place. */
+/**
+ * The outcome of an insert. `place`: a document without content already has this id. A change has to take over the place of
+ * that document.
+ */
 export type Inserted = 'made' | 'place' | Refusal;
 
 /** Maximum number of documents per write. */
 const most = 1_000;
 /**
- * How many writes in a row may store nothing. Each time, the other write of the same key has released the key, or was rolled
- * back too.
+ * How many writes in a row may store nothing. Each time, another write of the same key was in the way. That write has released
+ * the key since, or was rolled back too.
  */
 const attempts = 10;
 
@@ -90,8 +93,8 @@ export async function insertAll(reads: MongoReads<unknown>, inserts: readonly In
 }
 
 /**
- * Why documents were refused. Leaves out documents that a concurrent write held up only for a moment, because they can be
- * inserted again.
+ * Why documents were refused. If a concurrent write held a document up only for a moment, the result leaves this document out,
+ * because it can be inserted again.
  */
 async function reasonsOf(
   reads: MongoReads<unknown>,

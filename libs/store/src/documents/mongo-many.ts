@@ -68,8 +68,8 @@ export class MongoMany {
         await outbox.makeRoom(of.name, target);
       }),
     );
-    // Looks for orphans only now, after the places and their keys are taken. Whoever deletes the document above from now on
-    // finds these places.
+    // Looks for the documents that `below` requires only now, after the places and their keys are taken. Whoever deletes such a
+    // document from now on finds these places.
     const ready = inOrder(await withoutOrphans(reads, begun));
     const made = await changeAll(
       db,
@@ -110,8 +110,8 @@ async function refuse(
       return holder && holder !== id;
     });
     if (there.has(id)) outcomes[at] = 'there';
-    // A change with `below` is not yet refused here for a taken key. If the document that it requires is missing, the refusal
-    // must be `orphan`.
+    // A change with `below` is not yet refused here for a taken key. If the document that `below` requires is missing, the
+    // refusal must be `orphan`.
     else if (taken && !below) outcomes[at] = { taken };
   }
 }

@@ -37,7 +37,10 @@ export const movedEvents: MovedTable = {
   }),
 };
 
-/** A store's facts about itself. The fact about the log is of no use after the move, because the marks are not moved. */
+/**
+ * A store's facts about itself. The fact `log` describes the marks. It has no use after the move, because the marks are not
+ * moved.
+ */
 export const movedFacts: MovedTable = {
   table: 'facts',
   key: ['name'],

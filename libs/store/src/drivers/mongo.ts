@@ -106,7 +106,8 @@ function watched(client: MongoClient, renewAfterMs: number): Pick<MongoConnectio
   let answeredAt = performance.now();
   let isRenewing = false;
   let isClosed = false;
-  // Objects that use the client stay valid: after it reconnects, the same client has a new pool and a new monitor.
+  // Objects that use the client stay valid: after the client reconnects, it is the same object with a new pool and a new
+  // monitor.
   const renew = async () => {
     answeredAt = performance.now();
     isRenewing = true;
@@ -114,7 +115,7 @@ function watched(client: MongoClient, renewAfterMs: number): Pick<MongoConnectio
       await client.close();
       if (!isClosed) await client.connect();
     } catch {
-      // The next check fails as well.
+      // Nothing is reported here, because the next check fails as well.
     } finally {
       isRenewing = false;
     }

@@ -7,7 +7,7 @@ import {
 } from 'mongodb';
 
 export interface BatchOptions {
-  /** The number of documents that can be found at most, if it is known. Otherwise a number that is hardly ever exceeded. */
+  /** Maximum number of documents that can be found. If the maximum is not known, a number that is hardly ever exceeded. */
   batchSize: number;
   limit?: number;
   skip?: number;

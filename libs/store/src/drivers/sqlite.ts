@@ -119,8 +119,8 @@ export function transaction<T>(db: DatabaseSync, work: () => T): T {
 const longestLog = 40_000;
 
 /**
- * Runs one transaction of a series in which each writes many rows. Such a transaction changes pages all over the database. So a
- * thread copies the log into the database, and pages stay in memory for the next transaction (until `tidy`).
+ * Runs one transaction of a series. Each transaction of the series writes many rows, and changes pages all over the database.
+ * So a thread copies the log into the database, and pages stay in memory for the next transaction (until `tidy`).
  */
 export function bulkTransaction<T>(db: DatabaseSync, work: () => T): T {
   db.exec(`PRAGMA wal_autocheckpoint = ${longestLog}; PRAGMA cache_size = -${bulkCacheKib}`);

@@ -30,7 +30,7 @@ interface EventDocument {
   /** Set if another event already had the place of this one. */
   conflict?: true;
   expireAt?: Date;
-  /** The span that the event's copies lie in. Absent from events that were published before spans were kept. */
+  /** The span that the event's copies lie in. Absent if the event was published when spans were not stored yet. */
   first?: number;
   last?: number;
 }
@@ -299,7 +299,7 @@ function eventsIn(range: EventRange): Filter<EventDocument> {
   return { _id: key, ...telling };
 }
 
-/** Filter for events as they stand in an aggregate's document. */
+/** Filter for the events that an aggregate's document holds. */
 function entriesIn({ from, to, telling }: EventRange) {
   const text = telling?.replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&');
   return { key: { $gt: from, $lt: to }, ...(text && { event: { $regex: text } }) };

@@ -91,7 +91,7 @@ export interface Epoch {
 export interface MarkedLog {
   /** `created` of `Bus.log()`. */
   created: string;
-  /** The highest position that is marked, as of the last comparison. */
+  /** The highest position that was marked when the marks were last compared with the log. */
   highest: number;
   /** Marks with positions above this are being removed. */
   lostAfter?: number | undefined;

@@ -28,7 +28,10 @@ export interface KeptReply {
   set: Document;
 }
 
-/** What a committed change still has to write elsewhere. Its target holds the plan until all of it is written. */
+/**
+ * What a committed change still has to write outside its target. The target holds the plan until everything in the plan is
+ * written.
+ */
 export interface Plan {
   op: string;
   rev: number;
@@ -43,7 +46,10 @@ export interface Plan {
  */
 export interface TargetFields extends OutboxFields {
   _id: string;
-  /** Goes up with every change, and when an intent is fenced off. Unlike an event's `seq`, it may skip numbers. */
+  /**
+   * Goes up with every change. Also goes up when an intent is fenced off, so that the change of this intent cannot commit any
+   * more. Unlike an event's `seq`, it may skip numbers.
+   */
   rev: number;
   /** The change that made this `rev`. It is out of date if an intent was fenced off since. */
   lastOp?: string;

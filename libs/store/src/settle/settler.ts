@@ -32,7 +32,10 @@ export function isCommitRefused(error: unknown): boolean {
 /** Another request now holds the claim that this change needs to keep its answer. The change was not made, and never will be. */
 export class ClaimLost extends Error {}
 
-/** How long a plan is trusted after it was read, in ms. An intent's change may still be on its way for the same time. */
+/**
+ * How long a plan is trusted after it was read, in ms. For the same time after an intent was made, its change may still be on
+ * its way.
+ */
 export const trustMs = 30_000;
 /** Intents younger than this, in ms, are left to their writers. */
 const leaveMs = 1_000;
@@ -47,7 +50,7 @@ const mostIntents = 500;
 /** Filter for a counter that takes one more intent. */
 const hasRoom = { [`pending.${mostIntents - 1}`]: { $exists: false } };
 const retryMs = 50;
-/** Maximum number of a process's changes that wait for room at the same time. */
+/** Maximum number of changes that wait for room in one process at the same time. */
 const fewWaiting = 16;
 
 /**
@@ -110,8 +113,9 @@ export class Settler {
         return await this.#make(change, plan);
       } catch (error) {
         if (!(error instanceof NotAnnounced)) throw error;
-        // The driver may have sent a push twice, and the first push may still arrive. The first push names this change, so this
-        // change must never commit. The next attempt has a new `op`.
+        // Some counters have not taken the intent. But the driver may have sent an intent twice, and the first one may still
+        // arrive. If it arrived after this change was counted, the change could be counted again. So this change must never
+        // commit: the next attempt has a new `op`.
         await Promise.all(error.counters.map((counter) => this.#provide(counter, until)));
       } finally {
         this.#making.delete(plan.op);
@@ -303,8 +307,8 @@ export class Settler {
   }
 
   /**
-   * Whether a compare-and-set has won although it matched nothing. This happens if the driver lost the answer and sent it
-   * again.
+   * Whether a compare-and-set has won although it matched nothing. This happens if the answer was lost and the driver sent the
+   * command again.
    */
   async #hasCommitted(target: { in: string; id: string }, op: string): Promise<boolean> {
     return (await this.#read(target))?.lastOp === op;
@@ -331,7 +335,8 @@ export class Settler {
       );
       return this.#settleIntent(counter, intent);
     }
-    // The intent's compare-and-set has lost or will lose. Or its change is settled already, and then nothing is left to remove.
+    // The intent's compare-and-set has lost or will lose. Or the intent's change is settled already, and then nothing is left
+    // to remove.
     await this.#withdraw(counter, intent.op);
     return true;
   }

@@ -27,7 +27,7 @@ export interface Gated {
   go(): void;
 }
 
-/** A command as a member executes it. `made` marks its entries in the log. */
+/** A command as a member executes it. `made` marks the command's entries in the log. */
 interface Command<T> {
   isWrite: boolean;
   isRetried: boolean;
@@ -40,9 +40,9 @@ let commands = 0;
 
 /**
  * A process's connections to a replica set: the part of the driver's `Db` that the code under test uses. A member executes a
- * command when the schedule lets the command arrive there. It answers a write once a majority has the write. The client learns
- * of a new primary from failures, or when the schedule says so. Like the driver, the client repeats a read once, and also a
- * write of a single document. The log tells a member what an earlier attempt has written.
+ * command when the schedule lets the command arrive at this member. The member answers a write once a majority has the write.
+ * The client learns of a new primary from failures, or when the schedule says so. Like the driver, the client repeats a read
+ * once, and also a write of a single document. The log tells a member what an earlier attempt has written.
  */
 export class Client {
   readonly #set: ReplicaSet;
@@ -53,7 +53,7 @@ export class Client {
   #isDead = false;
   #isBuried = false;
 
-  /** @param gates Where commands wait for the schedule. Without it they are executed and replicated immediately. */
+  /** @param gates Where commands wait for the schedule. Without `gates`, commands are executed and replicated immediately. */
   constructor(set: ReplicaSet, gates?: Gated[], concern: (collection: string) => Concern = () => 'majority') {
     this.#set = set;
     this.#gates = gates;

@@ -99,7 +99,10 @@ export class ReplicaSet {
     for (const member of [...this.members, ...this.members]) this.replicate(member);
   }
 
-  /** Cuts off the primary and elects the other member that has more entries. */
+  /**
+   * Cuts off the primary, and elects one of the other two members: the one whose log ends with the higher term. If both logs
+   * end with the same term, the member with more entries is elected.
+   */
   failOver(): void {
     this.rejoin();
     this.#leader.isCut = true;

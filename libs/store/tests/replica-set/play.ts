@@ -88,7 +88,10 @@ export async function losesNothing(numRuns: number, withinMs: number): Promise<v
   await fc.assert(property, { numRuns, interruptAfterTimeLimit: withinMs });
 }
 
-/** If an intent has no commit after this time, in ms, whoever meets it makes sure that its change can never commit. */
+/**
+ * If an intent has no commit after this time, in ms, whoever meets the intent makes sure that the intent's change can never
+ * commit.
+ */
 const longMs = 31_000;
 const metrics = new Metrics();
 
@@ -138,7 +141,7 @@ class World {
     this.#concern = concern;
   }
 
-  /** Starts a process. It makes this number of changes. It also reads, sweeps and publishes. */
+  /** Starts a process. The process makes as many changes as `changes` says. It also reads, sweeps and publishes. */
   start(changes: number, seed: number): void {
     const client = new Client(this.#set, this.#gates, this.#concern);
     const { db } = client;

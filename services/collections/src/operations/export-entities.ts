@@ -6,7 +6,7 @@ import { type EntityRecord, toSavedEntity } from '../entity.ts';
 import { entityPosition } from '../store/entity-place.ts';
 import { placeInTree } from '../store/place.ts';
 
-/** The most collections that a page reads. Each collection costs a query, even if it holds few entities. */
+/** Maximum number of collections that are read for one page. Each collection costs a query, even if it holds few entities. */
 const collectionsAtOnce = 50;
 
 /** Where a page ended: after a collection, or in the middle of a collection. */

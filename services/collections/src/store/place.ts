@@ -43,7 +43,7 @@ export function placeInTree(record: CollectionRecord): string {
   return placeOf(record).slice(ownerPrefix(record).length);
 }
 
-/** The range of keys in which an owner's collections after the position `after` lie. */
+/** The range of keys that holds an owner's collections after the position `after`. */
 export function ownerRange(owner: Owner, after: string): Range {
   return rangeBehind(ownerPrefix(owner), after);
 }

@@ -4,8 +4,8 @@ import { entityRange } from './entity-place.ts';
 import { placed } from './place.ts';
 
 /**
- * The most documents of one kind that a step reads or erases. A step takes a few milliseconds. Meanwhile, the embedded form of
- * Kith serves no request.
+ * Maximum number of documents of one kind that a step reads or erases. A step takes a few milliseconds. Meanwhile, the embedded
+ * form of Kith serves no request.
  */
 const batch = 200;
 

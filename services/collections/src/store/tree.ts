@@ -53,8 +53,8 @@ export class Tree {
     const children = this.#recordsOf(found);
     const last = found.at(-1);
     if (!last || found.length < range.limit || children.length === found.length) return children;
-    // Deleted collections stay in the list until they are purged. Some of these documents are such collections, so this reads
-    // on to fill the page.
+    // Deleted collections stay in the list until they are purged. Some of the documents that were read are deleted collections,
+    // so this reads on to fill the page.
     const rest = { ...range, above: last.id, limit: range.limit - children.length };
     return [...children, ...(await this.children(rest))];
   }

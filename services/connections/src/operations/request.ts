@@ -17,7 +17,8 @@ export const requestHandler = handler(requestConnection, async (request, app: Ap
   if (users.size < 2) throw new ApiError('connection/user-not-found');
   const read = () => app.store.pairOf(projectId, caller.userId, receiverId);
   if (!(await mayAsk(app, { projectId, requesterId: caller.userId, receiverId, deadline }))) {
-    // If the state of the pair also refuses the request, that refusal takes precedence.
+    // The receiver's settings refuse the request. If the state of the pair refuses it too, the caller gets the refusal of the
+    // state.
     const pair = await read();
     const refusal = decide(pair.state, partOf(pair, caller.userId), 'request', pair.blocks.length > 0);
     throw new ApiError(typeof refusal === 'string' ? refusal : 'connection/not-allowed');

@@ -51,7 +51,7 @@ describe.each(handlerEngines())('what connections holds of a user (%s)', (engine
   });
 
   it('gives declined requests of either side with their messages, whatever ids the users have', async () => {
-    // The user's id comes before all others, between them, or after them. So over the three rounds, the user is the lower user
+    // In the three rounds, the user's id sorts before all other ids, between them, and after them. So the user is the lower user
     // of some pairs and the higher user of others.
     for (const at of [0, 3, 7]) {
       const people = (await world.newPeople(8)).sort();

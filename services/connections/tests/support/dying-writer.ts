@@ -5,7 +5,8 @@ import { openStore } from '../../src/store/index.ts';
 import { perform } from './pairs.ts';
 
 /**
- * The child's task: who performs which action on whom, and the number of a write. Just before this write, the child has to die.
+ * The child's task: who performs which action on whom, and `number`. Just before its write with this number, the child has to
+ * die.
  */
 export interface DyingChange {
   store: StoreConfig;

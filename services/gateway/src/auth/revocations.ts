@@ -18,8 +18,8 @@ export interface RevocationsOptions extends FollowingOptions {
 export class Revocations {
   readonly #options: RevocationsOptions;
   /**
-   * Until when each revoked session is refused, in Unix ms, by session id. A revoked session stays revoked, so no notice
-   * removes an entry.
+   * Until when each revoked session is refused, in Unix ms, by session id. A revoked session stays revoked, so no notice ever
+   * removes a session from this map.
    */
   readonly #sessions = new Map<string, number>();
   /** The ids of revoked keys. */
@@ -64,8 +64,8 @@ export class Revocations {
   }
 
   /**
-   * Throws `auth/suspended` for a suspended user, and `auth/unauthorized` for a revoked key or session. It knows only what the
-   * gateway has loaded and heard so far.
+   * Throws `auth/suspended` for a suspended user, and `auth/unauthorized` for a revoked key or session. The check uses only the
+   * revocations that the gateway has loaded or heard of so far.
    */
   check({ userId, sessionId, keyId }: Pick<AccessToken, 'userId' | 'sessionId' | 'keyId'>): void {
     // Keys come first: a token signed by a stolen key says nothing reliable about a user.

@@ -18,7 +18,10 @@ export interface ByServerKey {
 /** The result if the sent key counts as no key. This is possible only if the operation needs no token. */
 const nobody: ByServerKey = { serverKey: undefined, caller: null };
 
-/** Identifies an application's own back end by its server key, and the user that it acts for (spec#server-keys). */
+/**
+ * Identifies the caller of a request that has a server key: the application's own back end, and the user for whom it acts
+ * (spec#server-keys).
+ */
 export class ServerKeys {
   readonly #known: KnownKeys;
   readonly #bus: Bus;

@@ -7,7 +7,7 @@ import { type KeySet, type Keys, tokenAlgorithm } from './keys.ts';
 import type { Revocations } from './revocations.ts';
 import { unauthorized } from './unauthorized.ts';
 
-/** The form of an id, because ids go into header lines of the bus. */
+/** The allowed form of an id. Ids go into header lines of the bus, so they may contain only visible ASCII characters. */
 const id = z.string().regex(/^[\x21-\x7e]{1,128}$/);
 const claims = z
   .object({
@@ -31,8 +31,8 @@ const claims = z
     }),
   );
 /**
- * The longest life of a token of identity (spec#accounts-access-token). It is 30 minutes, and one minute more for machines that
- * round differently.
+ * The longest life of a token of identity (spec#accounts-access-token). A token lives for 30 minutes. One minute is added,
+ * because machines may round times differently.
  */
 const longestLifeSeconds = 31 * 60;
 const requiredClaims = ['sub', 'projectId', 'sid', 'role', 'jti', 'iat', 'exp', 'iss', 'aud'];
@@ -41,7 +41,7 @@ export interface TokenVerifierOptions {
   keys: Pick<Keys, 'current' | 'having'>;
   issuer: string;
   audience: string;
-  /** These are checked for every token, even if the token comes from the cache (ARCHITECTURE, decision 11). */
+  /** The revocations are checked for every token, even if the token comes from the cache (ARCHITECTURE, decision 11). */
   revocations?: Pick<Revocations, 'isLoaded' | 'loaded' | 'check' | 'hasKey'>;
   /** The most tokens in the cache. */
   cacheSize?: number;

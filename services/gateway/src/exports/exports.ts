@@ -71,13 +71,14 @@ export class Exports {
       }),
     );
     const { status, headers } = headOf(response, reply);
-    // Only the head can say that the connection ends with this answer. The same holds for a stream.
+    // The client has to learn that the connection ends with this answer, and only the headers can say so. The same holds for a
+    // stream.
     if (!writeHead(response, { status, headers: { ...headers, Connection: 'close' } })) return;
     if (request.method === 'HEAD') return void response.end();
 
     const slowest = retryMs.reduce((sum, ms) => sum + ms + timeoutMs, timeoutMs);
-    // No page may take longer than this time. So if nothing was read or written for so long, the client is the cause, not a
-    // service.
+    // A service's page never takes longer than `slowest`. So if nothing was read or written for longer than that, the client is
+    // the cause, not a service.
     response.setTimeout(Math.max(this.#times.unread, slowest), () => response.destroy());
     try {
       await pipeline(documentOf(reply.body, sections), response);

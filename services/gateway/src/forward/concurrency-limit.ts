@@ -1,6 +1,6 @@
 /**
- * The lowest limit: this number of an operation's requests always gets through. Their answers show when the services have room
- * again.
+ * The lowest limit: for each operation, this number of requests always gets through. The answers to these requests show when the
+ * services have room again.
  */
 const least = 32;
 /** How many answers make a round. If the share of refusals in a round is over `bearable`, the limit falls. */
@@ -13,11 +13,12 @@ const increase = 0.005;
 const forgetMs = 10_000;
 
 /**
- * Limits how many requests of an operation may be under way in this gateway. The limit follows what the services can take. They
- * turn away requests that they could not finish in time. If they turn away many, the limit falls below the number of requests
- * under way. It then rises again with each answer. TCP finds in the same way how much a line carries (additive increase,
- * multiplicative decrease). If only one of several replicas is sick and turns away everything, the limit does not fall. The
- * gateway itself refuses requests over the limit. This costs a fraction of asking a service (docs/adr/0036).
+ * Limits how many requests of an operation may be under way in this gateway. The limit follows what the services can take. The
+ * services turn away requests that they could not finish in time. If they turn away many requests, the limit falls below the
+ * number of requests under way. Then the limit rises again with each answer. TCP finds in the same way how much a line carries
+ * (additive increase, multiplicative decrease). If only one of several replicas is sick and turns away everything, the limit
+ * does not fall. The gateway itself refuses requests over the limit. Such a refusal costs only a fraction of what it costs to
+ * ask a service (docs/adr/0036).
  */
 export class ConcurrencyLimit {
   #limit = Number.POSITIVE_INFINITY;
@@ -74,7 +75,7 @@ export class ConcurrencyLimit {
 
   #raise(underWay: number): void {
     if (performance.now() - this.#reachedAt > forgetMs) this.#limit = Number.POSITIVE_INFINITY;
-    // If fewer requests are under way than half the limit, an answer does not show that a higher limit would work.
+    // While less than half the limit is in use, an answer does not show that a higher limit would work.
     else if (underWay * 2 >= this.#limit) this.#limit += 1 / this.#limit + increase;
   }
 }

@@ -16,7 +16,7 @@ export interface HttpTimeouts {
    * connections idle (60 s).
    */
   keepAlive: number;
-  /** If the connection ends before the whole request has come, the time for the client to read its answer. */
+  /** The time for the client to read its answer, if the gateway ends the connection before the whole request has come. */
   linger: number;
   /** The same for an upload, of which many bytes may still be on their way. */
   lingerUpload: number;
@@ -99,8 +99,8 @@ export async function startHttpServer(options: {
   const open = new Map<Socket, Set<ServerResponse>>();
   let draining = false;
 
-  // Node has only one time limit for all requests, and here this is the limit of uploads. So this ends other requests that are
-  // late.
+  // Node has only one time limit for all requests, and here this is the limit of uploads. So this function ends all other
+  // requests that are late.
   const endLate = (request: IncomingMessage) => {
     if (request.complete || slow.has(request)) return;
     server.emit(

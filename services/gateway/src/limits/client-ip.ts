@@ -13,8 +13,8 @@ export interface Client {
 type Origin = Pick<IncomingMessage, 'headers'> & { socket: { remoteAddress?: string | undefined } };
 
 /**
- * How many texts are cached, each with its client, and how long a cached text may be. The length is enough for a few IPv6
- * addresses.
+ * The cache holds headers and addresses that were read, and the client of each. It holds at most `mostKept` of these texts. A
+ * text is cached if it has at most `longestKept` characters, which is enough for a few IPv6 addresses.
  */
 const mostKept = 10_000;
 const longestKept = 200;
@@ -22,9 +22,10 @@ const longestKept = 200;
 const nobody: Client = { ip: '0.0.0.0', key: '0.0.0.0' };
 
 /**
- * Finds the client of a request. It is the entry of X-Forwarded-For just beyond the trusted proxies. If no proxy is trusted, it
- * is the socket's own address (spec#limits-client-ip). A text that is no IP address counts as absent. If a header or an address
- * was read before, the client comes from a cache.
+ * Finds the client of a request. If proxies are trusted, the client is an entry of X-Forwarded-For: the address from which the
+ * outermost trusted proxy got the request. If no proxy is trusted, or if the header is absent, the client is the socket's own
+ * address (spec#limits-client-ip). A text that is no IP address counts as absent. If a header or an address was read before, the
+ * client comes from a cache.
  */
 export class Clients {
   readonly #hops: number;
@@ -57,8 +58,8 @@ export class Clients {
   }
 
   /**
-   * The entry just beyond the trusted proxies. Each proxy appends the address that the request came from. If there are fewer
-   * entries than proxies, this is the first entry. `text` may be the socket's address, which counts as one entry.
+   * The entry that the outermost trusted proxy has appended. Each proxy appends the address that the request came from. If there
+   * are fewer entries than proxies, returns the first entry. `text` may be the socket's address, which counts as one entry.
    */
   #entryOf(text: string): string | undefined {
     if (!text.includes(',')) return text.trim();

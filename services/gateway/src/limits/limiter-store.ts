@@ -16,7 +16,7 @@ export type LimiterStoreConfig =
 
 /** The place where limits are counted: a Redis that any number of gateways share, or this process. */
 export interface LimiterStore {
-  /** Counts a request. The first request of a key begins a window. Never rejects because of the store. */
+  /** Counts a request. The first request under a key begins a window for this key. Never rejects because of the store. */
   count(request: Counting): Count | Promise<Count>;
   close(): void;
 }

@@ -18,8 +18,8 @@ interface Counted {
   /** The beginning of the operation's keys. */
   prefix: string;
   /**
-   * Whether a ceiling is counted. If an operation's addresses name no project, a client has only one counter there. The client
-   * then reaches the limit long before a ceiling.
+   * Whether a ceiling is counted. If an operation's addresses name no project, the operation has only one counter for each
+   * client. The client then reaches the limit long before a ceiling.
    */
   hasCeiling: boolean;
 }
@@ -43,7 +43,7 @@ export class RateLimits {
     prefix: string;
     /** Multiplies every limit; 0 turns limiting off. */
     scale: number;
-    /** Limits by operation name that replace the contract's; null means no limit. */
+    /** Limits that replace the contract's limits, by the name of the operation; null means no limit. */
     overrides: Readonly<Record<string, Limit | null>>;
     /** The projects. A project's own limits replace both the contract's limits and `overrides`. */
     projects: Pick<ProjectSettings, 'of'>;
@@ -81,7 +81,7 @@ export class RateLimits {
       operation: OperationSpec;
       projectId: string | null;
       clientKey: string;
-      /** The id of a known server key, which counts instead of the client. */
+      /** The id of the server key, if the request has a known one. Then requests are counted for the key, not for the client. */
       serverKeyId?: string | undefined;
     },
   ): Promise<void> {
@@ -96,8 +96,8 @@ export class RateLimits {
     const limit = serverKeyId ? { ...ofClient, max: ofClient.max * serverKeyFactor } : ofClient;
     const { windowSeconds } = limit;
     const client = serverKeyId ? `key=${serverKeyId}` : request.clientKey;
-    // If a project's limit differs from the usual limit only in `max`, the usual count goes on. If its window has another
-    // length, it has its own count, because the running window of the usual count may end much later.
+    // If a project's limit has the same window as the usual limit, the requests stay in the usual count. If the project's window
+    // has another length, the project gets a count of its own, because the present window of the usual count may end much later.
     const isOwnWindow = windowSeconds !== usual?.windowSeconds;
     const key = `${prefix}:${request.projectId ?? '-'}:${client}${isOwnWindow ? `@${windowSeconds}` : ''}`;
     const ceiling =

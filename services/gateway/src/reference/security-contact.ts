@@ -5,7 +5,7 @@ import { splitTarget } from '../routes/address.ts';
 
 /** The contact for weaknesses of this installation. */
 export interface SecurityContact {
-  /** Addresses, `mailto:` or `https:`, best first. Without any, there is no file. */
+  /** Addresses, `mailto:` or `https:`, best first. If there are no addresses, the file is not served. */
   contacts: readonly string[];
   /** The page that says how to report weaknesses. */
   policy: string | undefined;

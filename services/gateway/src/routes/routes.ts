@@ -17,7 +17,10 @@ const versionWords = new Set(['api', 'v6', 'v7']);
 const referenceWords = new Set(['docs', 'openapi.json']);
 const order: readonly Method[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
-/** The routes of the API, compiled once from the contracts. Throws a `StartError` that names a bad row. */
+/**
+ * The routes of the API, compiled once from the contracts. If an operation cannot be routed, throws a `StartError` that names
+ * the operation.
+ */
 export class RouteTable {
   readonly #byLength = new Map<string, Route[]>();
 
@@ -48,7 +51,7 @@ export class RouteTable {
   }
 }
 
-/** The path's values under the route's parameter names. */
+/** The values of a path's segments, each under the name of the route's parameter in the same place. */
 export function paramsOf(route: Route, path: readonly string[]): Record<string, string> {
   const params: Record<string, string> = {};
   for (const [at, segment] of route.segments.entries()) {

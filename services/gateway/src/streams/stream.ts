@@ -4,7 +4,7 @@ import type { EventWriter } from './sse.ts';
 
 /** The times of streams, in ms. */
 export interface StreamTimes {
-  /** The time between two comments. Just as often, a stream asks for events that it may have missed. */
+  /** The time between two comments. A stream asks at the same interval for events that it may have missed. */
   heartbeat: number;
   /** The time between two checks of the token. */
   check: number;
@@ -15,8 +15,8 @@ export interface StreamTimes {
 export const streamTimes: StreamTimes = { heartbeat: 15_000, check: 1_000, unread: 30_000 };
 
 /**
- * After how long an evicted client connects again, in ms. This is later than usual. Otherwise six tabs would evict each other
- * without end.
+ * How long an evicted client waits before it connects again, in ms. This wait is longer than usual. With a short wait, six tabs
+ * would evict each other without end.
  */
 const evictedRetryMs = 60_000;
 

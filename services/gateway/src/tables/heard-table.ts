@@ -1,10 +1,12 @@
 /**
- * A table of values by id. Single changes are announced to it. From time to time, the caller asks for the whole table, and the
+ * A table of values by id. The table hears of single changes. From time to time, the caller asks for the whole table, and the
  * answer replaces all values. If a change is heard while that answer is on its way, the change stays.
  */
 export class HeardTable<V> {
   #values = new Map<string, V>();
-  /** By id, the number of the last change that was heard. Holds only changes that the last whole table may lack. */
+  /**
+   * For each id, the number of the last change that was heard. Holds only changes that may be missing from the last whole table.
+   */
   readonly #heard = new Map<string, number>();
   #words = 0;
 

@@ -55,7 +55,7 @@ export class ProjectSettings {
     await this.#following?.loaded();
   }
 
-  /** A project's settings. They are the defaults if the project has set nothing, does not exist or is not loaded yet. */
+  /** A project's settings. If the project has set nothing, does not exist or is not loaded yet, returns the default settings. */
   of(projectId: string | null): Settings {
     return (projectId === null ? undefined : this.#projects.get(projectId)) ?? defaults;
   }

@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 
 /**
- * Watches the body of an upload while it arrives. Calls `onIdle` if the sender has sent nothing for `idleMs`. While `isHeld()`
- * returns true, the receiver holds the sender back, and this time does not count.
+ * Watches the body of an upload while it arrives. Calls `onIdle` if the sender has sent nothing for `idleMs`. `isHeld()` returns
+ * true while the receiver itself holds the sender back. Such a time does not count as idle.
  * @returns A function that ends the watch.
  */
 export function watchSender(

@@ -14,18 +14,18 @@ import { checkUpload } from './upload.ts';
 
 /** How long the gateway waits, in ms. */
 export interface UpstreamTimes {
-  /** For the next bytes of a body. */
+  /** The time for the next bytes of a body. */
   idle: number;
-  /** For the answer after the whole body has come: the service may have an image to read and render. */
+  /** The time for the answer after the whole body has come: the service may have an image to read and render. */
   answer: number;
-  /** For the client to go on reading its answer. */
+  /** The time for the client to go on reading its answer. */
   unread: number;
 }
 
 const defaults: UpstreamTimes = { idle: 30_000, answer: 60_000, unread: 60_000 };
 
 export interface UpstreamOptions {
-  /** The addresses of services that take or give bytes, by name. */
+  /** The addresses of services that receive or send files, by the name of the service. */
   urls: Readonly<Record<string, string>>;
   /** The secrets by which those services recognise this gateway. */
   secrets: Secrets | undefined;
@@ -68,9 +68,9 @@ const forwarded = [
 const longestError = 64 * 1024;
 
 /**
- * Proxies operations whose bodies or answers are bytes. They go to their services over HTTP, with http-proxy-middleware
+ * Proxies requests whose bodies or answers are bytes. Such a request goes to its service over HTTP, with http-proxy-middleware
  * (docs/adr/0045). All checks have been made before. Passes on only the body, a few headers and the signed context. The context
- * replaces all other headers.
+ * is sent in place of all other headers.
  */
 export class Upstreams {
   readonly #options: UpstreamOptions;
@@ -223,7 +223,7 @@ export class Upstreams {
     // Only with this header can pages that are cross-origin isolated load the file. CORS and the token decide who gets a file.
     head.headers['Cross-Origin-Resource-Policy'] = 'cross-origin';
     if (!writeHead(response, head)) return void reply.destroy();
-    // If nothing has moved for so long, the client has stopped reading.
+    // If no bytes have moved for this time, the client has stopped reading.
     response.setTimeout(this.#times.unread, () => response.destroy());
     const length = Number(headers['Content-Length'] ?? 0);
     const isLong = length >= longBytes && hasBytes(request, reply);

@@ -1,4 +1,4 @@
-/** Whether the query of the address allows mails to this server in plain text over a network. */
+/** Whether mails may go to this mail server over a network in plain text. The query of the server's address can allow this. */
 export function mayGoPlain(address: string): boolean {
   const url = new URL(address);
   if (url.protocol === 'smtps:' || isLocal(url)) return false;
@@ -14,7 +14,10 @@ export function isUnverified(address: string): boolean {
   return !isLocal(url) && url.searchParams.getAll('tls.rejectUnauthorized').some((value) => value !== 'true');
 }
 
-/** The address with TLS required, unless the server is this machine itself or the address says otherwise. */
+/**
+ * Adds to a mail server's address that TLS is required. Does not add this if the server is this machine itself, if the address
+ * allows plain text, or if it begins with `smtps:` and so always means TLS.
+ */
 export function withTls(address: string): string {
   const url = new URL(address);
   if (url.protocol === 'smtp:' && !isLocal(url) && !mayGoPlain(address))

@@ -9,8 +9,8 @@ const hourMs = 60 * minuteMs;
 export type TokenKind = Exclude<MailKind, NoticeKind>;
 
 /**
- * How long tokens are valid after they are sent, in ms. A token that undoes a change expires no later than the `until` of its
- * mail.
+ * How long tokens are valid after they are sent, in ms. A token that undoes a change expires at the mail's time `until` at the
+ * latest.
  */
 const lifetimeMs: Readonly<Record<TokenKind, number>> = {
   passwordReset: hourMs,
@@ -37,7 +37,7 @@ export function makeToken(kind: TokenKind): string {
   return String(randomInt(1_000_000)).padStart(6, '0');
 }
 
-/** When a token that is sent now expires. */
+/** The time at which a token expires if it is sent now. */
 export function tokenEnd({ kind, until }: { kind: TokenKind; until: number }): number {
   const end = Date.now() + lifetimeMs[kind];
   return kind === 'emailChanged' ? Math.min(end, until) : end;

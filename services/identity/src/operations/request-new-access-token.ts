@@ -18,7 +18,7 @@ const graceMs = 30_000;
 
 /**
  * Exchanges a refresh token for its successor, in one conditional write. For 30 s, a retry or a second tab gets the same
- * successor. If a used token comes after these 30 s, or after its successor was used, the whole family ends
+ * successor. If a used token comes after these 30 s, or after its successor was used, the whole family of tokens ends
  * (spec#accounts-refresh-grace, spec#accounts-refresh-reuse).
  */
 export const requestNewAccessTokenHandler = handler(

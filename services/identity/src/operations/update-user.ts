@@ -39,7 +39,7 @@ export const updateUserHandler = handler(updateUser, async (request, app: AppCon
   return untilMade(attempt, request);
 });
 
-/** The role and the reputation, each only if given and different. */
+/** The role and the reputation. Each of them is left out if the request does not give it, or if it equals the stored value. */
 function standingOf(
   { role, reputation }: Partial<BodyOf<{ body: typeof updateUser.serverKeyBody }>>,
   before: User,

@@ -107,7 +107,8 @@ async function update(app: AppContext, before: User, given: GivenProfile, now: D
 function profileOf(userData: Record<string, unknown>): GivenProfile {
   const given: Record<string, unknown> = {};
   for (const [field, schema] of Object.entries(profileFields)) {
-    // Only the length of the token as a text was limited. Within this length, its content may be nested very deeply.
+    // Until here, only the length of the whole token was limited. Even a token of an allowed length can contain very deeply
+    // nested data.
     if (!Object.hasOwn(userData, field) || isTooDeep(userData[field])) continue;
     const parsed = schema.safeParse(userData[field]);
     if (parsed.success) given[field] = parsed.data;

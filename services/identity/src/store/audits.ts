@@ -23,7 +23,7 @@ const batch = 1_000;
 /** The audit log. A row never changes, except that failures are counted in it and erasure removes names from it. */
 export class Audits {
   readonly #documents: Documents;
-  /** Makes concurrent failures of this process wait for each other if they belong to the same row. */
+  /** If several failures belong to the same row, this process counts them one after the other. */
   readonly #turns = new Turns();
 
   constructor(documents: Documents) {
@@ -36,7 +36,7 @@ export class Audits {
   }
 
   /**
-   * Counts a failure. Similar failures share one row. The first of them makes the row and publishes `event`. Throws as
+   * Counts a failure. Similar failures share one row. The first failure makes the row and publishes `event`. Throws as
    * `untilMade` does.
    */
   async fail(row: AuditRow, event: EventEnvelope): Promise<void> {
@@ -52,8 +52,8 @@ export class Audits {
   }
 
   /**
-   * Rows, newest first. If no index covers the whole filter, the rest of it is checked row by row: for example the project, if
-   * the filter also names an actor.
+   * Rows, newest first. If no index covers the whole filter, the other conditions of the filter are checked row by row. For
+   * example, if the filter names an actor and a project, the project is checked this way.
    */
   async list(filter: AuditFilter, { from, limit }: ListRange): Promise<ListPage<ListedAudit>> {
     const { index, prefix, matches } = planOf(filter);

@@ -97,7 +97,10 @@ export const deletedProjects: Collection<{ at: number }> = collection<{ at: numb
   schema: z.object({ at: time }),
 });
 
-/** Users, by `userKey`. If several names of a user are taken, a refusal names the first of these indexes. */
+/**
+ * Users, by `userKey`. A user's id, foreign id, e-mail address and username are unique. If several of them are taken, a refusal
+ * names only the one whose index comes first.
+ */
 export const users: Collection<StoredUser> = collection<StoredUser>({
   name: 'users',
   kind: 'target',
@@ -291,7 +294,10 @@ export const sessions: Collection<StoredSession> = collection<StoredSession>({
   expires: ({ expiresAt }) => expiresAt,
 });
 
-/** Second factors of users, by `userKey`: one document holds all factors of a user and decides every use of a factor. */
+/**
+ * Second factors of users, by `userKey`. One document holds all factors of a user, and every use of a factor changes this
+ * document.
+ */
 export const factors: Collection<FactorBook> = collection<FactorBook>({
   name: 'factors',
   kind: 'target',
@@ -310,7 +316,10 @@ export const factorNotices: Collection<{ at: number }> = collection<{ at: number
   expires: ({ at }) => at + noticesKeptMs,
 });
 
-/** Signing keys of access tokens, by padded ordinal. */
+/**
+ * Signing keys of access tokens. The id is the key's ordinal, padded with zeros so that the ids sort in the order of the
+ * ordinals.
+ */
 export const keys: Collection<StoredKey> = collection<StoredKey>({
   name: 'keys',
   kind: 'target',
@@ -346,7 +355,10 @@ export const revokedKeys: Collection<{ at: number }> = collection<{ at: number }
   schema: z.object({ at: time }),
 });
 
-/** Keys that operators have made. Operator keys are stored by `-` and id, server keys by project and id. */
+/**
+ * Keys that operators have made. The document of an operator key has the id `-|<key>`, the document of a server key
+ * `<project>|<key>`.
+ */
 export const apiKeys: Collection<StoredApiKey> = collection<StoredApiKey>({
   name: 'apiKeys',
   kind: 'target',

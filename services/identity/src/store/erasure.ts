@@ -108,7 +108,7 @@ export class Erasure {
     await this.#documents.keep(erasedExternals, [{ id, doc, epoch: 0, version: doc.at }]);
   }
 
-  /** When an external user was last erased; null if there is no mark of it any more. */
+  /** When an external user was last erased; null if no such erasure is noted, or if its note has expired. */
   async externalErasedAt(id: string): Promise<Date | null> {
     return dateOf((await this.#documents.get(erasedExternals, [id])).get(id)?.doc.at ?? null);
   }

@@ -44,7 +44,7 @@ const enrolment = z.object({
 const challenge = z.object({
   hash: z.string(),
   rpId: z.string(),
-  /** The session for which the challenge is a proof; null for a sign-in. */
+  /** The session in which the user proves their identity with this challenge; null if the challenge belongs to a sign-in. */
   sessionId: z.string().nullable(),
   expiresAt: time,
 });
@@ -84,8 +84,8 @@ export const emptyBook: FactorBook = {
 };
 
 /**
- * The book without entries that have expired at `at` or exceed the limits. If the book has no factor, challenges, proofs and
- * recovery codes are of no use. Then they are dropped, too.
+ * The book without entries that have expired at `at` or exceed the limits. If the book has no factor, its challenges, proofs and
+ * recovery codes are dropped, too, because they are of no use.
  */
 export function tidied(book: FactorBook, at: Date): FactorBook {
   const now = at.getTime();

@@ -9,7 +9,10 @@ interface Whose {
   userId: string;
 }
 
-/** Second factors of users. Each user's document decides every change, so that a code or a challenge works only once. */
+/**
+ * Second factors of users. All factors of a user are in one document, and every use of a factor changes this document. So a code
+ * or a challenge works only once.
+ */
 export class Factors {
   readonly #documents: Documents;
 
@@ -80,7 +83,7 @@ type Notice = NonNullable<FactorBook['notices']>[number];
 /** How long `noteTold` may take, in ms. */
 const noteMs = 10_000;
 
-/** `untold` finds a user through a row. This is the change of that row. */
+/** `untold` finds a user by a row in `factorNotices`. This function returns what has to change in that row. */
 function rowsOf(id: string, before: readonly Notice[] = [], after: readonly Notice[] = []) {
   if (before.length === 0 && after.length === 0) return [];
   const first = after[0];

@@ -14,7 +14,10 @@ export type ImportOutcome = 'stored' | { there: User } | 'deleted' | 'id-taken' 
 
 /** How many users one transaction stores. It is limited because a transaction blocks the event loop. */
 const atOnce = 300;
-/** How many rounds may bring no outcome, one after the other. A round brings none if concurrent imports hold the same ids. */
+/**
+ * After how many rounds in a row without any outcome an import fails. A round has no outcome if concurrent imports hold the same
+ * ids.
+ */
 const attempts = 10;
 
 /** Stores users of another backend. Such users begin without events, at `seq` 0 (docs/adr/0018). */
@@ -126,7 +129,8 @@ export class Imports {
       const own = there.get(user.id);
       if (own) outcomes.set(user, { there: own });
       else if (ended.has(user)) outcomes.set(user, 'deleted');
-      // Otherwise the user who had the id was deleted meanwhile, and the id may be free now.
+      // If neither is true, the user who had the id was deleted meanwhile. The id may be free now, so the next round tries
+      // again.
     }
     const stored = added.filter((user) => outcomes.get(user) === 'stored');
     // If an account ended after the check, its names became free. So the imported user who got the names is removed.

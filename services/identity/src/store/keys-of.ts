@@ -26,8 +26,8 @@ export function within(...parts: readonly string[]): { above: string; below: str
 export const everything = { above: '', below: '~' } as const;
 
 /**
- * A revoked session's place among all revoked sessions, oldest first. Without `sid`, the place where the sessions revoked at
- * that time begin.
+ * A revoked session's place among all revoked sessions, earliest revocation first. Without `sid`, returns the place just before
+ * all sessions that were revoked at this time.
  */
 export function revokedPlace(at: Date, sid = ''): string {
   return `${String(at.getTime()).padStart(13, '0')}|${sid}`;
@@ -43,7 +43,8 @@ const longest = 200;
 export function nameKey(projectId: string, name: string): string {
   const text = ascii(name);
   const whole = text.length > longest ? `${text.slice(0, longest)}~~${hash('sha256', text)}` : text;
-  // The space sorts before any other character: so a shorter name comes first, and a range can include the name itself.
+  // The space at the end sorts before any other character. So a name comes before all longer names that begin with it, and a
+  // range from this name on can include the name itself.
   return `${projectId}|${whole} `;
 }
 

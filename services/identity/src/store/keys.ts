@@ -27,13 +27,15 @@ export class Keys {
     }));
   }
 
-  /** Removes a key, if its ordinal still belongs to it. */
+  /** Removes a key. Does nothing if the key is no longer stored under its ordinal. */
   async remove(key: Pick<SigningKey, 'ordinal' | 'kid'>): Promise<void> {
     const stored = await this.#find(key);
     if (stored) await this.#documents.erase(keys, stored);
   }
 
-  /** Replaces the key `kid` by a key with the same ordinal, if the ordinal still belongs to `kid`. */
+  /**
+   * Replaces the key `kid` by `key`, which has the same ordinal. Does nothing if `kid` is no longer stored under this ordinal.
+   */
   async replace(kid: string, key: SigningKey): Promise<void> {
     const target = await this.#find({ ordinal: key.ordinal, kid });
     if (target) await this.#documents.change([{ in: keys, target, set: storedOf(key) }]);

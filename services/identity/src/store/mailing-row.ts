@@ -7,7 +7,7 @@ export interface NewMailing {
   kind: MailKind;
   address: string;
   redirect?: string | null;
-  /** Distinguishes several mails of one kind. A user has at most one mail of each kind without a name. */
+  /** Distinguishes several mails of one kind. Of each kind, a user has at most one mail that has no name. */
   name?: string;
   /** When the mail becomes useless; a day after `at` by default. */
   until?: Date;

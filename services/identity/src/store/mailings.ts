@@ -13,11 +13,11 @@ export interface Mailing extends StoredMailing {
   userId: string;
 }
 
-/** How the use of a token changes its user and the user's mails. */
+/** What changes when a user uses the token of a mail: the user, and the user's mails. */
 export interface TokenUse {
   user: User;
   event: EventEnvelope | null;
-  /** Why the use ends sessions; absent if it ends none. */
+  /** Why the user's sessions end; absent if no session ends. */
   ending?: EndingReason;
   /** Which other mails are removed with the used mail. */
   drops?: (one: Mailing) => boolean;
@@ -178,7 +178,8 @@ export class Mailings {
     make: (user: User, row: StoredMailing | undefined, doc: StoredUser) => UserChange | Promise<UserChange>,
   ): Promise<'stored' | 'stale' | Taken> {
     for (;;) {
-      // Reads a settled state of the user, so that the rows that are read afterwards belong to the same state.
+      // With `settled`, the user's last change has been written completely. So the mail's row, which is read next, belongs to
+      // the same state of the user.
       const target = (await this.#documents.get(users, [key], { settled: true })).get(key);
       if (!target) return 'stale';
       const row = (await this.#documents.get(mailings, [id])).get(id)?.doc;

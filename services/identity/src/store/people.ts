@@ -82,7 +82,7 @@ export class People {
         if (some.length < page) break;
       }
     }
-    // Reads in the order of the list of users. In this order, their documents lie side by side.
+    // Reads the users in the order in which they are listed, because their documents are stored side by side in this order.
     const range = { ...within(projectId), limit: page };
     const how = { text: search, fields: ['username', 'name'], index: 'place', uncounted: true } as const;
     for (let after = range.above; found.size < limit; ) {

@@ -115,8 +115,8 @@ export class Projects {
       cleared: [endedUsers, erasedExternals, resetRequests, sentMails, replyCollection],
     });
     await this.#documents.erase(hashKinds, id);
-    // The mark in `deletingProjects` is cleared only after the row in `projects` is erased. If a process died during the
-    // deletion, the mark may not be written yet.
+    // Clears the mark in `deletingProjects` only after the row in `projects` is erased. Before that, the mark may still be
+    // written late, because a process may have died during the deletion.
     if (await this.#documents.erase(projects, id)) await this.#documents.clearIds(deletingProjects, [id]);
   }
 
@@ -144,7 +144,7 @@ function deletingOf({ id, doc }: Stored<{ project: StoredProject; since: number 
 }
 
 function projectOf({ id, doc: { wholeProfiles, ...doc } }: Stored<StoredProject>): Project {
-  // Projects stored by an older version lack these settings.
+  // A project that an older version of Kith has stored lacks these settings.
   const before = { signUp: 'open', requireVerifiedEmail: false, mailLinkBase: null, mailTexts: {} } as const;
   const shown = wholeProfiles ? 'all' : 'card';
   return {

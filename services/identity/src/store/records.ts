@@ -148,9 +148,9 @@ export interface ApiKey {
   createdAt: Date;
 }
 
-/** Failed attempts at one account. The next wait follows from them. Times in Unix ms. */
+/** Failed attempts at one account. These values decide how long the next attempt has to wait. Times in Unix ms. */
 export interface Failures {
-  /** The times of the failures that count together; empty once attempts have to wait. */
+  /** The times of recent failures, which are counted together. Empty once attempts have to wait. */
   recent: number[];
   /** How many waits there were. */
   waits: number;

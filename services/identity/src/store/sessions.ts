@@ -17,7 +17,7 @@ export interface Revocation {
   at: Date;
   keepUntil: Date;
   event: EventEnvelope;
-  /** Hash of the token that was valid when the session was judged. */
+  /** Hash of the token that was valid when the decision to revoke was made. */
   judged?: string | undefined;
 }
 

@@ -36,7 +36,7 @@ export function dateOf(ms: number | null): Date | null {
   return ms === null ? null : new Date(ms);
 }
 
-/** The taken name that a refusal reports. */
+/** Says which name is taken, if the database has refused a change for this reason. */
 export function takenBy({ taken }: { taken: string }): Taken {
   if (taken === 'foreignId') return 'foreign-id-taken';
   return taken === 'email' ? 'email-taken' : 'username-taken';

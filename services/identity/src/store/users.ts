@@ -15,8 +15,8 @@ export class Users {
   }
 
   /**
-   * Stores a new user with its event and, if `mail` is given, a mail to the user. If several names are taken, reports the
-   * foreign id first, then the e-mail address.
+   * Stores a new user with its event and, if `mail` is given, a mail to the user. If several names are taken, returns only one
+   * of them: the foreign id before the e-mail address, the e-mail address before the username.
    */
   async add(user: User, event: EventEnvelope, mail?: NewMailing): Promise<'stored' | Taken> {
     const rows = mail ? [mailingRow(user, mail, user.createdAt)] : [];

@@ -3,8 +3,8 @@ import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } f
 const familyBytes = 18;
 const secretBytes = 33;
 /**
- * A token begins with the name of its family. The name has this many characters. Each part of a token is a multiple of three
- * bytes. So a token has only one spelling, and its parts can be separated as text.
+ * A token begins with the name of its family. The name has this many characters. The number of bytes in each part of a token is
+ * a multiple of three. So base64url has only one spelling for a token, and the parts can be separated as text.
  */
 const familyLength = (familyBytes / 3) * 4;
 const tokenForm = /^[\w-]{68}$/;

@@ -44,11 +44,11 @@ export class SigningKeys {
   #stored: readonly SigningKey[] = [];
   /** Ids of revoked keys: they are not used even if the store still has them. */
   readonly #revoked = new Set<string>();
-  /** How many notices of revocations came, and for how many of them the store was read afterwards. */
+  /** `#heard` counts the notices of revocations. `#read` says how many of them had come before the store was last read. */
   #heard = 0;
   #read = 0;
   #settling: Promise<void> | undefined;
-  /** How many readings of the store were begun, and the number of the last reading whose result was used. */
+  /** `#begun` counts how often the store was read. `#taken` is the number of the latest reading whose result was used. */
   #begun = 0;
   #taken = 0;
 
@@ -137,7 +137,7 @@ export class SigningKeys {
   }
 
   /**
-   * Resolves once the keys were read again after every notice of a revocation, so that the new keys are known. Rejects if the
+   * Resolves once the keys have been read after the latest notice of a revocation. Then the new keys are known. Rejects if the
    * store cannot be read.
    */
   async settled(): Promise<void> {

@@ -161,7 +161,7 @@ describe.each(handlerEngines())('second factors on %s', (engine) => {
     expect(changed.isCurrent(sealed)).toBe(true);
     expect(changed.open('totp', sealed, ada.user.id).toString()).toBe(secret);
     expect(() => changed.open('totp', sealed, 'another')).toThrow();
-    // For the service of this suite, seals everything again under the old secret.
+    // The service of this suite knows only the old secret, so everything is sealed again under that secret.
     await store.reseal(new Secrets(testSecret, ['the secret after a change of it']));
     await store.close();
   });

@@ -2,14 +2,15 @@ import { DatabaseSync } from 'node:sqlite';
 import type { StoreConfig } from '@kith/store';
 import { MongoClient } from 'mongodb';
 
-/** The parts of an id, by table or collection. */
+/** The names of the parts of an id, by table or collection. */
 const idParts: Readonly<Record<string, readonly string[]>> = {
   users: ['projectId', 'userId'],
   sessions: ['projectId', 'userId', 'place', 'sid'],
 };
 
 /**
- * Reads everything that a store holds, by table or collection, without the store's own code; documents come with their fields.
+ * Reads everything that a store holds, by table or collection, without the store's own code. A row shows the fields of its
+ * document, too.
  */
 export async function dumpStore(config: StoreConfig): Promise<Record<string, Record<string, unknown>[]>> {
   if (config.kind === 'mongo') return dumpMongo(config);

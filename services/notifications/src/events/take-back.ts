@@ -5,7 +5,7 @@ import { readAtOf, remove } from '../feed.ts';
 
 /**
  * Removes the notification of a connection request if it is unread. If the event of the request arrives later, it makes no
- * notification. For this, the withdrawal is remembered as long as that event could still make a notification.
+ * notification. Therefore the service remembers the withdrawal as long as that event could still make a notification.
  */
 export async function takeBackRequest(
   app: AppContext,

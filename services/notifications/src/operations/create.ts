@@ -42,8 +42,8 @@ export const createHandler = handler(createNotifications, async (request, app: A
 });
 
 /**
- * The seeds of the ids. If the request has a key, there are two seeds: one for the current window of time, and one for the
- * window before. So a repeated request finds its ids for at least a day.
+ * The seeds from which the ids of the notifications are made. If the request has an idempotency key, there are two seeds: one
+ * for the current window of time, and one for the window before. So a repeated request finds its ids for at least a day.
  */
 function seedsOf([keyId, key, body]: (string | undefined)[], now: number): string[] {
   if (key === undefined) return [randomUUID()];

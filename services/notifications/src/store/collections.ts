@@ -11,7 +11,7 @@ export type StoredEntry = Omit<Entry, 'projectId' | 'userId' | 'seq'>;
 
 const time = z.int();
 
-/** The feeds, by `feedKey`. Every change of a user's notifications is decided on this document. */
+/** The feeds, by `feedKey`. Every change of a user's notifications is a compare-and-set of the user's feed. */
 export const feeds: Collection<Feed> = collection<Feed>({
   name: 'feeds',
   kind: 'target',

@@ -57,7 +57,10 @@ export class World implements AsyncDisposable {
     return this.#ends.disposeAsync();
   }
 
-  /** Delivers events, even if they were delivered before. This can happen, because brokers drop duplicates only for a while. */
+  /**
+   * Delivers events, even if they were delivered before. A broker may do this, too, because it drops duplicates only for a
+   * while.
+   */
   async publish(...events: EventEnvelope[]): Promise<void> {
     const { bus } = this.runtime;
     for (const event of events) {

@@ -10,7 +10,10 @@ const after = 'Sun, 06 Nov 1994 08:49:38 GMT';
 // Headers only hold whole seconds.
 const modifiedAt = Date.parse(at) + 678;
 
-/** What a request for a file of `size` bytes gets: a status or an error code. For a part, also the first and the last byte. */
+/**
+ * What a request for a file of `size` bytes gets: a status or an error code. If it gets a part of the file, the status is
+ * followed by the first and the last byte.
+ */
 function answerTo(headers: IncomingHttpHeaders, { size = 100, method = 'GET' } = {}): string {
   try {
     const wanted = wantedOf({ headers, method }, { etag, modifiedAt, size });

@@ -36,7 +36,10 @@ export interface Receipt extends Intent {
   signal: AbortSignal;
   /** Resolves when the upload is noted. Before that, no bytes may be whole in the store. */
   noted: Promise<void>;
-  /** Throws `storage/quota-exceeded` if there is no room for this many bytes. Until the upload is noted, there always is. */
+  /**
+   * Throws `storage/quota-exceeded` if there is no room for this many bytes. Until the upload is noted, the room is not known,
+   * and this never throws.
+   */
   checkRoom(bytes: number): void;
 }
 
@@ -58,8 +61,9 @@ export type Draft = Pick<FileRecord, 'original' | 'bytes' | 'contentType' | 'nam
 /**
  * Receives a file. Before its bytes are whole in the store, a note says that there may be bytes under the upload's id. Until
  * then, the store itself removes bytes that are not whole. One write stores the file's record and removes the note. So if a
- * process dies, there is either the whole file or a note of what to remove (docs/adr/0045). `intent` may be a function of the fields before the file. If this function resolves to `undefined`, nothing is
- * stored. In this case the function itself has to read the file's bytes before it resolves.
+ * process dies, there is either the whole file or a note of what to remove (docs/adr/0045). `intent` may be a function, which
+ * gets the file and the fields that came before the file. If this function resolves to `undefined`, nothing is stored. In this
+ * case the function itself has to read the file's bytes before it resolves.
  */
 export async function receive(
   request: UploadRequest,
@@ -155,7 +159,7 @@ function noteUpload(
 async function begin({ store, turns }: AppContext, receipt: NotedReceipt, quotas: Quotas): Promise<number> {
   const { id, projectId, userId, due } = receipt;
   const owner = { projectId, userId };
-  // Read while the account is read.
+  // This is read at the same time as the account.
   const read = Promise.all([store.erased.has(owner), store.projectBytes(projectId)]);
   read.catch(() => undefined);
   let room = 0;

@@ -4,7 +4,7 @@ export interface StoreOptions {
   /** The bytes become whole in the store only after this has resolved. */
   noted: Promise<void>;
   signal: AbortSignal;
-  /** Called with the first bytes. These are enough bytes to recognise a type, or all bytes if there are fewer. */
+  /** Called with the first bytes. These are `headBytes` bytes or more, or all bytes of a smaller file. */
   onHead?: (head: Uint8Array) => void;
   /** Called with the number of bytes that have come so far. If this throws, the upload ends. */
   onSize?: (size: number) => void;

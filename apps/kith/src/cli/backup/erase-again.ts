@@ -14,8 +14,7 @@ export function readErasures(path: string): ErasureNote[] {
     throw new StartError(`${path} cannot be read.`, { cause: error });
   }
   return text.split('\n').flatMap((line, at) => {
-    // A line that breaks off is from a process that died while it wrote the line. That process had not yet erased what the line
-    // names.
+    // If a line is incomplete, a process died while it wrote the line. That process had not yet erased what the line names.
     if (!line.endsWith('}')) return [];
     try {
       return [erasureNote.parse(JSON.parse(line))];
@@ -53,7 +52,7 @@ export async function eraseAgain(
   }
 }
 
-/** Deletes the listed projects again. The installation erases their data once it runs. */
+/** Deletes the listed projects again. Once the installation runs, it erases the data of these projects. */
 export function deleteAgain(erased: readonly ErasureNote[], file: string): Promise<void> {
   const projects = erased.filter(({ userId }) => userId === undefined);
   return deleteProjectsAgain(

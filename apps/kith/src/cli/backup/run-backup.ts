@@ -29,7 +29,10 @@ import { whole } from './whole.ts';
 type Config = ReturnType<typeof configOf>;
 type Progress = (line: string) => void;
 
-/** Carries out `kith backup`. This file imports what only a few commands need. */
+/**
+ * Carries out `kith backup`. This file is separate from the command's definition, because it imports code that only a few commands
+ * need.
+ */
 export async function runBackup(given: Given, { env, progress }: Surroundings): Promise<Result> {
   const folder = resolvePath(given.words[0] ?? '', env);
   if (existsSync(folder)) throw new StartError(`${folder} exists already; choose a new folder.`);
@@ -78,8 +81,8 @@ async function write(
   const settings = config.MONGODB_URL
     ? await backUpDatabases(config, fileOf, progress)
     : await backUpFolder(config.KITH_DATA, config, fileOf, progress);
-  // The files' bytes are copied after their records. So a file that was stored since is not in the backup. A file that was removed
-  // since has a record but no bytes.
+  // The bytes of the users' files are copied after the records of the files. If a file is stored in between, it is not in the
+  // backup. If a file is removed in between, the backup has the file's record but not its bytes.
   if (isSealed) await resealForBackup(folder, secretsIn(config));
   else if (!isAnonymised) await copyFiles(filesOf(config), filesIn(folder), progress);
   const password = isAnonymised ? await anonymiseAll(fileOf, progress) : undefined;

@@ -39,7 +39,10 @@ interface Restoring {
   progress: (line: string) => void;
 }
 
-/** Carries out `kith restore`. This file imports what only a few commands need. */
+/**
+ * Carries out `kith restore`. This file is separate from the command's definition, because it imports code that only a few commands
+ * need.
+ */
 export async function runRestore(given: Given, { env, progress }: Surroundings): Promise<Result> {
   const from = resolvePath(given.words[0] ?? '', env);
   const passphrase = isSealed(from) ? await passphraseFor(from, given, env) : undefined;
@@ -83,7 +86,7 @@ interface Databases {
   url: string;
   prefix: string;
   storageUrl: string | undefined;
-  /** The secret of the platform. It seals all sealed data in the databases. */
+  /** The secret of the platform. All sealed data in the databases is sealed under this secret. */
   secret: string | undefined;
   previous: string[];
 }

@@ -1,8 +1,8 @@
 import { mkdir, rename, rm } from 'node:fs/promises';
 
 /**
- * Makes a folder completely or not at all. The folder first has another name (`….partial`), and is removed if making it fails. If a
- * killed process has left a folder `….partial`, this first removes that folder.
+ * Makes a folder completely or not at all. The folder first has another name (`….partial`). If `make` fails, this removes the
+ * folder. If a killed process has left a folder `….partial`, this first removes that folder.
  */
 export async function whole<T>(path: string, make: (partial: string) => Promise<T>): Promise<T> {
   const partial = `${path}.partial`;

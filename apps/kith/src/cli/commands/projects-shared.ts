@@ -15,7 +15,7 @@ import { yesOrNo, yesOrNoChoices } from './yes-or-no.ts';
 
 export const projectWord: Word = { value: 'ID', what: 'project id' };
 
-/** The options of creating and updating a project, apart from its name. */
+/** The options of the commands that create and update a project, apart from the option for the project's name. */
 export const settingOptions = {
   'public-key': { value: 'FILE', text: 'the key that verifies the project’s own tokens, PEM or JWK' },
   'web-origin': { value: 'URL', text: 'a web origin that may call the API', multiple: true },

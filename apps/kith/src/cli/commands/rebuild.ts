@@ -14,7 +14,10 @@ const paths = new Map(
 );
 const names = [...paths.keys()];
 
-/** Rebuilds a service's copy of another service's data by asking the owner. If a row of the copy is newer, it stays. */
+/**
+ * Rebuilds a service's copy of another service's data by asking the owner. If a row of the copy is newer than the owner's answer,
+ * the copy keeps its row.
+ */
 export const rebuildCommand: Command = {
   name: 'rebuild',
   summary: 'rebuild a service’s copy of another service’s data',

@@ -6,7 +6,7 @@ interface Dialect {
   head: string;
   /** The command that completes files. */
   files: string;
-  /** The command that completes one of the offers. */
+  /** The shell command that completes a word to one of the offered words. */
   offer(offers: readonly Offer[]): string;
   foot: string;
 }
@@ -59,7 +59,7 @@ ${dialect.foot}
 `;
 }
 
-/** The case for an option that takes a value: what can follow it. */
+/** The script's case for an option that takes a value. The case says what can follow the option. */
 function valueCase(dialect: Dialect, path: string, { name, value }: OptionOffer): string[] {
   if (value === 'none') return [];
   const offers = value === 'text' ? ':' : value === 'file' ? dialect.files : dialect.offer(value.map(bare));

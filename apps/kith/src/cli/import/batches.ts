@@ -3,7 +3,7 @@ import type { ImportKind, RowNames } from './kinds.ts';
 import type { Line } from './read-lines.ts';
 import { readRow } from './read-row.ts';
 
-/** The rows of one request, the names in them, and where in the file they end. */
+/** The rows of one request, the names in these rows, and the position in the file where the rows end. */
 export interface Batch extends RowNames {
   rows: string[];
   /** The line number of each row. */
@@ -13,7 +13,7 @@ export interface Batch extends RowNames {
   end: { offset: number; line: number };
 }
 
-/** Less than the 256 KiB that a request may have (spec#requests-too-large). */
+/** The most bytes of one request. This is less than the 256 KiB that the platform accepts (spec#requests-too-large). */
 const mostBytes = 240 * 1024;
 
 /** Groups lines into requests. Each line is in exactly one request, either as a row or as refused. */

@@ -15,8 +15,8 @@ const shape = z.object({
   unchanged: z.int(),
   rejected: z.int(),
   /**
-   * The length of the file of rejected lines when this progress was recorded. If the file is longer, the other bytes were written
-   * later, and the next progress was not recorded.
+   * The length of the file of rejected lines when this progress was recorded. If the file is longer now, the additional bytes were
+   * written later, and the run ended before it recorded its next progress.
    */
   rejectedBytes: z.int(),
   /** In an import of users: the line up to which the users' profiles have been copied. */

@@ -34,8 +34,9 @@ export interface Sending {
 }
 
 /**
- * How many rows a file's requests have. If the platform does not answer a request in time, it goes on working on the request. If
- * the same request came again, it would compete with this unfinished work and take even longer.
+ * Decides how many rows each request of a file has. If the platform does not answer a request in time, the platform still goes on
+ * working on it. If the same request came again, the two requests would compete, and the second would take even longer. So the next
+ * request has fewer rows, and comes after a pause.
  */
 export class Pace {
   #rows = importRows;
@@ -58,8 +59,8 @@ export class Pace {
 }
 
 /**
- * Sends rows. Repeats this while the platform is away, slow or failing, because sending a stored row again changes nothing. Rejects
- * with `CallError` for any other answer, and with `StartError` if nobody answers for a minute. `signal` ends the sending.
+ * Sends rows. Sends them again while the platform is away, slow or failing, because sending a stored row again changes nothing.
+ * Rejects with `CallError` for any other answer, and with `StartError` if nobody answers for a minute. `signal` ends the sending.
  */
 export type Send = (rows: readonly string[], sending: Sending) => Promise<SentRows>;
 

@@ -28,7 +28,10 @@ export function canonical(value: unknown): string {
   return JSON.stringify(value);
 }
 
-/** Whether a document still exists at a time. A document that expires earlier may be gone in either place. */
+/**
+ * Whether a document has not yet expired at the time `at`. A document that expires by then may already be gone in one of the two
+ * places.
+ */
 export function isFirm({ expireAt, expiresAt }: Document, at: number): boolean {
   const end: unknown = expireAt ?? expiresAt;
   return !(end instanceof Date) || end.getTime() > at;

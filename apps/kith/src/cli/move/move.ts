@@ -24,7 +24,8 @@ const soonMs = 5 * 60_000;
 
 /**
  * Copies everything, from where the last run stopped. Then compares the counts and checksums of every collection. Throws
- * `StartError` if they differ, or if a database already holds other data or an ended move. Calls `progress` after each step.
+ * `StartError` if the counts or checksums of the two places differ. Also throws it if a database already holds other data, or if a
+ * move to it has ended. Calls `progress` after each step.
  */
 export async function moveData(
   parts: { folder: DataFolder; source: Source; target: Target; prefix: string },

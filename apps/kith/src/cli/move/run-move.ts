@@ -15,7 +15,10 @@ import { checkFolder, Source } from './source.ts';
 import { isBegun, isHandedOver, readState } from './state.ts';
 import { Target } from './target.ts';
 
-/** Carries out `kith move`. This file imports what only this command needs. */
+/**
+ * Carries out `kith move`. This file is separate from the command's definition, because it imports code that only this command
+ * needs.
+ */
 export async function runMove(given: Given, { env, progress }: Surroundings): Promise<Result> {
   const { MONGODB_URL: url, KITH_PREFIX: prefix, KITH_DATA: kept, STORAGE_URL } = readConfig(moveConfig, env);
   const path = resolvePath(textOf(given, 'from') ?? kept, env);

@@ -67,7 +67,7 @@ export class Source {
     }
   }
 
-  /** Events that a consumer has given up and that the service's own table no longer has. */
+  /** Events that a consumer has given up, and that are no longer in the table `events` of the service. */
   deadBeyond({ service }: ServiceMove): MovedDocument[] {
     using db = this.#open(service);
     const isThere = db.prepare('SELECT 1 FROM events WHERE key = ?');

@@ -20,12 +20,12 @@ const shape = z.object({
   version: z.string().default(''),
   /** The fingerprint of the data files when copying began. If the files have changed, copying starts again. */
   files: z.string(),
-  /** By service and table: the key of the last row that was copied, and whether it was the last row of the table. */
+  /** By service and table: the key of the last copied row, and whether the whole table has been copied. */
   tables: z.record(
     z.string(),
     z.object({ last: z.array(z.union([z.string(), z.number()])), isDone: z.boolean() }),
   ),
-  /** Set once both places were found to hold the same data. Then only the handing over is left. */
+  /** Set once a comparison has found the same data in both places. After that, the move only has to hand the data over. */
   counts: z.array(count).optional(),
   isFinished: z.boolean().default(false),
 });
@@ -67,8 +67,8 @@ export function isBegun(folder: DataFolder, state: MoveState): boolean {
 }
 
 /**
- * Whether all data is copied and compared, and has not changed since. The data cannot have changed if the first mark keeps
- * platforms out, or if the files are untouched.
+ * Whether all data is copied and compared, and has not changed since. The data cannot have changed if the files are untouched, or
+ * if the mark in the events' file keeps platforms from opening the folder.
  */
 export function isHandedOver(folder: DataFolder, state: MoveState): boolean {
   return state.counts !== undefined && (isMoved(folder.file('events.sqlite')) || isBegun(folder, state));

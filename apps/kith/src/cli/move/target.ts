@@ -80,7 +80,10 @@ export class Target implements AsyncDisposable {
     for (const name of names) await this.#db(service).collection(name).deleteMany({});
   }
 
-  /** Writes documents. Each document replaces the stored document with its id, so writing it twice changes nothing. */
+  /**
+   * Writes documents. Each document replaces the stored document that has the same id. So if a document is written twice, the
+   * second time changes nothing.
+   */
   async put(service: string, collection: string, documents: readonly MovedDocument[]): Promise<void> {
     if (documents.length === 0) return;
     await this.#db(service)

@@ -8,7 +8,10 @@ import { type Given, type Result, type Surroundings, textOf } from '../command.t
 import { resolvePath } from '../data-folder.ts';
 import { restoredConfig } from './config.ts';
 
-/** Carries out `kith restored`. This file imports what only a few commands need. */
+/**
+ * Carries out `kith restored`. This file is separate from the command's definition, because it imports code that only a few
+ * commands need.
+ */
 export async function runRestored(given: Given, { env }: Surroundings): Promise<Result> {
   const config = readConfig(restoredConfig, env);
   const { MONGODB_URL, KITH_DATA } = config;

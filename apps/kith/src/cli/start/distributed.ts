@@ -77,7 +77,7 @@ export async function startOnEngines(
 /** The variables that hold addresses of engines, all unset. Each process gets only its own addresses. */
 const unset = { MONGODB_URL: undefined, NATS_URL: undefined, REDIS_URL: undefined };
 
-/** Asks at the terminal. If there is no terminal, the answer is no. */
+/** Asks a question at the terminal. If there is no terminal, the answer counts as no. */
 async function confirm(question: string): Promise<boolean> {
   if (!process.stdin.isTTY) return false;
   const terminal = createInterface({ input: process.stdin, output: process.stderr });

@@ -97,7 +97,7 @@ async function securely(
 }
 
 async function credentialsIn({ folder, prefix, certificates: given }: Options): Promise<Credentials> {
-  // This folder is from an earlier version. No server knows its seeds any more.
+  // This folder is from an earlier version. No server knows the seeds in this folder any more.
   const earlier = folder.file('nats-users');
   if (existsSync(earlier)) rmSync(earlier, { recursive: true });
   return ensureCredentials(folder.file('credentials'), {
