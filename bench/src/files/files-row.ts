@@ -2,7 +2,7 @@ import { atLeast, atMost, figure, type Row, spread, table } from '../row.ts';
 import { ratio } from '../summary.ts';
 import { type FilesSample, measureFiles } from './row.ts';
 
-/** Measures uploads and downloads of 10 MiB, beside servers that do nothing else. */
+/** Measures uploads and downloads of 10 MiB, and compares them with servers that only receive or send files. */
 export const filesRow: Row = {
   name: 'files',
   title: 'Files of 10 MiB',

@@ -35,7 +35,7 @@ export class CarriedEvent {
     return carried.#with(changes, make);
   }
 
-  /** Does work whose changes carry no event, even if an event waits for a change. */
+  /** Does work, and keeps a waiting event off its changes: a later change carries the event. */
   static without<T>(work: () => T): T {
     return carrying.exit(work);
   }

@@ -56,7 +56,7 @@ export function readOf<D>(of: Collection<D>, stored: MongoDocument): Stored<D> &
   return { id, doc: asDeclared(of, JSON.parse(d), shape), stored };
 }
 
-/** The stored document that a document was read from. */
+/** The document as it stands in the database, from which `readOf` made this document. */
 export function targetOf(read: Stored<unknown>): MongoTarget {
   return (read as Stored<unknown> & { stored: MongoTarget }).stored;
 }

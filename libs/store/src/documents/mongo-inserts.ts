@@ -63,7 +63,7 @@ export function newKeysOf({ in: of, target, set }: AnyChange): string[] {
 
 /**
  * Inserts targets together, and returns the outcome of each, in order. If an id or key is taken, only the insert that needs it
- * is refused. Throws for any other failure. Some targets may then be stored.
+ * is refused. Throws for any other failure. When this throws, some targets may already be stored.
  */
 export async function insertAll(reads: MongoReads<unknown>, inserts: readonly Insert[]): Promise<Inserted[]> {
   const of: AnyCollection = reads.collection;

@@ -33,7 +33,7 @@ function startThread(): NonNullable<typeof thread> {
     underWay.delete(file);
     started.end.refresh();
   });
-  // Whatever ended the thread, the database's owner copies the log when it tidies up (`tidy`).
+  // The log is not lost with the thread: the owner of the database copies the log later (`tidy`).
   worker.on('error', ended);
   worker.on('exit', ended);
   worker.unref();

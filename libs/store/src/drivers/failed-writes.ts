@@ -95,7 +95,7 @@ export async function writeAll<T extends Document>(
   return matchedCount;
 }
 
-/** How often a write may be given up to end a deadlock. Each time, another write of the deadlock is made. */
+/** How often a write may be given up to end a deadlock. Each time, one of the other writes in the deadlock succeeds. */
 const attempts = 10;
 
 /** Makes a write. If the database gives it up to end a deadlock, repeats it, a few times. The write must be safe to repeat. */

@@ -342,8 +342,9 @@ export class Settler {
   }
 
   /**
-   * Writes what follows from a target's change. With `op`, does so only for that change. Trusts a plan for `trustMs` after
-   * reading it, and then reads it again: the database does not remember for ever which rows a later change took away.
+   * Writes what follows from a target's change. With `op`, does so only for that change. Trusts a plan for `trustMs` after reading
+   * it, and then reads it again. An older plan could write a row that a later change took away: the database does not remember for
+   * ever which rows were taken away.
    */
   async #rollForward(
     at: { in: string; id: string },

@@ -50,8 +50,8 @@ export class Purge {
   }
 
   /**
-   * First erases what is below the collections `some`. If nothing is left there, erases those of `some` that have no
-   * unpublished events. Returns how many collections were erased.
+   * First erases what is below the collections in `some`. If nothing is left below them, erases these collections, except those
+   * that have unpublished events. Returns how many collections were erased.
    */
   async *#erase(some: readonly Deleted[]): AsyncGenerator<void, number> {
     const ids = some.map(({ id, doc }) => idOf(doc, id));
