@@ -85,10 +85,10 @@ describe.skipIf(!browser)('the example application', { timeout: 120_000, concurr
     await page.getByText('This does not count, or not any more.').waitFor();
     await page.getByLabel('Code that the app shows').fill(app.next());
     await ada.button('Add the app').click();
-    const [code = '', ...others] = await page
-      .getByRole('list', { name: 'Recovery codes' })
-      .getByRole('listitem')
-      .allTextContents();
+    const listed = page.getByRole('list', { name: 'Recovery codes' }).getByRole('listitem');
+    // `allTextContents` does not wait.
+    await listed.first().waitFor();
+    const [code = '', ...others] = await listed.allTextContents();
     expect([code, others.length]).toEqual([expect.stringMatching(/^([A-Z2-7]{6}-){3}[A-Z2-7]{6}$/), 9]);
     await ada.button('I have kept them').click();
 

@@ -1,8 +1,8 @@
 // Starts at most 4 platforms and 15 processes.
 import { availableEngines, startPlatform } from '@kith/testing';
 import { describe, expect, it } from 'vitest';
+import { expectCounted } from './support/expect-counted.ts';
 import { http } from './support/http.ts';
-import { samplesOf, scrape } from './support/scrape.ts';
 import { startSecondGateway } from './support/second-gateway.ts';
 
 const exceeded = { error: 'Too many requests. Try again later.', code: 'rate-limit/exceeded' };
@@ -80,21 +80,3 @@ describe.each(availableEngines())('rate limits (%s)', (engine) => {
     });
   });
 });
-
-/**
- * Checks the counts. The check is repeated if a gateway has counted in its own memory meanwhile. A gateway counts in its own memory
- * when Redis takes longer than 100 ms, which happens on a busy machine. Each check uses a new project.
- */
-async function expectCounted(internalUrls: readonly string[], check: () => Promise<void>): Promise<void> {
-  const missed = async () =>
-    samplesOf(await scrape(internalUrls), 'kith_limiter_redis_errors_total').map(({ value }) => value);
-  for (;;) {
-    const before = await missed();
-    expect(before.length).toBeGreaterThan(0);
-    try {
-      return await check();
-    } catch (error) {
-      if (String(await missed()) === String(before)) throw error;
-    }
-  }
-}

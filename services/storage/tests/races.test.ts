@@ -3,11 +3,12 @@ import { randomBytes } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { createFile, createImage, getFile } from '@kith/contracts';
 import { availableEngines, waitFor } from '@kith/testing';
+import { Collection } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { smallPng } from '../../../tests/support/multipart.ts';
 import type { Owner } from '../src/file.ts';
 import { FileStore } from '../src/store/index.ts';
-import { signedRequest, Upload } from './support/bytes-client.ts';
+import { signedRequest, Upload, upload } from './support/bytes-client.ts';
 import { someone, World } from './support/world.ts';
 
 const mebibyte = 1024 * 1024;
@@ -98,6 +99,42 @@ describe.each(availableEngines())('storage at the same time (%s)', (engine) => {
     const turns = Array.from({ length: 10 }, (_, at) => `${at + 1} file.${at % 2 ? 'deleted' : 'created'}`);
     expect(eventsOf(owner)).toEqual(turns);
   });
+
+  // The embedded form makes a deletion in one step.
+  it.runIf(engine === 'containers')(
+    'a deletion that has yet to take its row away is a 404 for the next',
+    async () => {
+      await world.serve({ instances: 2 });
+      const owner = someone();
+      const [kept, id] = [
+        await world.file(owner, Buffer.alloc(50)),
+        await world.file(owner, Buffer.alloc(100)),
+      ];
+      const { replaceOne } = Collection.prototype;
+      const [held, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+      const holding = vi.spyOn(Collection.prototype, 'replaceOne').mockImplementation(async function (
+        this: Collection,
+        ...write
+      ) {
+        if (this.collectionName !== 'files') return replaceOne.apply(this, write);
+        holding.mockRestore();
+        held.resolve();
+        await gate.promise;
+        return replaceOne.apply(this, write);
+      });
+      const first = world.delete(owner, id);
+      await held.promise;
+      const others = Array.from({ length: 8 }, () => world.delete(owner, id));
+      // Those that the first process takes wait for their turn.
+      expect((await Promise.race(others)).status).toBe(404);
+      gate.resolve();
+      expect((await first).status).toBe(204);
+      expect((await Promise.all(others)).map(({ status }) => status)).toEqual(Array(8).fill(404));
+      expect(await world.place.held(owner)).toMatchObject({ files: 1, bytes: 50, projectBytes: 50 });
+      await world.delete(owner, kept);
+      await isEmpty(owner);
+    },
+  );
 
   it('a download goes on or breaks off when its file is deleted, and has no other bytes', async () => {
     await world.serve();
@@ -212,6 +249,26 @@ describe.each(availableEngines())('storage at the same time (%s)', (engine) => {
     expect([late?.status, late?.json.code]).toEqual([401, 'auth/unauthorized']);
     await isEmpty(owner);
     expect(await isGone()).toBe(true);
+  });
+
+  it.each([
+    ['a file', createFile, Buffer.alloc(300_000)],
+    ['an image', createImage, smallPng],
+  ])('an upload that cannot be noted gets the reason: %s', async (_, spec, bytes) => {
+    await world.serve({ quotas: { projectBytes: mebibyte, userBytes: 1_000 }, sweepEveryMs: 20 });
+    const [full, ended] = [someone(), someone()];
+    const kept = await world.file(full, Buffer.alloc(1_000));
+    await world.file(ended, Buffer.alloc(1_000));
+    await world.endAccount(ended);
+    const isGone = async () => (await world.place.store.account(ended)).stored === undefined;
+    await waitFor(isGone, { what: 'the end of the account' });
+    const answers = await Promise.all([full, ended].map((owner) => upload(world.url(), spec, owner, bytes)));
+    expect(answers.map((answer) => [answer?.status, answer?.json.code])).toEqual([
+      [403, 'storage/quota-exceeded'],
+      [401, 'auth/unauthorized'],
+    ]);
+    await world.delete(full, kept);
+    for (const owner of [full, ended]) await isEmpty(owner);
   });
 
   it.each([

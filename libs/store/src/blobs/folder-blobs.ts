@@ -61,7 +61,7 @@ export class FolderBlobs implements Blobs {
 
   async read(key: string, range?: ByteRange): Promise<AsyncIterable<Uint8Array> | undefined> {
     try {
-      return chunksOf(await open(this.#path(key), 'r'), range);
+      return await openChunks(this.#path(key), range);
     } catch (error) {
       if (isMissing(error)) return undefined;
       throw error;
@@ -162,36 +162,45 @@ const buffers: Buffer[] = [];
 const bufferBytes = 512 * 1024;
 const mostBuffers = 32;
 
-/** The bytes of a file. While the reader has a chunk, the next one is read. */
-async function* chunksOf(
-  file: FileHandle,
-  { start, end }: ByteRange = { start: 0, end: Number.POSITIVE_INFINITY },
-): AsyncGenerator<Uint8Array> {
-  const [first, second] = [freeBuffer(), freeBuffer()];
-  const readAt = (at: number, buffer: Buffer): Promise<FileReadResult<Buffer>> => {
-    const reading = file.read(buffer, 0, Math.min(bufferBytes, end - at + 1), at);
+async function openChunks(path: string, range?: ByteRange): Promise<AsyncIterable<Uint8Array>> {
+  const file = await open(path, 'r');
+  try {
+    const { size } = await file.stat();
+    return chunksOf(file, range?.start ?? 0, Math.min(range?.end ?? size, size - 1));
+  } catch (error) {
+    await file.close();
+    throw error;
+  }
+}
+
+/** The bytes of a file, both ends included. While the reader has a chunk, the next one is read. */
+async function* chunksOf(file: FileHandle, start: number, end: number): AsyncGenerator<Uint8Array> {
+  const taken: Buffer[] = [];
+  /** Begins to read the next chunk. The two buffers take turns. */
+  const readAt = (at: number): Promise<FileReadResult<Buffer>> | undefined => {
+    if (at > end) return undefined;
+    if (taken.length < 2) taken.unshift(buffers.pop() ?? Buffer.allocUnsafeSlow(bufferBytes));
+    else taken.reverse();
+    const reading = file.read(taken[0] as Buffer, 0, Math.min(bufferBytes, end - at + 1), at);
     // The error is thrown when the reader asks for this chunk.
     reading.catch(() => undefined);
     return reading;
   };
-  let reading: Promise<FileReadResult<Buffer>> | undefined = readAt(start, first);
+  let reading = readAt(start);
   try {
     for (let at = start; reading; ) {
       const { bytesRead, buffer }: FileReadResult<Buffer> = await reading;
+      if (bytesRead === 0) break;
       at += bytesRead;
-      reading = bytesRead > 0 && at <= end ? readAt(at, buffer === first ? second : first) : undefined;
-      if (bytesRead > 0) yield buffer.subarray(0, bytesRead);
+      reading = readAt(at);
+      yield buffer.subarray(0, bytesRead);
     }
     // A reader that stops early may still be writing from a buffer, so buffers are reused only after a complete read.
-    if (buffers.length < mostBuffers) buffers.push(first, second);
+    if (buffers.length < mostBuffers) buffers.push(...taken);
   } finally {
     await reading?.catch(() => undefined);
     await file.close();
   }
-}
-
-function freeBuffer(): Buffer {
-  return buffers.pop() ?? Buffer.allocUnsafeSlow(bufferBytes);
 }
 
 async function* entriesBelow(folder: string, prefix: string): AsyncGenerator<BlobEntry> {

@@ -108,19 +108,22 @@ export class S3Blobs implements Blobs {
       partSize: partBytes,
       queueSize: 1,
     });
-    const abort = () => void upload.abort();
+    const abort = () => void body.destroy(signal?.reason);
     // Rejects with the source's own error. The client library would replace this error with one of its own.
     const failed = new Promise<never>((_, reject) => body.once('error', reject));
     failed.catch(() => undefined);
     signal?.addEventListener('abort', abort, { once: true });
+    const done = upload.done();
     try {
       signal?.throwIfAborted();
-      await Promise.race([upload.done(), failed]);
+      await Promise.race([done, failed]);
       signal?.throwIfAborted();
       return size;
     } catch (error) {
-      await upload.abort().catch(() => undefined);
       body.destroy();
+      await upload.abort().catch(() => undefined);
+      // A request that is complete could otherwise store the object after it has been removed.
+      await done.catch(() => undefined);
       throw error;
     } finally {
       signal?.removeEventListener('abort', abort);

@@ -15,7 +15,8 @@ export const deleteFile = handler(spec, async (request, app: AppContext) => {
     app,
     owner,
     async (account) => {
-      const file = await app.store.find(owner.projectId, request.params.fileId);
+      // `made` settles the account first. Otherwise a file that was just deleted could be found, and be deleted twice.
+      const file = await app.store.made(account, request.params.fileId);
       if (!file) throw new ApiError('storage/not-found');
       if (file.userId !== owner.userId) throw new ApiError('auth/forbidden');
       return app.store.delete(account, file);

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { addAbortSignal, Readable } from 'node:stream';
 import { ApiError } from '@kith/base';
 import {
   type BodyOf,
@@ -46,8 +47,8 @@ export const importFile = uploadHandler(spec, async (request, app: AppContext): 
     const owner = { projectId, userId };
     const there = await app.store.made(await app.store.account(owner), row.id);
     if (there) {
-      const [sent, stored] = [await digestOf(file.bytes), await storedDigest(app, there)];
-      told = comparison({ row, owner, name: file.name, isSame: sent === stored }, there);
+      const sent = await digestOf(file.bytes);
+      told = await comparison(app, { row, owner, name: file.name, sent, signal: request.signal }, there);
       return undefined;
     }
     return {
@@ -66,17 +67,28 @@ export const importFile = uploadHandler(spec, async (request, app: AppContext): 
   }
 });
 
-function comparison(
-  { row, owner, name, isSame }: { row: BodyOf<typeof spec>; owner: Owner; name: string; isSame: boolean },
+async function comparison(
+  { blobs }: AppContext,
+  of: { row: BodyOf<typeof spec>; owner: Owner; name: string; sent: Digest; signal: AbortSignal },
   there: FileRecord,
-): ImportResult {
+): Promise<ImportResult> {
+  const { row, owner, name, sent, signal } = of;
   if (there.userId !== owner.userId) return rejection('id-taken');
   const isImage = there.image !== undefined;
+  const isStored = async () => {
+    if (sent.size !== there.original.size) return false;
+    const stored = await blobs.read(blobKey(there));
+    // The row can be imported again: the file is then gone.
+    if (!stored) throw new Error('The file is being deleted.');
+    // Otherwise a store that hangs would hold up the import for ever.
+    if (stored instanceof Readable) addAbortSignal(signal, stored);
+    return (await digestOf(stored)).digest === sent.digest;
+  };
   const differs = {
     kind: isImage !== (row.kind === 'image'),
     name: name !== there.name,
     createdAt: Date.parse(row.createdAt) !== there.createdAt,
-    path: !isImage && row.kind === 'file' && !isSame,
+    path: !isImage && row.kind === 'file' && !(await isStored()),
   };
   const fields = Object.entries(differs).flatMap(([field, isSo]) => (isSo ? [field] : []));
   if (fields.length > 0) return rejection('conflict', fields);
@@ -87,15 +99,19 @@ function rejection(reason: ImportReason, fields?: string[]): ImportResult {
   return { imported: 0, unchanged: 0, rejected: [{ row: 0, reason, ...(fields && { fields }) }] };
 }
 
-/** The digest of a stored file; `undefined` if the file is an image, or if its bytes are being removed. */
-async function storedDigest({ blobs }: AppContext, file: FileRecord): Promise<string | undefined> {
-  const bytes = file.image ? undefined : await blobs.read(blobKey(file));
-  return bytes && digestOf(bytes);
+interface Digest {
+  size: number;
+  /** The SHA-256 of the bytes, in base64url. */
+  digest: string;
 }
 
-/** Reads bytes to their end and returns their digest. A sender has to send all bytes before it reads the answer. */
-async function digestOf(bytes: AsyncIterable<Uint8Array>): Promise<string> {
-  const digest = createHash('sha256');
-  for await (const chunk of bytes) digest.update(chunk);
-  return digest.digest('base64url');
+/** Reads bytes to their end. A sender has to send all bytes before it reads the answer. */
+async function digestOf(bytes: AsyncIterable<Uint8Array>): Promise<Digest> {
+  const hash = createHash('sha256');
+  let size = 0;
+  for await (const chunk of bytes) {
+    size += chunk.length;
+    hash.update(chunk);
+  }
+  return { size, digest: hash.digest('base64url') };
 }

@@ -77,7 +77,7 @@ export class FileStore {
     return row && fileOf(row);
   }
 
-  /** Finds a file of an account. If the change that made the file is not settled yet, settles it first. */
+  /** Finds a file by its id, as `find` does, but sees all changes that were made before the account was read. */
   async made({ owner, stored }: Account, id: string): Promise<FileRecord | undefined> {
     if (stored) await this.#documents.settle(accounts, stored);
     return this.find(owner.projectId, id);

@@ -76,8 +76,14 @@ export function imageReceiver(
       receipt.checkRoom(all.reduce((sum, { size }) => sum + size, 0));
       const store = async (one: Rendered, variant?: string): Promise<RenderedRecord> => {
         const key = blobKey(receipt, variant);
-        const size = await storeBytes(blobs, key, createReadStream(one.path), receipt);
-        return { size, width: one.width, height: one.height };
+        const bytes = createReadStream(one.path);
+        try {
+          const size = await storeBytes(blobs, key, bytes, receipt);
+          return { size, width: one.width, height: one.height };
+        } finally {
+          // If nothing was read, nothing else closes the file.
+          bytes.destroy();
+        }
       };
       const { size, width, height } = await store(made.original);
       const variants: Record<string, RenderedRecord> = {};

@@ -100,18 +100,20 @@ export async function receive(
   } catch (error) {
     if (!receipt) throw error;
     const given = receipt;
+    // Streams and files report an aborted signal with errors of their own.
+    const cause = given.refusal.aborted ? given.refusal.reason : error;
     const isNoted = await given.noted.then(
       () => true,
       () => false,
     );
-    if (!given.mayBeNoted) throw error;
+    if (!given.mayBeNoted) throw cause;
     const left = await apart(() => abandon(app, given, request));
     if (left.record) return left.record;
     // Another process removes the bytes, because the upload was too slow or the account has ended. The upload may have failed for
     // the same reason.
     if (Date.now() >= given.due || (isNoted && left.isOthers))
-      throw new ApiError('request/timeout', { cause: error });
-    throw error;
+      throw new ApiError('request/timeout', { cause });
+    throw cause;
   } finally {
     if (receipt) await receipt.receiver.release?.(receipt);
   }
@@ -122,6 +124,8 @@ interface NotedReceipt extends Receipt {
   due: number;
   /** Whether the note may be stored. */
   mayBeNoted: boolean;
+  /** Aborted, with the error, when the upload cannot be noted. */
+  refusal: AbortSignal;
 }
 
 /** Begins to note an upload, while the first bytes come in. If it cannot be noted, aborts its signal with the error. */
@@ -137,6 +141,7 @@ function noteUpload(
     id: randomUUID(),
     due: Date.now() + app.looseMs,
     mayBeNoted: false,
+    refusal: refused.signal,
     signal: AbortSignal.any([request.signal, refused.signal]),
     noted: Promise.resolve(),
     checkRoom: (bytes) => {
