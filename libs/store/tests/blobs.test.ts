@@ -89,14 +89,20 @@ describe.each(availableBlobHomes())('bytes in %s', (kind) => {
 
   it('stores nothing of what is given up', async () => {
     for (const size of [0, 300_000, 7 * mebibyte]) {
-      const stop = new AbortController();
-      const source = async function* () {
-        yield* pieces(randomBytes(size));
-        stop.abort();
-        yield randomBytes(10);
-        await wait(60_000, undefined, { ref: false });
-      };
-      await expect(blobs.put('stopped/one', source(), { signal: stop.signal })).rejects.toThrow();
+      for (const isSilent of [false, true]) {
+        const stop = new AbortController();
+        const source = async function* () {
+          yield* pieces(randomBytes(size));
+          if (isSilent) setImmediate(() => stop.abort(new Error('given up')));
+          else {
+            stop.abort(new Error('given up'));
+            yield randomBytes(10);
+          }
+          await wait(60_000, undefined, { ref: false });
+        };
+        const put = blobs.put('stopped/one', source(), { signal: stop.signal });
+        await expect(put).rejects.toThrow('given up');
+      }
     }
     expect(await keys('stopped/')).toEqual([]);
     await waitFor(async () => (await home.unfinished()) === 0, { what: 'nothing left' });

@@ -7,6 +7,8 @@ type Library = typeof import('@aws-sdk/client-s3') & typeof import('@aws-sdk/lib
 
 /** How many bytes of an upload are held in memory. This is the smallest size that S3 allows for a part. */
 const partBytes = 5 * 1024 * 1024;
+/** How long the server may take to answer, in ms. By default, the client library waits for ever. */
+const requestMs = 60_000;
 
 /** Where a bucket is: `s3://KEY:SECRET@host:port/bucket/prefix?region=…&tls=false`. */
 export interface S3Place {
@@ -74,6 +76,8 @@ export class S3Blobs implements Blobs {
       ...(endpoint && { endpoint, forcePathStyle: true }),
       requestChecksumCalculation: 'WHEN_REQUIRED',
       responseChecksumValidation: 'WHEN_REQUIRED',
+      // Until the answer begins. A download may take longer.
+      requestHandler: { requestTimeout: requestMs, throwOnRequestTimeout: true },
     });
     const blobs = new S3Blobs(library, client, place);
     try {
@@ -108,12 +112,18 @@ export class S3Blobs implements Blobs {
       partSize: partBytes,
       queueSize: 1,
     });
-    const abort = () => void body.destroy(signal?.reason);
     // Rejects with the source's own error. The client library would replace this error with one of its own.
-    const failed = new Promise<never>((_, reject) => body.once('error', reject));
+    const { promise: failed, reject } = Promise.withResolvers<never>();
     failed.catch(() => undefined);
+    body.once('error', reject);
+    const abort = () => {
+      // If the body is complete, its object may appear at any moment. So this waits for it, and the caller can remove it.
+      if (!body.closed) reject(signal?.reason);
+      body.destroy(signal?.reason);
+    };
     signal?.addEventListener('abort', abort, { once: true });
     const done = upload.done();
+    done.catch(() => undefined);
     try {
       signal?.throwIfAborted();
       await Promise.race([done, failed]);
@@ -122,8 +132,6 @@ export class S3Blobs implements Blobs {
     } catch (error) {
       body.destroy();
       await upload.abort().catch(() => undefined);
-      // A request that is complete could otherwise store the object after it has been removed.
-      await done.catch(() => undefined);
       throw error;
     } finally {
       signal?.removeEventListener('abort', abort);

@@ -68,7 +68,7 @@ export const importFile = uploadHandler(spec, async (request, app: AppContext): 
 });
 
 async function comparison(
-  { blobs }: AppContext,
+  { blobs, store }: AppContext,
   of: { row: BodyOf<typeof spec>; owner: Owner; name: string; sent: Digest; signal: AbortSignal },
   there: FileRecord,
 ): Promise<ImportResult> {
@@ -78,8 +78,12 @@ async function comparison(
   const isStored = async () => {
     if (sent.size !== there.original.size) return false;
     const stored = await blobs.read(blobKey(there));
-    // The row can be imported again: the file is then gone.
-    if (!stored) throw new Error('The file is being deleted.');
+    if (!stored) {
+      // A deletion takes the record away before the bytes. So the row can be imported again.
+      if (!(await store.made(await store.account(owner), row.id)))
+        throw new Error('The file was deleted meanwhile.');
+      return false;
+    }
     // Otherwise a store that hangs would hold up the import for ever.
     if (stored instanceof Readable) addAbortSignal(signal, stored);
     return (await digestOf(stored)).digest === sent.digest;

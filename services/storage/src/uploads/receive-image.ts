@@ -77,6 +77,8 @@ export function imageReceiver(
       const store = async (one: Rendered, variant?: string): Promise<RenderedRecord> => {
         const key = blobKey(receipt, variant);
         const bytes = createReadStream(one.path);
+        // The file may fail before its bytes are asked for. They throw the error then.
+        bytes.on('error', () => undefined);
         try {
           const size = await storeBytes(blobs, key, bytes, receipt);
           return { size, width: one.width, height: one.height };
