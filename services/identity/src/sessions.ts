@@ -80,8 +80,10 @@ export async function finishEnding(app: AppContext, ending: Ending): Promise<voi
 
 async function finish(app: AppContext, ending: Ending): Promise<void> {
   const { projectId, userId, reason } = ending;
+  // The user is read last. Otherwise a session that was opened after a newer change would count as outdated.
+  const live = await app.store.sessions.live(projectId, userId);
   const user = await app.store.users.account(projectId, userId);
-  for (const session of await app.store.sessions.live(projectId, userId)) {
+  for (const session of live) {
     if (!user || !isOfNow(session, user)) await revokeSession(app, session, reason);
   }
   await app.store.accounts.ended(ending);

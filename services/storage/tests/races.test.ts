@@ -1,10 +1,11 @@
 // Starts at most 0 platforms and 4 processes.
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import { createFile, createImage, getFile } from '@kith/contracts';
+import { createFile, createImage, getFile, ownImages } from '@kith/contracts';
+import { ask } from '@kith/service';
 import { availableEngines, waitFor } from '@kith/testing';
-import { Collection } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { holdRow } from '../../../tests/support/hold-row.ts';
 import { smallPng } from '../../../tests/support/multipart.ts';
 import type { Owner } from '../src/file.ts';
 import { FileStore } from '../src/store/index.ts';
@@ -110,28 +111,38 @@ describe.each(availableEngines())('storage at the same time (%s)', (engine) => {
         await world.file(owner, Buffer.alloc(50)),
         await world.file(owner, Buffer.alloc(100)),
       ];
-      const { replaceOne } = Collection.prototype;
-      const [held, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-      const holding = vi.spyOn(Collection.prototype, 'replaceOne').mockImplementation(async function (
-        this: Collection,
-        ...write
-      ) {
-        if (this.collectionName !== 'files') return replaceOne.apply(this, write);
-        holding.mockRestore();
-        held.resolve();
-        await gate.promise;
-        return replaceOne.apply(this, write);
-      });
+      const { held, release } = holdRow('files');
       const first = world.delete(owner, id);
-      await held.promise;
+      await held;
       // Those that the first process takes wait for their turn.
       const others = Array.from({ length: 24 }, () => world.delete(owner, id));
-      const { status } = await Promise.race(others).finally(gate.resolve);
+      const { status } = await Promise.race(others).finally(release);
       expect(status).toBe(404);
       expect((await first).status).toBe(204);
       expect((await Promise.all(others)).map((one) => one.status)).toEqual(Array(24).fill(404));
       expect(await world.place.held(owner)).toMatchObject({ files: 1, bytes: 50, projectBytes: 50 });
       await world.delete(owner, kept);
+      await isEmpty(owner);
+    },
+  );
+
+  it.runIf(engine === 'containers')(
+    'an image is no picture of its owner once its deletion is made',
+    async () => {
+      await world.serve({ instances: 2 });
+      const owner = someone();
+      const image = await upload(world.url(), createImage, owner, smallPng);
+      const fileId: string = image?.json.fileId;
+      const picture = async () => {
+        const request = { requestId: randomUUID(), deadline: Date.now() + 20_000 };
+        return (await ask(world.runtime.bus, ownImages, { ...owner, fileIds: [fileId] }, request)).images;
+      };
+      expect(await picture()).toHaveLength(1);
+      const { held, release } = holdRow('files');
+      const deleting = world.delete(owner, fileId);
+      await held;
+      expect(await picture().finally(release)).toEqual([]);
+      expect((await deleting).status).toBe(204);
       await isEmpty(owner);
     },
   );

@@ -73,7 +73,10 @@ export class Accounts {
   /** The end and the reason that operators have given for each user's suspension, by user id. */
   async suspensions(some: readonly User[]): Promise<Map<string, Suspension>> {
     const ids = some.filter(({ isActive }) => !isActive).map(({ projectId, id }) => userKey(projectId, id));
-    const found = ids.length > 0 ? await this.#documents.get(suspensions, ids) : new Map<string, never>();
+    if (ids.length === 0) return new Map();
+    // Settles the users first. Otherwise a suspension that was just replaced could count, and its end could restore the user.
+    await this.#documents.get(users, ids, { settled: true });
+    const found = await this.#documents.get(suspensions, ids);
     return new Map(
       [...found.values()].map(({ id, doc: { until, reason } }) => [
         lastIn(id),

@@ -19,6 +19,8 @@ export const deleteFile = handler(spec, async (request, app: AppContext) => {
       const file = await app.store.made(account, request.params.fileId);
       if (!file) throw new ApiError('storage/not-found');
       if (file.userId !== owner.userId) throw new ApiError('auth/forbidden');
+      // The account of a deleted user is emptied before its rows are removed.
+      if (account.doc.files === 0) throw new ApiError('storage/not-found');
       return app.store.delete(account, file);
     },
     request,

@@ -5,7 +5,9 @@ import type { AppContext } from '../app.ts';
 /** Tells identity which of the given files are images that belong to the user. */
 export const ownImagesHandler = internalHandler(ownImages, async (body, { store, addresses }: AppContext) => {
   const { projectId, userId, fileIds } = body;
-  const found = await Promise.all(fileIds.map((id) => store.find(projectId, id)));
+  const account = await store.account({ projectId, userId });
+  // Sees all deletions that were made before. Otherwise a file could become a picture after its deletion was announced.
+  const found = await Promise.all(fileIds.map((id) => store.made(account, id)));
   const images = found.filter((file) => file?.userId === userId && file.image !== undefined);
   return {
     images: images.flatMap((file) => (file ? [{ fileId: file.id, address: addresses.of(file) }] : [])),
