@@ -47,5 +47,15 @@ describe.runIf(availableEngines().includes('containers'))(
       await adding;
       expect(await app.store.mailings.of(user)).toEqual([]);
     });
+
+    test('keeps the project of a user who was just deleted', async () => {
+      await using undo = new AsyncDisposableStack();
+      const { app, user } = await setUp(undo);
+      const { held, release } = holdRow('deletedUsers');
+      const removing = app.store.erasure.remove(user, userDeletedEvent(user, new Date()));
+      await held;
+      expect(await app.store.erasure.isUnder(user.projectId).finally(release)).toBe(true);
+      expect(await removing).toBe('stored');
+    });
   },
 );
