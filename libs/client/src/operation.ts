@@ -7,7 +7,7 @@ export interface Operation {
   readonly isGlobal?: boolean;
   /** For a list: the key of its items in the answer; `''` for a bare array. */
   readonly list?: string;
-  /** Whether the answer is a session. The client then uses this session. */
+  /** Whether the answer is a session. The client then uses the session. */
   readonly startsSession?: boolean;
   /** For an upload: the name of the form part that holds the bytes. The input of the method has the bytes under the same name. */
   readonly upload?: string;

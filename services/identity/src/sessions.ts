@@ -112,8 +112,8 @@ export async function finishEndings(app: AppContext): Promise<void> {
 }
 
 /**
- * Checks whether the user has changed something that sessions depend on while this session was being opened. If so, revokes the
- * session and throws `auth/suspended` or `code`. The change has ended the other sessions, but it may have missed this session.
+ * Checks whether the user has changed something that sessions depend on while the given session was being opened. If so, revokes the
+ * session and throws `auth/suspended` or `code`. The change has ended the other sessions, but it may have missed this one.
  */
 export async function confirmSession(app: AppContext, session: Session, code: ErrorCode): Promise<void> {
   const user = await app.store.users.account(session.projectId, session.userId);

@@ -23,7 +23,7 @@ export class Purge {
     this.#documents = documents;
   }
 
-  /** Takes one step. Returns `false` if there is nothing to do for now. */
+  /** Takes one step. Returns `false` if there is nothing to do now. */
   async step(): Promise<boolean> {
     this.#walk ??= this.#eraseDeleted();
     try {

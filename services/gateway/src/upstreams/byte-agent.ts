@@ -14,7 +14,7 @@ export const longBytes = 512 * 1024;
 
 /** The size of the buffer of a connection. */
 const bufferBytes = 64 * 1024;
-/** The size of each of the two buffers of a long answer. With buffers of half or twice the size, downloads are slower. */
+/** The size of each of the two buffers of a long answer. Buffers of half or twice the size are no faster. */
 const longBufferBytes = 512 * 1024;
 
 /** How a connection is read. */

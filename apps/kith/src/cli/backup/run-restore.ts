@@ -129,7 +129,7 @@ async function prepare(restoring: Restoring, path: string, { quiet = false } = {
   progress('copied');
   const config = readConfig(platformConfig, {
     ...{ ...manifest.settings, ...env },
-    // STORAGE_URL is left out, because the files' bytes are in the folder for now. If they belong elsewhere, they are copied there
+    // STORAGE_URL is left out, because the files' bytes are still in the folder. If they belong elsewhere, they are copied there
     // once the folder is complete.
     ...{ KITH_DATA: path, LOG_LEVEL: 'error', STORAGE_URL: undefined },
   });
