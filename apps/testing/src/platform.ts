@@ -34,7 +34,7 @@ export interface PlatformOptions {
   engine?: EngineKind;
   /**
    * Environment variables that add to the defaults or replace them. The defaults: a free port, limits off (`RATE_LIMIT_SCALE=0`),
-   * `NODE_ENV=test`.
+   * `NODE_ENV=test`, and with `embedded` 20 s for an answer (`REQUEST_TIMEOUT_MS=20000`).
    */
   env?: NodeJS.ProcessEnv;
 }
@@ -101,6 +101,8 @@ export async function startPlatform(options: PlatformOptions = {}): Promise<Test
     KITH_PREFIX: name,
     OPERATOR_TOKEN: `operator-${name}`,
     KITH_SECRET: `the secret of the installation ${name}`,
+    // The embedded platform shares the test's own thread, and waits for whatever the test does there.
+    ...(engine === 'embedded' && { REQUEST_TIMEOUT_MS: '20000' }),
     ...options.env,
   };
   const { KITH_PREFIX: prefix = name, OPERATOR_TOKEN: operatorToken = '', KITH_SECRET: secret = '' } = env;
