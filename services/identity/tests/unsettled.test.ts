@@ -7,11 +7,12 @@ import type { User } from '../src/store/index.ts';
 import { endSuspensions, suspend } from '../src/suspension.ts';
 import { userDeletedEvent, userEvent } from '../src/user-events.ts';
 import { makeApp } from './support/app.ts';
+import { makeProjectRow } from './support/projects.ts';
 import { makeUser } from './support/users.ts';
 
 // The embedded form makes each change in one step.
 describe.runIf(availableEngines().includes('containers'))(
-  'a change of a user that is not settled yet',
+  'a change that is not settled yet',
   () => {
     const setUp = async (undo: AsyncDisposableStack): Promise<{ app: AppContext; user: User }> => {
       const app = await makeApp('containers', undo);
@@ -56,6 +57,19 @@ describe.runIf(availableEngines().includes('containers'))(
       await held;
       expect(await app.store.erasure.isUnder(user.projectId).finally(release)).toBe(true);
       expect(await removing).toBe('stored');
+    });
+
+    test('shows a project that was just deleted as one that is being deleted', async () => {
+      await using undo = new AsyncDisposableStack();
+      const { app } = await setUp(undo);
+      const project = makeProjectRow();
+      await app.store.projects.add(project);
+      const { held, release } = holdRow('deletingProjects');
+      const removing = app.store.projects.remove(project.id, new Date());
+      await held;
+      const found = await app.store.projects.findDeleting(project.id).finally(release);
+      expect(found?.project.name).toBe(project.name);
+      expect(await removing).toBe(true);
     });
   },
 );
