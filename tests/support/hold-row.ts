@@ -1,15 +1,19 @@
 import { Collection } from 'mongodb';
 import { vi } from 'vitest';
 
-/** Holds the next write of a row of a collection. The change that the row follows from is made then, but not settled. */
-export function holdRow(collection: string) {
+/**
+ * Holds the next write of a row of a collection whose id contains `part`. The change that the row follows from is made then, but not
+ * settled.
+ */
+export function holdRow(collection: string, part = '') {
   const { replaceOne } = Collection.prototype;
   const [held, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const spy = vi.spyOn(Collection.prototype, 'replaceOne').mockImplementation(async function (
     this: Collection,
     ...write
   ) {
-    if (this.collectionName !== collection) return replaceOne.apply(this, write);
+    const isMeant = this.collectionName === collection && String(write[0]._id).includes(part);
+    if (!isMeant) return replaceOne.apply(this, write);
     spy.mockRestore();
     held.resolve();
     await gate.promise;

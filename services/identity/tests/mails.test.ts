@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import {
+  changeEmail,
   confirmFactor,
   deleteUser,
   enrolFactor,
@@ -10,18 +11,24 @@ import {
   requestPasswordReset,
   resetPassword,
   sendVerificationEmail,
+  signUp,
   stepUp,
   updateProject,
+  verifyEmail,
 } from '@kith/contracts';
 import { ask } from '@kith/service';
 import { availableEngines, waitFor } from '@kith/testing';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { Authenticator } from '../../../tests/support/authenticator.ts';
+import { holdRow } from '../../../tests/support/hold-row.ts';
+import { Users } from '../src/store/users.ts';
 import { call } from './support/call.ts';
 import { startTestIdentity, type TestIdentity } from './support/identity.ts';
 import { type MailServer, startMailServer } from './support/mail-server.ts';
 import { callerOf, callerOfSession, makeProject, password, signUpUser } from './support/people.ts';
 import { dumpStore } from './support/raw-store.ts';
+
+const notHeld = { held: new Promise<void>(() => undefined), release: () => undefined };
 
 describe.each(availableEngines())('mails on %s', (engine) => {
   const undo = new AsyncDisposableStack();
@@ -47,6 +54,8 @@ describe.each(availableEngines())('mails on %s', (engine) => {
   const nthMail = (email: string, nth = 0) =>
     waitFor(async () => mailsTo(email)[nth], { what: `mail ${nth} to ${email}` });
   const stored = async () => JSON.stringify(await dumpStore(identity.store)).replaceAll('\\', '');
+  const isSent = () =>
+    waitFor(async () => !(await stored()).includes('"waiting":{'), { what: 'nothing that waits' });
   const tokenIn = (text: string) => /^[\w-]{43}$/m.exec(text)?.[0] ?? '';
   const reset = (token: string) =>
     call(identity.bus, resetPassword, { projectId, body: { token, newPassword: 'another pass phrase' } });
@@ -108,6 +117,36 @@ describe.each(availableEngines())('mails on %s', (engine) => {
     expect(mailsTo(email)).toHaveLength(1);
   });
 
+  test('the address that a user gives up is not for a sign-up that has already asked for it', async () => {
+    const { email, ...user } = await person();
+    const newEmail = `${randomUUID()}@example.org`;
+    await call(identity.bus, changeEmail, {
+      ...{ projectId, caller: callerOf(user) },
+      body: { password, newEmail },
+    });
+    const token = tokenIn((await nthMail(newEmail)).text);
+    await isSent();
+    const { held, release } = engine === 'containers' ? holdRow('mailings', 'emailChanged') : notHeld;
+    const { add } = Users.prototype;
+    let changing: Promise<unknown> | undefined;
+    // The sign-up has asked by now, and is about to store its user. On MongoDB, the row that keeps the address is not written yet.
+    const spy = vi.spyOn(Users.prototype, 'add').mockImplementationOnce(async function (
+      this: Users,
+      ...newUser: Parameters<typeof add>
+    ) {
+      changing = call(identity.bus, verifyEmail, { projectId, body: { token } });
+      await Promise.race([held, changing]);
+      return add.apply(this, newUser);
+    });
+    const squatter = { projectId, body: { email, password } };
+    const refused = await call(identity.bus, signUp, squatter).finally(release);
+    spy.mockRestore();
+    expect((await (changing as ReturnType<typeof call>)).status).toBe(200);
+    expect(refused.body).toMatchObject({ code: 'DUPLICATE_EMAIL', field: 'email' });
+    const undoing = { projectId, body: { token: tokenIn((await nthMail(email)).text) } };
+    expect((await call(identity.bus, verifyEmail, undoing)).status).toBe(200);
+  });
+
   test('what the server refuses for good is not sent again', async () => {
     const [one, other] = [await person(), await person()];
     server.refusals = [550];
@@ -117,9 +156,7 @@ describe.each(availableEngines())('mails on %s', (engine) => {
     // The next mail is sent after the refused one.
     await askReset(other.email);
     await nthMail(other.email);
-    await waitFor(async () => !(await stored()).includes('"waiting":{'), {
-      what: 'nothing that waits',
-    });
+    await isSent();
     expect([server.tries, mailsTo(one.email).length]).toEqual([2, 0]);
   });
 

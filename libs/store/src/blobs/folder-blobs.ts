@@ -13,7 +13,7 @@ import {
   stat,
 } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { StartError } from '@kith/base';
+import { BufferPool, StartError } from '@kith/base';
 import { type BlobEntry, type Blobs, type ByteRange, checkKey } from './blobs.ts';
 import { eachChunk } from './each-chunk.ts';
 import { sweepFolder } from './sweep-folder.ts';
@@ -155,12 +155,8 @@ async function writeAll(file: FileHandle, chunk: Uint8Array): Promise<void> {
   for (let at = 0; at < chunk.length; ) at += (await file.write(chunk, at)).bytesWritten;
 }
 
-/**
- * Buffers that files are read into. They are reused, because garbage collection of new ones would take longer than the reading.
- */
-const buffers: Buffer[] = [];
 const bufferBytes = 512 * 1024;
-const mostBuffers = 32;
+const pool = new BufferPool(bufferBytes, 32);
 
 async function openChunks(path: string, range?: ByteRange): Promise<AsyncIterable<Uint8Array>> {
   const file = await open(path, 'r');
@@ -179,7 +175,7 @@ async function* chunksOf(file: FileHandle, start: number, end: number): AsyncGen
   /** Begins to read the next chunk. The two buffers take turns. */
   const readAt = (at: number): Promise<FileReadResult<Buffer>> | undefined => {
     if (at > end) return undefined;
-    if (taken.length < 2) taken.unshift(buffers.pop() ?? Buffer.allocUnsafeSlow(bufferBytes));
+    if (taken.length < 2) taken.unshift(pool.take());
     else taken.reverse();
     const reading = file.read(taken[0] as Buffer, 0, Math.min(bufferBytes, end - at + 1), at);
     // The error is thrown when the reader asks for this chunk.
@@ -196,7 +192,7 @@ async function* chunksOf(file: FileHandle, start: number, end: number): AsyncGen
       yield buffer.subarray(0, bytesRead);
     }
     // A reader that stops early may still be writing from a buffer, so buffers are reused only after a complete read.
-    if (buffers.length < mostBuffers) buffers.push(...taken);
+    pool.giveBack(...taken);
   } finally {
     await reading?.catch(() => undefined);
     await file.close();

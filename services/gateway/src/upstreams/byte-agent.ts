@@ -7,6 +7,7 @@ import {
   type ServerResponse,
 } from 'node:http';
 import { connect, type NetConnectOpts, type Socket } from 'node:net';
+import { BufferPool } from '@kith/base';
 import { freeChunk } from '@kith/service';
 
 /** If an answer has at least this many bytes, it pays to bypass the parser and to give up the connection. */
@@ -14,8 +15,8 @@ export const longBytes = 512 * 1024;
 
 /** The size of the buffer of a connection. */
 const bufferBytes = 64 * 1024;
-/** The size of each of the two buffers of a long answer. Buffers of half or twice the size are no faster. */
-const longBufferBytes = 512 * 1024;
+/** The buffers of long answers, two each. Buffers of half or twice the size are no faster. */
+const pool = new BufferPool(512 * 1024, 32);
 
 /** How a connection is read. */
 interface Reading {
@@ -26,11 +27,6 @@ interface Reading {
 }
 
 const readings = new WeakMap<Socket, Reading>();
-
-/** Buffers of long answers that have ended, for the next long answers. */
-const free: Uint8Array[] = [];
-const mostFree = 32;
-const freeBuffer = () => free.pop() ?? Buffer.allocUnsafeSlow(longBufferBytes);
 
 /**
  * Connections to services. Each connection reuses its buffers for all reads. Node's own connections allocate new memory for each
@@ -71,7 +67,8 @@ export async function passBytes(
   const reading = readings.get(socket);
   if (!reading) throw new TypeError('The connection is not of a ByteAgent.');
   // While the bytes of one buffer are written, the other buffer is read into.
-  reading.buffers = [freeBuffer(), freeBuffer()];
+  const buffers = [pool.take(), pool.take()];
+  reading.buffers = buffers;
   let left = length;
   let writing = 0;
   const isPassed = new Promise<void>((resolve, reject) => {
@@ -105,7 +102,7 @@ export async function passBytes(
     await Promise.race([isPassed, isBroken]);
     response.end();
     // If an answer is broken off, a write may still use its buffers, so those are not reused.
-    socket.once('close', () => free.push(...reading.buffers.splice(0, mostFree - free.length)));
+    socket.once('close', () => pool.giveBack(...buffers));
   } finally {
     gone.abort();
     isBroken.catch(() => undefined);

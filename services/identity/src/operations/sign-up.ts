@@ -5,6 +5,7 @@ import { afterChange } from '@kith/store';
 import type { AppContext } from '../app.ts';
 import { attemptOf } from '../attempts.ts';
 import { strangerOf } from '../audit-log.ts';
+import { eraseAccount } from '../erase-account.ts';
 import { firstVerification, needMails } from '../mails/mail-user.ts';
 import { newUser } from '../new-user.ts';
 import { openSession } from '../open-session.ts';
@@ -28,17 +29,23 @@ export const signUpHandler = handler(
     const now = new Date();
     const { email } = body;
     const user = newUser({ projectId, foreignId: null, email, passwordHash }, withProfile(body), now);
-    const isKept = await app.store.mailings.isKept(projectId, email, now);
+    const isKept = () => app.store.mailings.isKept(projectId, email, now);
     const refusal = (code: ErrorCode, field: string) => {
       request.audit.tell({ actor: strangerOf(app, projectId, email) });
       return new ApiError(code, { field });
     };
-    if (isKept) throw refusal('DUPLICATE_EMAIL', 'email');
+    if (await isKept()) throw refusal('DUPLICATE_EMAIL', 'email');
     const mail = requireVerifiedEmail ? firstVerification(project, email) : undefined;
     request.audit.tell({ actor: `user:${user.id}` });
     const outcome = await app.store.users.add(user, userEvent(userCreated, user), mail);
     if (outcome === 'email-taken') throw refusal('DUPLICATE_EMAIL', 'email');
     if (outcome === 'username-taken') throw refusal('DUPLICATE_USERNAME', 'username');
+    // The address may have become free only after the first question, by a change that its owner may still undo.
+    await afterChange(async () => {
+      if (!(await isKept())) return;
+      await eraseAccount(app, { projectId, userId: user.id, deadline });
+      throw refusal('DUPLICATE_EMAIL', 'email');
+    });
     app.relay.kick();
     if (requireVerifiedEmail) {
       app.postman.kick();

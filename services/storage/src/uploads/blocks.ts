@@ -1,3 +1,5 @@
+import { BufferPool } from '@kith/base';
+
 /** The size of a block, in bytes. A few large writes cost less than one write for each piece that comes in. */
 const blockBytes = 1024 * 1024;
 /**
@@ -6,12 +8,7 @@ const blockBytes = 1024 * 1024;
  */
 const lingerMs = 25;
 
-/**
- * The memory of old blocks, for reuse. If each block had new memory, collecting the garbage would take longer than storing the
- * bytes.
- */
-const free: Buffer[] = [];
-const mostFree = 16;
+const pool = new BufferPool(blockBytes, 16);
 
 interface Block {
   memory: Buffer;
@@ -44,7 +41,7 @@ export class Blocks implements AsyncIterable<Uint8Array> {
   push(bytes: Uint8Array): void {
     if (this.#failure) return;
     for (let at = 0; at < bytes.length; ) {
-      this.#filling ??= { memory: free.pop() ?? Buffer.allocUnsafeSlow(blockBytes), length: 0 };
+      this.#filling ??= { memory: pool.take(), length: 0 };
       const { memory, length } = this.#filling;
       const piece = bytes.subarray(at, at + blockBytes - length);
       memory.set(piece, length);
@@ -64,8 +61,8 @@ export class Blocks implements AsyncIterable<Uint8Array> {
   fail(error: unknown): void {
     this.#failure ??= { error };
     clearTimeout(this.#late);
-    for (const block of this.#ready.splice(0)) giveBack(block);
-    if (this.#filling) giveBack(this.#filling);
+    for (const block of this.#ready.splice(0)) pool.giveBack(block.memory);
+    if (this.#filling) pool.giveBack(this.#filling.memory);
     this.#filling = undefined;
     this.#wake?.();
   }
@@ -77,7 +74,7 @@ export class Blocks implements AsyncIterable<Uint8Array> {
         if (block) {
           this.#onRoom();
           yield block.memory.subarray(0, block.length);
-          giveBack(block);
+          pool.giveBack(block.memory);
           continue;
         }
         if (this.#failure) throw this.#failure.error;
@@ -106,8 +103,4 @@ export class Blocks implements AsyncIterable<Uint8Array> {
     this.#filling = undefined;
     this.#wake?.();
   }
-}
-
-function giveBack({ memory }: Block): void {
-  if (free.length < mostFree) free.push(memory);
 }

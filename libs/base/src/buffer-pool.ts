@@ -1,0 +1,27 @@
+/**
+ * Buffers of one size that are used again. If each use allocated new memory, collecting it as garbage would take longer than the
+ * work with the bytes.
+ */
+export class BufferPool {
+  readonly #bytes: number;
+  readonly #most: number;
+  readonly #free: Buffer[] = [];
+
+  /**
+   * @param bytes The size of each buffer.
+   * @param most The most buffers that are kept while nobody uses them.
+   */
+  constructor(bytes: number, most: number) {
+    this.#bytes = bytes;
+    this.#most = most;
+  }
+
+  take(): Buffer {
+    return this.#free.pop() ?? Buffer.allocUnsafeSlow(this.#bytes);
+  }
+
+  /** Gives buffers back. Nobody may read or write them any more. */
+  giveBack(...buffers: readonly Buffer[]): void {
+    this.#free.push(...buffers.slice(0, this.#most - this.#free.length));
+  }
+}
