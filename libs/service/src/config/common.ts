@@ -1,6 +1,7 @@
 import { flag, wholeNumber } from '@kith/base/config';
 import type { StoreConfig } from '@kith/store';
 import { z } from 'zod';
+import { longestSocketPath } from '../http/local-socket.ts';
 import { operationsAtOnce } from '../operations/admission.ts';
 
 /** What every process reads from its environment. The README's table is made from the descriptions. */
@@ -100,6 +101,16 @@ export const httpConfig = z.object({
   HTTP_PORT: wholeNumber(0, 65535)
     .default(9091)
     .describe('port on which a service takes bytes from gateways; 0 is a free one'),
+  HTTP_SOCKET: z
+    .string()
+    .regex(/^[@/]./, 'the path of a Unix socket is needed, or `@name`')
+    .refine((socket) => Buffer.byteLength(socket) <= longestSocketPath, {
+      error: `at most ${longestSocketPath} bytes are possible`,
+    })
+    .optional()
+    .describe(
+      'Unix socket in place of `HTTP_PORT`, if all gateways are on the same machine: the path of its file, or `@name` on Linux. Files then cost less work',
+    ),
   ...secretConfig.shape,
 });
 

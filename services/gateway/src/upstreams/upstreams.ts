@@ -3,7 +3,14 @@ import { pipeline } from 'node:stream/promises';
 import { ApiError, type Secrets, traceparentHeader } from '@kith/base';
 import { codeHeader, statusHeader } from '@kith/bus';
 import { type OperationSpec, serviceOf } from '@kith/contracts';
-import { canonicalPath, operationHeader, type RequestContext, signContext } from '@kith/service';
+import {
+  canonicalPath,
+  operationHeader,
+  type RequestContext,
+  signContext,
+  socketOf,
+  socketPath,
+} from '@kith/service';
 import { createProxyMiddleware } from 'http-proxy-middleware';
 import { answerReply, headOf, writeHead } from '../http/answer.ts';
 import { expectsContinue } from '../http/body.ts';
@@ -40,9 +47,12 @@ export interface StreamedRequest {
   context: Omit<RequestContext, 'deadline'>;
 }
 
+/** A path of a service: its whole address, or its Unix socket and the path. */
+type Target = string | { protocol: 'http:'; host: 'localhost'; socketPath: string; pathname: string };
+
 /** What is known of a request while it is proxied. */
 interface Way {
-  target: string;
+  target: Target;
   outgoing?: ClientRequest;
   resolve(): void;
   reject(error: unknown): void;
@@ -117,7 +127,7 @@ export class Upstreams {
     const own = request.headers;
     request.headers = this.#headersFor(request, streamed, { secrets, path });
     try {
-      await this.#send(request, response, { target: `${url}${path}`, isUpload: upload !== undefined });
+      await this.#send(request, response, { target: targetOf(url, path), isUpload: upload !== undefined });
     } finally {
       request.headers = own;
     }
@@ -154,7 +164,7 @@ export class Upstreams {
   #send(
     request: HttpRequest,
     response: HttpResponse,
-    { target, isUpload }: { target: string; isUpload: boolean },
+    { target, isUpload }: { target: Target; isUpload: boolean },
   ): Promise<void> {
     const { idle, answer } = this.#times;
     return new Promise<void>((resolve, reject) => {
@@ -233,6 +243,13 @@ export class Upstreams {
       response.destroy();
     });
   }
+}
+
+/** @param url `http://host:port`, or `unix:` and a socket. */
+function targetOf(url: string, path: string): Target {
+  const socket = socketOf(url);
+  if (socket === undefined) return `${url}${path}`;
+  return { protocol: 'http:', host: 'localhost', socketPath: socketPath(socket), pathname: path };
 }
 
 /** Whether bytes follow the head. The answer has no bytes if the request is a HEAD, or if the file is unchanged. */
