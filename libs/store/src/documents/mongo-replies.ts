@@ -84,8 +84,9 @@ export class MongoReplies implements Replies {
       else kept = { at: 0, refusal: outcome };
     }
     if (kept !== 'made') {
-      // If the process dies here, some targets stay behind. They have no meaning, and they expire.
-      for (const change of made) if (typeof change.target === 'string') await erase(change);
+      // If the process dies here, some targets stay behind. They have no meaning, and they expire. A target with rows or events
+      // means something by itself and may have changed since. It stays, and the work finds it when it is done again.
+      for (const change of made) if (isAlone(change)) await erase(change);
     }
     return kept;
   }
@@ -101,4 +102,9 @@ export class MongoReplies implements Replies {
     const own = { _id: { $gt: `${user}|`, $lt: `${user}}` }, until: { $lt: new Date() } };
     await this.#parts.stored.deleteMany({ ...own, 'pending.0': { $exists: false } } as Filter<StoredReply>);
   }
+}
+
+/** Whether a change creates a target from which nothing follows. */
+function isAlone({ target, rows = [], counters = [], events = [] }: AnyChange): boolean {
+  return typeof target === 'string' && rows.length + counters.length + events.length === 0;
 }

@@ -2,8 +2,11 @@ import type { Collection, OptionalUnlessRequiredId } from 'mongodb';
 import { isMongoDuplicate } from '../drivers/mongo.ts';
 import type { RowFields, RowWrite } from './plan.ts';
 
-/** How long a row that was taken away is remembered, in ms. A writer trusts its plan for a far shorter time (`trustMs`). */
-const goneForMs = 10 * 60_000;
+/**
+ * How long a row that was taken away is remembered, in ms. A writer trusts its plan for a far shorter time (`trustMs`), but its clock
+ * and the database's may differ by an hour.
+ */
+const goneForMs = 70 * 60_000;
 
 /**
  * Writes a row, unless a later change of its target has written it already. Resolves to `false` if nothing could be written by
