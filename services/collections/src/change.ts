@@ -47,3 +47,16 @@ export async function changeEntity(
   app.relay.kick();
   return toCounted(after);
 }
+
+/**
+ * Returns the answer to a request that finds nothing to change. Returns `null` if the collection has changed since it was read:
+ * then the entity, which was read later, may belong to a newer state of the collection.
+ */
+export async function unchanged(
+  app: AppContext,
+  before: CollectionRecord,
+): Promise<ReturnType<typeof toCounted> | null> {
+  const now = await app.store.find(before, before.id);
+  // An import changes the count but not `seq`.
+  return now?.seq === before.seq && now.entityCount === before.entityCount ? toCounted(now) : null;
+}

@@ -1,8 +1,8 @@
 import { addEntity as spec } from '@kith/contracts';
 import { handler } from '@kith/service';
 import type { AppContext } from '../app.ts';
-import { changeCollection, changeEntity } from '../change.ts';
-import { changed, toCounted } from '../collection.ts';
+import { changeCollection, changeEntity, unchanged } from '../change.ts';
+import { changed } from '../collection.ts';
 
 /**
  * Saves an entity in one of the caller's collections. If the entity is saved there already, nothing changes: there is no
@@ -11,7 +11,7 @@ import { changed, toCounted } from '../collection.ts';
 export const addEntity = handler(spec, async (request, app: AppContext) => {
   const { entityId, metadata } = request.body;
   return changeCollection(request, app, async (before) => {
-    if (await app.store.entity(before, entityId)) return toCounted(before);
+    if (await app.store.entity(before, entityId)) return unchanged(app, before);
     // This time is later than the times of all earlier entities. So the new entity comes after them in the list, even if the
     // machines' clocks differ.
     const addedAt = Math.max(Date.now(), before.updatedAt + 1);

@@ -1,0 +1,70 @@
+import { randomUUID } from 'node:crypto';
+import { Turns } from '@kith/base';
+import { availableEngines, createRuntime, createStore } from '@kith/testing';
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import type { AppContext } from '../src/app.ts';
+import type { CollectionRecord, Owner } from '../src/collection.ts';
+import { addEntity } from '../src/operations/add-entity.ts';
+import { removeEntity } from '../src/operations/remove-entity.ts';
+import { openStore } from '../src/store/index.ts';
+import { makeBelow, save } from './support/store-acts.ts';
+
+describe.each(availableEngines())('a change of a collection (%s)', (engine) => {
+  afterEach(() => vi.restoreAllMocks());
+
+  /** A collection in a store, and what a replica does with it. */
+  async function setUp(undo: AsyncDisposableStack) {
+    const { bus } = undo.use(await createRuntime(engine));
+    const place = undo.use(await createStore(engine));
+    const store = undo.adopt(await openStore(place.config), (opened) => opened.close());
+    const owner: Owner = { projectId: randomUUID(), userId: randomUUID() };
+    const collection = await makeBelow(store, owner, null);
+    const replica = () => actsOn(collection, { store, bus, relay: { kick: () => {} }, turns: new Turns() });
+    return { store, owner, collection, replica };
+  }
+
+  function actsOn(collection: CollectionRecord, app: AppContext) {
+    const request = () => ({
+      projectId: collection.projectId,
+      caller: { userId: collection.userId },
+      deadline: Date.now() + 5_000,
+    });
+    const collectionId = collection.id;
+    const params = { collectionId };
+    return {
+      add: (entityId: string) => addEntity.handle({ ...request(), params, body: { entityId } } as never, app),
+      take: (entityId: string) =>
+        removeEntity.handle({ ...request(), params: { collectionId, entityId } } as never, app),
+    };
+  }
+
+  test.each([
+    { what: 'an add of what another replica adds', held: [], act: 'add', elsewhere: 'add', count: 1 },
+    {
+      what: 'a removal of what another replica removes',
+      held: ['e'],
+      act: 'take',
+      elsewhere: 'take',
+      count: 0,
+    },
+    { what: 'a removal of what another replica adds', held: [], act: 'take', elsewhere: 'add', count: 0 },
+  ] as const)('answers with the count of its time: $what', async ({ held, act, elsewhere, count }) => {
+    await using undo = new AsyncDisposableStack();
+    const { store, owner, collection, replica } = await setUp(undo);
+    for (const entityId of held) await save(store, owner, collection.id, entityId);
+    const [here, there] = [replica(), replica()];
+    const read = store.entity.bind(store);
+    // The collection is read, and its entity is not.
+    vi.spyOn(store, 'entity').mockImplementationOnce(async (...of) => {
+      await there[elsewhere]('e');
+      return read(...of);
+    });
+    const answer = await here[act]('e');
+    expect(answer).toEqual({ success: true, collection: { id: collection.id, entityCount: count } });
+    const stored = await store.root(owner);
+    expect(stored?.entityCount).toBe(count);
+    expect(await store.entities(stored!, { from: { skip: 0 }, limit: 9, newestFirst: true })).toHaveLength(
+      count,
+    );
+  });
+});
