@@ -9,8 +9,13 @@ import { removeEntity } from '../src/operations/remove-entity.ts';
 import { openStore } from '../src/store/index.ts';
 import { makeBelow, save } from './support/store-acts.ts';
 
+const patienceMs = 5_000;
+
 describe.each(availableEngines())('a change of a collection (%s)', (engine) => {
-  afterEach(() => vi.restoreAllMocks());
+  afterEach(() => {
+    vi.restoreAllMocks();
+    vi.useRealTimers();
+  });
 
   /** A collection in a store, and what a replica does with it. */
   async function setUp(undo: AsyncDisposableStack) {
@@ -19,7 +24,8 @@ describe.each(availableEngines())('a change of a collection (%s)', (engine) => {
     const store = undo.adopt(await openStore(place.config), (opened) => opened.close());
     const owner: Owner = { projectId: randomUUID(), userId: randomUUID() };
     const collection = await makeBelow(store, owner, null);
-    const replica = () => actsOn(collection, { store, bus, relay: { kick: () => {} }, turns: new Turns() });
+    const replica = (turns = new Turns()) =>
+      actsOn(collection, { store, bus, relay: { kick: () => {} }, turns });
     return { store, owner, collection, replica };
   }
 
@@ -27,7 +33,7 @@ describe.each(availableEngines())('a change of a collection (%s)', (engine) => {
     const request = () => ({
       projectId: collection.projectId,
       caller: { userId: collection.userId },
-      deadline: Date.now() + 5_000,
+      deadline: Date.now() + patienceMs,
     });
     const collectionId = collection.id;
     const params = { collectionId };
@@ -66,5 +72,25 @@ describe.each(availableEngines())('a change of a collection (%s)', (engine) => {
     expect(await store.entities(stored!, { from: { skip: 0 }, limit: 9, newestFirst: true })).toHaveLength(
       count,
     );
+  });
+
+  test('is made before its deadline or not at all, however long it waits for its turn', async () => {
+    await using undo = new AsyncDisposableStack();
+    const { store, owner, collection, replica } = await setUp(undo);
+    const turns = new Turns();
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() });
+    const [lost, before] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    vi.spyOn(store, 'changeEntity').mockImplementationOnce(async () => {
+      lost.resolve();
+      return false;
+    });
+    const earlier = turns.run([`${owner.projectId}|${owner.userId}|${collection.id}`], () => before.promise);
+    const adding = replica(turns).add('e');
+    await lost.promise;
+    vi.setSystemTime(Date.now() + patienceMs);
+    before.resolve();
+    await expect(adding).rejects.toMatchObject({ code: 'gateway/unavailable' });
+    await earlier;
+    expect((await store.root(owner))?.entityCount).toBe(0);
   });
 });

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { NoResponders } from '@kith/bus';
-import { collectionCreated, getRootCollection } from '@kith/contracts';
+import { addEntity, collectionCreated, getRootCollection } from '@kith/contracts';
 import { answerInTime, availableEngines, fragileStore, waitFor } from '@kith/testing';
 import { describe, expect, test } from 'vitest';
 import { collectionEvent, newCollection } from '../src/collection.ts';
@@ -34,6 +34,23 @@ describe.each(availableEngines())('trouble (%s)', (engine) => {
     const answer = await answerInTime((timeoutMs) => world.call(getRootCollection, { userId, timeoutMs }));
     expect(answer.text).toBe('{"error":"Something went wrong.","code":"collection/server-error"}');
     expect(answer.status).toBe(500);
+  });
+
+  test('while the database is gone, no change of a collection waits for another one to fail', async () => {
+    await using world = await startWorld(engine, { instances: 0 });
+    await using place = await fragileStore(world.store);
+    await using _service = await startCollections(world.runtime, { store: place.config });
+    const userId = randomUUID();
+    const { id: collectionId } = await world.collection(getRootCollection, { userId });
+    place.takeDown();
+    const answers = await answerInTime((timeoutMs) =>
+      Promise.all(
+        ['one', 'other'].map((entityId) =>
+          world.call(addEntity, { userId, collectionId, body: { entityId }, timeoutMs }),
+        ),
+      ),
+    );
+    expect(answers.map(({ status }) => status)).toEqual([500, 500]);
   });
 
   test('a service that has stopped is not there, and says so', async () => {
