@@ -95,7 +95,9 @@ async function erasePair(parts: Parts, ended: EndedUser, otherId: string): Promi
   const { projectId, userId: actorId } = ended;
   const read = () => parts.store.pairOf(projectId, actorId, otherId);
   for (;;) {
-    const pair = await read();
+    const [pair] = await parts.store.pairsWith(projectId, actorId, [otherId]);
+    // Another replica has removed the pair. The last event tells consumers that the pair has ended, so it stays.
+    if (!pair) return true;
     const [block] = pair.blocks;
     if (block) {
       const { blockerId } = block;

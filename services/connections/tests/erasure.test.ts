@@ -11,9 +11,10 @@ import {
 } from '@kith/contracts';
 import { makeEvent, Relay } from '@kith/service';
 import { availableEngines, createRuntime, createStore, waitFor } from '@kith/testing';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { eraseUser } from '../src/eraser.ts';
 import { openStore } from '../src/store/index.ts';
+import { pairEvents } from '../src/store/keys.ts';
 import { unknownUser } from '../src/unknown-user.ts';
 import { refusal } from './support/call.ts';
 import { connectAt, perform } from './support/pairs.ts';
@@ -25,6 +26,16 @@ describe.each(availableEngines())('the end of an account, %s', (engine) => {
     world = await World.start(engine);
   });
   afterAll(() => world[Symbol.asyncDispose]());
+
+  /** A store of its own, and what an eraser needs besides. */
+  async function partsOf(undo: AsyncDisposableStack) {
+    const place = undo.use(await createStore(engine));
+    const { bus, log, metrics } = undo.use(await createRuntime(engine));
+    const store = undo.adopt(await openStore(place.config), (opened) => opened.close());
+    const options = { bus, outbox: store.outbox, log, metrics };
+    const relay = undo.adopt(new Relay(options), (one) => one.stop());
+    return { store, bus, relay };
+  }
 
   async function end(userId: string): Promise<void> {
     const event = makeEvent(userDeleted, {
@@ -140,12 +151,9 @@ describe.each(availableEngines())('the end of an account, %s', (engine) => {
   });
 
   it('goes on where it was cut off, and looks again for what was stored meanwhile', async () => {
-    await using place = await createStore(engine);
-    await using runtime = await createRuntime(engine);
-    const { bus, log, metrics } = runtime;
-    const store = await openStore(place.config);
-    const relay = new Relay({ bus, outbox: store.outbox, log, metrics });
-    const parts = { store, bus, relay };
+    await using undo = new AsyncDisposableStack();
+    const parts = await partsOf(undo);
+    const { store } = parts;
     const [projectId, ann, bob] = [randomUUID(), randomUUID(), randomUUID()];
     const at = new Date(Date.now() - 30_000);
     const ended = { projectId, userId: ann, endedAt: at.getTime() };
@@ -175,7 +183,27 @@ describe.each(availableEngines())('the end of an account, %s', (engine) => {
     expect(await store.totals(projectId, bob)).toMatchObject({ sent: 0 });
     await eraseUser(parts, { ...ended, endedAt: Date.now() - 61_000 });
     expect(await due(Date.now() + 3600_000)).toEqual([]);
-    await relay.stop();
-    await store.close();
+  });
+
+  it('keeps the last event of a pair that another replica has removed', async () => {
+    await using undo = new AsyncDisposableStack();
+    const parts = await partsOf(undo);
+    const { store } = parts;
+    const [projectId, ann, bob] = [randomUUID(), randomUUID(), randomUUID()];
+    const at = new Date();
+    const ended = { projectId, userId: ann, endedAt: at.getTime() };
+    const { range } = pairEvents(await connectAt(store, { projectId, userId: ann, otherId: bob, at }));
+    const partners = await store.erasure.partners(ended);
+    await waitFor(async () => {
+      await eraseUser(parts, ended);
+      return (await store.erasure.partners(ended)).length === 0;
+    });
+    const told = await store.outbox.published(range, 9);
+    expect(told.map(({ event }) => event.type)).toEqual(['connection.disconnected']);
+    // The other replica read the pairs before this one was removed.
+    const late = vi.spyOn(store.erasure, 'partners').mockResolvedValueOnce(partners);
+    await eraseUser(parts, ended);
+    expect(late).toHaveBeenCalledOnce();
+    expect(await store.outbox.published(range, 9)).toEqual(told);
   });
 });
