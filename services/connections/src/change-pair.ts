@@ -5,8 +5,8 @@ import type { Pair } from './pair.ts';
 
 /**
  * Changes a pair. It reads the pair, asks `next` for the new state, and stores this state with its event. If another change
- * came first, it tries again, until the deadline (Unix ms). If `next` returns `null`, it stores nothing. Throws whatever
- * `next` throws.
+ * came first, it tries again, until the deadline (Unix ms). If `next` returns `null`, it stores nothing, and only makes sure that
+ * later reads show what the pair's last change did. Throws whatever `next` throws.
  */
 export function changePair(
   app: Pick<AppContext, 'store' | 'relay'>,
@@ -17,7 +17,10 @@ export function changePair(
   const attempt = async () => {
     const before = await read();
     const step = next(before, new Date());
-    if (!step) return { result: undefined };
+    if (!step) {
+      await app.store.settle(before);
+      return { result: undefined };
+    }
     if (!(await app.store.change(before, step.after, step.event))) return undefined;
     app.relay.kick();
     return { result: undefined };

@@ -1,7 +1,10 @@
 import { randomUUID } from 'node:crypto';
+import type { Relay } from '@kith/service';
 import { availableEngines, createStore, type WatchedStore, waitFor, watchReads } from '@kith/testing';
 import { Collection, MongoClient } from 'mongodb';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { holdRow } from '../../../tests/support/hold-row.ts';
+import { block, hiddenFrom, unblock } from '../src/blocks.ts';
 import { type ConnectionStore, openStore } from '../src/store/index.ts';
 import { perform } from './support/pairs.ts';
 
@@ -76,6 +79,27 @@ describe.skipIf(!availableEngines().includes('containers'))('pairs on MongoDB', 
       await store.sweep();
       return (await unsettled()) === 0;
     });
+  });
+
+  it.each([
+    ['block', block, 1],
+    ['unblock', unblock, 0],
+  ] as const)('a repeated %s is answered when the lists show it', async (_, change, total) => {
+    const app = { store, relay: { kick: () => {} } as Relay };
+    [ann, bob] = [randomUUID(), randomUUID()];
+    const of = { projectId, blockerId: ann, blockedId: bob };
+    if (change === unblock) await block(app, of);
+    const { held, release } = holdRow('entries', ann);
+    const first = change(app, of);
+    await held;
+    const shown = async () => {
+      await change(app, of);
+      const { blocks } = await store.totals(projectId, ann);
+      return { blocks, hidden: (await hiddenFrom(app, { projectId, userId: ann })).size };
+    };
+    expect(await shown().finally(release)).toEqual({ blocks: total, hidden: total });
+    await first;
+    expect(await shown()).toEqual({ blocks: total, hidden: total });
   });
 
   describe('who reads the totals of one whom a hundred ask at once', () => {

@@ -9,7 +9,7 @@ import { declared, declines, entries, pairs, profiles, settings, totals } from '
 import { Erasure } from './erasure.ts';
 import { pairId, rangeOf, totalsId } from './keys.ts';
 import { Profiles } from './profiles.ts';
-import { type Decline, declineOf, entryOf, pairOf } from './stored.ts';
+import { type Decline, declineOf, entryOf, pairOf, readOf } from './stored.ts';
 
 /** Which rows of a list to read: those after the first `skip` rows, or those after the row at a place. */
 export interface ListRange {
@@ -68,6 +68,12 @@ export class ConnectionStore {
     const key = `${projectId}|${connectionId}`;
     const [found] = (await this.#documents.by(pairs, 'connection', [key])).get(key) ?? [];
     return found ? pairOf(found) : null;
+  }
+
+  /** Makes sure that later reads of lists and totals show the change that led to this state of the pair. */
+  async settle(pair: Pair): Promise<void> {
+    const read = readOf(pair);
+    if (read) await this.#documents.settle(pairs, read);
   }
 
   /**
