@@ -10,8 +10,9 @@ import { changed, collectionEvent, type Owner } from './collection.ts';
 const againForMs = 10 * 60_000;
 
 /**
- * Erases the data of a deleted user. It deletes the root, and the purger erases everything below the root. The user stays
- * marked for a while, because late requests may still write data and publish events. These are erased as well.
+ * Erases the data of a deleted user. It deletes the root and the collections without a parent, and the purger erases
+ * everything below them. The user stays marked for a while, because late requests may still write data and publish events.
+ * These are erased as well.
  */
 export const usersSubscription = subscription({
   durable: 'collections-users',
@@ -19,6 +20,7 @@ export const usersSubscription = subscription({
   async apply(event, app: AppContext) {
     const owner = { projectId: event.projectId, userId: event.data.id };
     await app.store.erased.mark(owner, Date.now() + againForMs);
+    await app.store.deleteOrphans(owner);
     await eraseOwner(app, owner);
   },
 });

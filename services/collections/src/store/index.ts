@@ -7,11 +7,12 @@ import {
   type Replies,
   replyCollection,
   type StoreConfig,
+  type Stored,
 } from '@kith/store';
 import { openDocuments } from '@kith/store/open';
 import type { CollectionRecord, Owner } from '../collection.ts';
 import type { EntityChange, EntityRecord } from '../entity.ts';
-import { collections, declared, entities, type StoredCollection } from './collections.ts';
+import { collections, declared, entities, idOf, type StoredCollection } from './collections.ts';
 import { entityPlace, entityRange, placedEntity, savedKey, savedRange } from './entity-place.ts';
 import { Imports } from './imports.ts';
 import { listRange, ownerRange, placeInTree } from './place.ts';
@@ -105,6 +106,25 @@ export class CollectionStore {
    */
   async delete(before: CollectionRecord, after: CollectionRecord, event: EventEnvelope): Promise<boolean> {
     return this.#change(before, { set: { ...storedOf(after), deleted: true }, events: [event] });
+  }
+
+  /**
+   * Deletes those of an owner's collections whose parent is not stored, without events: nobody can access them. A backup that was
+   * made while collections were created may hold such collections. They are not below the root, so no deletion of the root finds
+   * them. This is only for an owner who is being erased.
+   */
+  async deleteOrphans(owner: Owner): Promise<void> {
+    const stored: Stored<StoredCollection>[] = [];
+    for await (const one of walk(this.#documents, collections, ownerRange(owner, ''))) stored.push(one);
+    const ids = new Set(stored.map(({ id, doc }) => idOf(doc, id)));
+    const orphans = stored.filter(({ doc: { ancestors, deleted } }) => {
+      const parentId = ancestors.at(-1);
+      return !deleted && parentId !== undefined && !ids.has(parentId);
+    });
+    // The purger erases children before their parents. If it has erased one of these meanwhile, the change is refused.
+    await this.#documents.change(
+      orphans.map((target) => ({ in: collections, target, set: { ...target.doc, deleted: true as const } })),
+    );
   }
 
   /**

@@ -1,8 +1,13 @@
 import { DatabaseSync } from 'node:sqlite';
 import type { StoreConfig } from '@kith/store';
+import { openDocuments } from '@kith/store/open';
 import { MongoClient } from 'mongodb';
 import { type CollectionRecord, newCollection, type Owner } from '../../src/collection.ts';
+import { collections, declared, entities } from '../../src/store/collections.ts';
+import { entityPlace } from '../../src/store/entity-place.ts';
 import { openStore } from '../../src/store/index.ts';
+import { placeOf } from '../../src/store/place.ts';
+import { storedEntity, storedOf } from '../../src/store/record.ts';
 
 /** How many collections and entities a store holds, including deleted ones. */
 export interface Stored {
@@ -32,6 +37,21 @@ export async function countStored(config: StoreConfig, owner: Owner): Promise<St
       .countDocuments({ _id: { $gt: from, $lt: to } }),
     entities: await db.collection('entities').countDocuments({ 'k.saved': { $gt: from, $lt: to } }),
   };
+}
+
+/** Stores a collection whose parent is not stored, and below it one that holds an entity. Both get the given name. */
+export async function seedOrphan(config: StoreConfig, owner: Owner, name: string): Promise<void> {
+  const documents = await openDocuments(config, declared);
+  const top = newCollection(owner, { name, parent: newCollection(owner, { name: 'root', parent: null }) });
+  const below = { ...newCollection(owner, { name, parent: top }), entityCount: 1 };
+  const entity = { entityId: 'e', addedAt: Date.now(), metadata: { of: owner.userId } };
+  const rows = [{ in: entities, id: entityPlace(below, entity), put: storedEntity(below, entity) }];
+  const outcomes = await documents.change([
+    { in: collections, target: placeOf(top), set: storedOf(top) },
+    { in: collections, target: placeOf(below), set: storedOf(below), rows },
+  ]);
+  await documents.close();
+  if (outcomes.some((outcome) => outcome !== 'made')) throw new Error('not stored');
 }
 
 /**
