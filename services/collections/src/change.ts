@@ -13,8 +13,8 @@ interface ChangeRequest {
 
 /**
  * Reads one of the caller's collections and calls `attempt` to change it. If `attempt` returns `null`, another change came
- * first. Then this function reads the collection and calls `attempt` again, in turn with the other changes of the collection that
- * have lost a race. Throws `collection/not-found`, and whatever `untilMade` throws.
+ * first. Then this function reads the collection and calls `attempt` again, in turn with the other changes of the collection
+ * that have lost a race. Throws `collection/not-found`, and whatever `untilMade` throws.
  */
 export async function changeCollection<T extends object>(
   request: ChangeRequest,

@@ -109,9 +109,9 @@ export class CollectionStore {
   }
 
   /**
-   * Deletes those of an owner's collections whose parent is not stored, without events: nobody can access them. A backup that was
-   * made while collections were created may hold such collections. They are not below the root, so no deletion of the root finds
-   * them. This is only for an owner who is being erased.
+   * Deletes those of an owner's collections whose parent is not stored, without events: nobody can access them. A backup that
+   * was made while collections were created may hold such collections. They are not below the root, so the deletion of the
+   * root does not reach them. This is only for an owner who is being erased.
    */
   async deleteOrphans(owner: Owner): Promise<void> {
     const stored: Stored<StoredCollection>[] = [];
