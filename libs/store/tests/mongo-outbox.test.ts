@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto';
 import type { EventEnvelope } from '@kith/contracts';
 import { eventKey } from '@kith/store';
 import { availableEngines, createStore } from '@kith/testing';
-import { describe, expect, test } from 'vitest';
+import { FindCursor } from 'mongodb';
+import { describe, expect, test, vi } from 'vitest';
 import { openMongo } from '../src/drivers/mongo.ts';
 import {
   eventsIndexes,
@@ -92,6 +93,40 @@ describe.runIf(availableEngines().includes('containers'))('the outboxes of many 
       await things.replaceOne({ _id: 'thing' }, outboxFields([real]));
       expect(await outbox.unpublished(10)).toEqual([found]);
     } finally {
+      await close();
+    }
+  });
+
+  test('do not bring back an event that was erased while a relay was paused', async () => {
+    await using place = await createStore('containers');
+    if (place.config.kind !== 'mongo') throw new Error('This is about MongoDB.');
+    const { db, close } = await openMongo({ ...place.config, schema });
+    try {
+      const [paused, other] = [new MongoOutbox(db, ['things']), new MongoOutbox(db, ['things'])];
+      const one = event('thing', 1);
+      const filled = { _id: 'thing', ...outboxFields([one]) };
+      await db.collection<OutboxFields & { _id: string }>('things').insertOne(filled);
+      vi.useFakeTimers({ toFake: ['performance'] });
+      const [read, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+      const { toArray } = FindCursor.prototype;
+      vi.spyOn(FindCursor.prototype, 'toArray').mockImplementationOnce(async function (this: FindCursor) {
+        const found = await toArray.apply(this);
+        read.resolve();
+        await gate.promise;
+        return found;
+      });
+      const late = paused.unpublished(10);
+      await read.promise;
+      expect(await other.unpublished(10)).toMatchObject([{ event: one }]);
+      await other.markPublished([eventKey(one)], { first: 1, last: 1, id: one.id });
+      await other.forget([eventKey(one)]);
+      vi.advanceTimersByTime(5_000);
+      gate.resolve();
+      expect(await late).toEqual([]);
+      expect(await db.collection('events').countDocuments()).toBe(0);
+    } finally {
+      vi.restoreAllMocks();
+      vi.useRealTimers();
       await close();
     }
   });

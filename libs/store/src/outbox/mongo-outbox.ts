@@ -37,6 +37,8 @@ interface EventDocument {
 
 /** Maximum number of events in an aggregate's document. If it is reached, the events are copied out before the next change. */
 const outboxLimit = 16;
+/** If a read takes longer than this, in ms, its process may have been paused. */
+const slowMs = 1_000;
 const keepMs = 7 * 24 * 3600 * 1000;
 /** Matches any time. This filter is a range, because some servers use a partial index only for ranges. */
 const ever = { $gt: new Date(0) };
@@ -109,14 +111,8 @@ export class MongoOutbox implements Outbox {
   }
 
   async unpublished(limit: number, past?: Past): Promise<StoredEvent[]> {
-    const outboxes = await Promise.all(
-      this.#aggregates.map(async (aggregates) => {
-        const projection = { outbox: 1 } as const;
-        const filled = await aggregates.find({ outboxAt: ever }, { projection, limit }).toArray();
-        // Every replica sorts by id. So replicas that copy the same documents hardly ever wait for each other in a circle.
-        return { aggregates, filled: filled.toSorted((a, b) => (a._id < b._id ? -1 : 1)) };
-      }),
-    );
+    const read = () => Promise.all(this.#aggregates.map((aggregates) => filledOf(aggregates, limit)));
+    const outboxes = await soonRead(read);
     await Promise.all(outboxes.map(({ filled }) => this.#copy(filled)));
     const at = past ? { $gte: new Date(past.at) } : ever;
     const _id = { $nin: [...(past?.keys ?? [])] };
@@ -234,11 +230,14 @@ export class MongoOutbox implements Outbox {
   async makeRoom(aggregate: string, document: OutboxFields & { _id: string }): Promise<void> {
     const aggregates = this.#aggregates.find(({ collectionName }) => collectionName === aggregate);
     if (!aggregates || (document.outbox?.length ?? 0) < outboxLimit) return;
-    await this.#copy([document]);
-    await this.#empty(aggregates, [document]);
+    const read = () =>
+      aggregates.find({ _id: document._id, outboxAt: ever }, { projection: { outbox: 1 } }).toArray();
+    const filled = await soonRead(read);
+    await this.#copy(filled);
+    await this.#empty(aggregates, filled);
   }
 
-  /** Copies the events in documents to `events`. */
+  /** Copies the events in documents to `events`. The documents must have been read by `soonRead`. */
   async #copy(documents: readonly OutboxFields[]): Promise<void> {
     if (documents.length === 0) return;
     const at = new Date();
@@ -288,6 +287,23 @@ export class MongoOutbox implements Outbox {
       conflicts.map((copy) => ({ ...copy, _id: `${copy._id}|${idOf(copy)}`, conflict: true as const })),
     );
   }
+}
+
+/** Reads documents whose outbox holds something. */
+async function filledOf(aggregates: Collection<OutboxFields & { _id: string }>, limit: number) {
+  const filled = await aggregates.find({ outboxAt: ever }, { projection: { outbox: 1 }, limit }).toArray();
+  // Every replica sorts by id. So replicas that copy the same documents hardly ever wait for each other in a circle.
+  return { aggregates, filled: filled.toSorted((a, b) => (a._id < b._id ? -1 : 1)) };
+}
+
+/**
+ * Reads outboxes whose events are then copied. If the process was paused during the read, another process may have copied,
+ * published and erased these events meanwhile, and a copy would bring them back. So after a slow read, this reads again.
+ */
+async function soonRead<T>(read: () => Promise<T>): Promise<T> {
+  const began = performance.now();
+  const found = await read();
+  return performance.now() - began < slowMs ? found : read();
 }
 
 function entriesOf(documents: readonly OutboxFields[]) {
