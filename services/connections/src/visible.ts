@@ -44,14 +44,15 @@ export async function listVisible(
   return { entries: entries.filter(isVisible), total };
 }
 
-/** The keys of the rows in a list that belong to hidden people. */
+/** The keys of the rows in a list that belong to hidden people. With `settled`, later reads of the list's total count these rows. */
 export async function hiddenKeys(
   store: Pick<ConnectionStore, 'pairsWith'>,
   of: { projectId: string; ownerId: string; list: ListName },
   hidden: ReadonlySet<string>,
+  how: { settled?: boolean } = {},
 ): Promise<string[]> {
   if (hidden.size === 0) return [];
-  const pairs = await store.pairsWith(of.projectId, of.ownerId, [...hidden]);
+  const pairs = await store.pairsWith(of.projectId, of.ownerId, [...hidden], how);
   return pairs
     .flatMap(entriesOf)
     .filter(({ ownerId, list }) => ownerId === of.ownerId && list === of.list)

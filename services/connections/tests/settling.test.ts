@@ -2,11 +2,14 @@ import { randomUUID } from 'node:crypto';
 import type { Relay } from '@kith/service';
 import { availableEngines, createStore, type WatchedStore, waitFor, watchReads } from '@kith/testing';
 import { Collection, MongoClient } from 'mongodb';
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { holdRow } from '../../../tests/support/hold-row.ts';
+import type { AppContext } from '../src/app.ts';
 import { block, hiddenFrom, unblock } from '../src/blocks.ts';
+import { countOfUserHandler } from '../src/operations/count-of-user.ts';
 import { type ConnectionStore, openStore } from '../src/store/index.ts';
-import { perform } from './support/pairs.ts';
+import { unknownUser } from '../src/unknown-user.ts';
+import { connectAt, perform } from './support/pairs.ts';
 
 // These tests run only on MongoDB. On SQLite, a change is one transaction, and its event has a row of its own.
 describe.skipIf(!availableEngines().includes('containers'))('pairs on MongoDB', () => {
@@ -100,6 +103,46 @@ describe.skipIf(!availableEngines().includes('containers'))('pairs on MongoDB', 
     expect(await shown().finally(release)).toEqual({ blocks: total, hidden: total });
     await first;
     expect(await shown()).toEqual({ blocks: total, hidden: total });
+  });
+
+  describe('a connection with a hidden user', () => {
+    let rea: string;
+    /** Accepts Bob's request to Rea. */
+    const accept = () => perform(store, { projectId, userId: rea, otherId: bob, action: 'accept' });
+    /** Counts Rea's connections as Ann sees them. */
+    const count = () =>
+      countOfUserHandler.handle(
+        { projectId, caller: { userId: ann }, params: { userId: rea } } as never,
+        { store } as AppContext,
+      );
+
+    beforeEach(async () => {
+      [ann, bob, rea] = [randomUUID(), randomUUID(), randomUUID()];
+      await store.profiles.keep({ seq: 1, user: unknownUser(projectId, rea, new Date(0)) });
+      const at = new Date();
+      await connectAt(store, { projectId, userId: rea, otherId: randomUUID(), at });
+      const app = { store, relay: { kick: () => {} } as Relay };
+      await block(app, { projectId, blockerId: ann, blockedId: bob });
+      await perform(store, { projectId, userId: bob, otherId: rea, action: 'request' });
+    });
+
+    it('is not counted while it is being settled', async () => {
+      const { held, release } = holdRow('entries', rea);
+      const accepting = accept();
+      await held;
+      expect(await count().finally(release)).toEqual({ count: 1 });
+      await accepting;
+      expect(await count()).toEqual({ count: 1 });
+    });
+
+    it('is not counted if it is made during the count', async () => {
+      const totals = store.totals.bind(store);
+      vi.spyOn(store, 'totals').mockImplementationOnce(async (...of) => {
+        await accept();
+        return totals(...of);
+      });
+      expect(await count()).toEqual({ count: 1 });
+    });
   });
 
   describe('who reads the totals of one whom a hundred ask at once', () => {

@@ -107,10 +107,15 @@ export class ConnectionStore {
     });
   }
 
-  /** The stored pairs of a user with the given other users. */
-  async pairsWith(projectId: string, userId: string, otherIds: readonly string[]): Promise<Pair[]> {
+  /** The stored pairs of a user with the given other users. With `settled`, later reads of totals count these pairs. */
+  async pairsWith(
+    projectId: string,
+    userId: string,
+    otherIds: readonly string[],
+    how: { settled?: boolean } = {},
+  ): Promise<Pair[]> {
     const ids = otherIds.map((otherId) => pairId(strangers(projectId, userId, otherId)));
-    return [...(await this.#documents.get(pairs, ids)).values()].map(pairOf);
+    return [...(await this.#documents.get(pairs, ids, how)).values()].map(pairOf);
   }
 
   /**
