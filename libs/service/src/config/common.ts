@@ -1,7 +1,6 @@
 import { flag, wholeNumber } from '@kith/base/config';
 import type { StoreConfig } from '@kith/store';
 import { z } from 'zod';
-import { longestSocketPath } from '../http/local-socket.ts';
 import { operationsAtOnce } from '../operations/admission.ts';
 
 /** What every process reads from its environment. The README's table is made from the descriptions. */
@@ -95,6 +94,9 @@ export const secretConfig = z.object({
       'other secrets that open and verify, too, while `KITH_SECRET` is being changed, separated by commas',
     ),
 });
+
+/** Longest path of a Unix socket, in bytes. Linux allows 107, other systems allow less. */
+export const longestSocketPath = 103;
 
 /** What a service needs to receive or send bytes over HTTP. */
 export const httpConfig = z.object({

@@ -6,9 +6,9 @@ import { platform, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createLogger, Metrics, readConfig, Secrets } from '@kith/base';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { httpConfig } from '../config/common.ts';
+import { httpConfig, longestSocketPath } from '../config/common.ts';
 import { serveHttp } from './http-intake.ts';
-import { longestSocketPath, socketOf, socketPath } from './local-socket.ts';
+import { socketOf, socketPath } from './local-socket.ts';
 
 const options = {
   ...{ host: '127.0.0.1', port: 0, secrets: new Secrets('a secret of at least 32 characters') },

@@ -1,9 +1,6 @@
 import { rm } from 'node:fs/promises';
 import { connect } from 'node:net';
 
-/** Longest path of a Unix socket, in bytes. Linux allows 107, other systems allow less. */
-export const longestSocketPath = 103;
-
 /** How Node is told of a Unix socket: by the path of its file, or, for `@name` on Linux, by a name that is no file. */
 export function socketPath(socket: string): string {
   return socket.startsWith('@') ? `\0${socket.slice(1)}` : socket;
