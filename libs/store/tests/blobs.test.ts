@@ -1,8 +1,9 @@
 // Starts at most 0 platforms and 2 processes.
 import { randomBytes } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
-import { type Blobs, openBlobs } from '@kith/store/blobs';
+import { type Blobs, bucketName, copyBlobs, openBlobs } from '@kith/store/blobs';
 import { availableBlobHomes, type BlobHome, createBlobHome, waitFor } from '@kith/testing';
+import { MongoClient } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 const mebibyte = 1024 * 1024;
@@ -131,6 +132,41 @@ describe.each(availableBlobHomes())('bytes in %s', (kind) => {
     );
     expect(await keys('many/')).toEqual(all.toSorted());
     expect(await keys('gone/')).toEqual([]);
+  });
+
+  it('lists what is left while blobs are removed', async () => {
+    for (const name of ['1', '2', '3']) await blobs.put(`going/a/${name}`, pieces(randomBytes(10)));
+    const listed = blobs.list('going/')[Symbol.asyncIterator]();
+    expect((await listed.next()).value).toMatchObject({ size: 10 });
+    await blobs.removeAll('going/');
+    while (!(await listed.next()).done);
+    expect(await keys('going/')).toEqual([]);
+  });
+
+  it('copies a blob that is removed while it is read whole or not at all', async () => {
+    await using target = await createBlobHome('folder');
+    const copies = await openBlobs(target.config);
+    const size = 300_000;
+    await blobs.put('going/one/a', pieces(randomBytes(size)));
+    const read = async (key: string) => {
+      const bytes = await blobs.read(key);
+      await blobs.removeAll('going/one/');
+      return bytes;
+    };
+    expect(await copyBlobs({ list: () => blobs.list('going/one/'), read }, copies)).toBe(1);
+    for await (const copied of copies.list()) expect(copied).toEqual({ key: 'going/one/a', size });
+  });
+
+  it.runIf(kind === 'gridfs')('reads no blob whose last chunk is missing as if it were whole', async () => {
+    const { url, database } = home.config as { url: string; database: string };
+    await using ending = new AsyncDisposableStack();
+    const client = ending.adopt(new MongoClient(url), (one) => one.close());
+    const db = client.db(database);
+    await blobs.put('cut/one', pieces(randomBytes(300_000)));
+    const file = await db.collection(`${bucketName}.files`).findOne({ filename: 'cut/one' });
+    await db.collection(`${bucketName}.chunks`).deleteOne({ files_id: file!._id, n: 1 });
+    await expect(read('cut/one')).rejects.toThrow('lacks its last');
+    await blobs.removeAll('cut/');
   });
 
   it('takes no key that leads out of its place', async () => {

@@ -13,6 +13,15 @@ export interface BlobEntry {
   size: number;
 }
 
+/** Thrown to a reader if a blob is removed before the reader has all of it. */
+export class BlobRemoved extends Error {
+  override name = 'BlobRemoved';
+
+  constructor(key: string, options?: ErrorOptions) {
+    super(`The blob ${key} was removed while it was read.`, options);
+  }
+}
+
 /**
  * Where the bytes of files are stored: in a folder, in GridFS, or in an S3-compatible store (docs/adr/0045). A key is a path of
  * segments of `[A-Za-z0-9._-]`, divided by `/`. What is stored under a key is never changed, only removed.
@@ -27,12 +36,12 @@ export interface Blobs {
   /**
    * The bytes, or a part of them, at the reader's pace. `undefined` if nothing is stored under this key. A chunk is valid until
    * the reader asks for the next chunk, which may use the same memory. Always iterate the result: otherwise the open file or
-   * connection behind it is never closed.
+   * connection behind it is never closed. If the blob is removed meanwhile, the reader gets all of it or `BlobRemoved`.
    */
   read(key: string, range?: ByteRange): Promise<AsyncIterable<Uint8Array> | undefined>;
   /** Removes all blobs whose keys begin with `prefix`, which ends with `/`. If there are none, this is no error. */
   removeAll(prefix: string): Promise<void>;
-  /** All blobs whose keys begin with `prefix`, in no particular order. */
+  /** All blobs whose keys begin with `prefix`, in no particular order. Blobs that are removed meanwhile may be missing. */
   list(prefix?: string): AsyncIterable<BlobEntry>;
   /** Removes incomplete blobs that are older than `ms`. Processes that died have left them. */
   sweep(ms: number): Promise<void>;

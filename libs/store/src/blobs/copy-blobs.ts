@@ -1,4 +1,4 @@
-import type { Blobs } from './blobs.ts';
+import { BlobRemoved, type Blobs } from './blobs.ts';
 
 /** Number of copies that are made at the same time. */
 const atOnce = 4;
@@ -7,14 +7,21 @@ const atOnce = 4;
  * Copies all blobs to another store, except blobs that the other store already has with the same size. A blob that is removed
  * meanwhile is not copied. Resolves to the number of blobs in `from`.
  */
-export async function copyBlobs(from: Blobs, to: Blobs, progress?: (count: number) => void): Promise<number> {
+export async function copyBlobs(
+  from: Pick<Blobs, 'list' | 'read'>,
+  to: Pick<Blobs, 'list' | 'put'>,
+  progress?: (count: number) => void,
+): Promise<number> {
   const there = new Map<string, number>();
   for await (const { key, size } of to.list()) there.set(key, size);
   let count = 0;
   const running = new Set<Promise<void>>();
   const copy = async (key: string) => {
     const bytes = await from.read(key);
-    if (bytes) await to.put(key, bytes);
+    if (!bytes) return;
+    await to.put(key, bytes).catch((error: unknown) => {
+      if (!(error instanceof BlobRemoved)) throw error;
+    });
   };
   for await (const { key, size } of from.list()) {
     count++;

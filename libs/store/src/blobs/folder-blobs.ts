@@ -208,7 +208,13 @@ async function* entriesBelow(folder: string, prefix: string): AsyncGenerator<Blo
     if (entry.name.startsWith('.')) continue;
     const path = join(folder, entry.name);
     if (entry.isDirectory()) yield* entriesBelow(path, `${prefix}${entry.name}/`);
-    else yield { key: `${prefix}${entry.name}`, size: (await stat(path)).size };
+    else {
+      // The file may have been removed since the folder was read.
+      const found = await stat(path).catch((error: unknown) => {
+        if (!isMissing(error)) throw error;
+      });
+      if (found) yield { key: `${prefix}${entry.name}`, size: found.size };
+    }
   }
 }
 

@@ -1,8 +1,8 @@
-import type { Writable } from 'node:stream';
+import { type Readable, Transform, type Writable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import { type Db, GridFSBucket, MongoClient, type ObjectId } from 'mongodb';
 import '../drivers/mongo-driver.ts';
-import { type BlobEntry, type Blobs, type ByteRange, bucketName, checkKey } from './blobs.ts';
+import { type BlobEntry, BlobRemoved, type Blobs, type ByteRange, bucketName, checkKey } from './blobs.ts';
 import { eachChunk } from './each-chunk.ts';
 
 /** Size of one chunk, in bytes. If a range of bytes is read, up to this many bytes before it and after it are read too. */
@@ -86,7 +86,36 @@ export class GridFsBlobs implements Blobs {
     if (!file) return undefined;
     // For GridFS the end is exclusive.
     const part = range && { start: range.start, end: Math.min(range.end + 1, file.length) };
-    return this.#bucket.openDownloadStream(file._id, part);
+    return this.#bytesOf(file, part);
+  }
+
+  /** The bytes of a file. They end with an error if a chunk is missing, even the last one: for the driver this is no error. */
+  #bytesOf({ _id, filename, length }: File, part?: { start: number; end: number }): Readable {
+    let left = part ? part.end - part.start : length;
+    const source = this.#bucket.openDownloadStream(_id, part);
+    const reasonFor = async (error: Error) => {
+      const isThere = await this.#files.findOne({ _id }, { projection: { _id: 1 } });
+      return isThere ? error : new BlobRemoved(filename, { cause: error });
+    };
+    const bytes = new Transform({
+      transform(chunk: Uint8Array, _, done) {
+        left -= chunk.length;
+        done(null, chunk);
+      },
+      flush(done) {
+        if (left <= 0) return done();
+        reasonFor(new Error(`The blob ${filename} lacks its last ${left} bytes.`)).then(done, done);
+      },
+      destroy(error, done) {
+        source.destroy();
+        done(error);
+      },
+    });
+    // The reading begins before anybody listens. A reader that comes later still gets the error.
+    bytes.on('error', () => undefined);
+    const fail = (error: Error) => void bytes.destroy(error);
+    source.once('error', (error) => void reasonFor(error).then(fail, fail));
+    return source.pipe(bytes);
   }
 
   async removeAll(prefix: string): Promise<void> {

@@ -1,6 +1,6 @@
 import { createReadStream, createWriteStream, existsSync } from 'node:fs';
 import { mkdtemp, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import { StartError } from '@kith/base';
@@ -12,7 +12,7 @@ import {
   sealBytes,
   unpackEntries,
 } from '@kith/store/backup';
-import { type BlobsConfig, openBlobs } from '@kith/store/blobs';
+import { BlobRemoved, type Blobs, type BlobsConfig, openBlobs } from '@kith/store/blobs';
 import { type BackupManifest, manifestFile, readManifest } from '../../forms/backup-manifest.ts';
 import { dataFolder } from '../../forms/data-folder.ts';
 import { filesIn } from '../../forms/files-of.ts';
@@ -21,6 +21,8 @@ import { dataFiles } from '../move/state.ts';
 import { sealedFile } from './sealed-file.ts';
 
 const blobsBelow = 'files/';
+/** Below this are the folders of files that were removed while their bytes were sealed. */
+const removedBelow = 'removed/';
 const names: readonly string[] = [secretFile, ...dataFiles.map((name) => `${name}.sqlite`)];
 
 /** Whether a folder holds a backup that has not been opened yet. */
@@ -55,11 +57,7 @@ export async function writeSealed(of: {
       const from = join(of.work, name);
       if (existsSync(from)) yield { path: name, bytes: createReadStream(from) };
     }
-    for await (const { key } of blobs.list()) {
-      const bytes = await blobs.read(key);
-      // A file that was removed in the meantime is not in the backup.
-      if (bytes) yield { path: `${blobsBelow}${key}`, bytes };
-    }
+    yield* blobEntries(blobs);
   };
   try {
     const target = createWriteStream(path, { flags: 'wx', mode: 0o600 });
@@ -69,6 +67,28 @@ export async function writeSealed(of: {
   }
   flush(path);
 }
+
+/** The bytes of all files as entries. A file that was removed in the meantime is not in the backup. */
+export async function* blobEntries(blobs: Pick<Blobs, 'list' | 'read'>): AsyncGenerator<PackedEntry> {
+  for await (const { key } of blobs.list()) {
+    const bytes = await blobs.read(key);
+    if (!bytes) continue;
+    let isRemoved = false;
+    const begun = async function* () {
+      try {
+        yield* bytes;
+      } catch (error) {
+        if (!(error instanceof BlobRemoved)) throw error;
+        isRemoved = true;
+      }
+    };
+    yield { path: `${blobsBelow}${key}`, bytes: begun() };
+    // The begun entry cannot be taken back. So another entry says that the file is not there.
+    if (isRemoved) yield { path: `${removedBelow}${dirname(key)}`, bytes: nothing() };
+  }
+}
+
+async function* nothing(): AsyncGenerator<Uint8Array> {}
 
 /** The manifest of a sealed backup. Throws `StartError` if the passphrase is wrong. */
 export async function readSealedManifest(
@@ -92,6 +112,7 @@ export async function openSealed(from: string, to: string, passphrase: string): 
       if (path === manifestFile) manifest = await buffer(bytes);
       else if (names.includes(path)) await writeFile(join(to, path), bytes, { mode: 0o600, flush: true });
       else if (path.startsWith(blobsBelow)) await blobs.put(path.slice(blobsBelow.length), bytes);
+      else if (path.startsWith(removedBelow)) await blobs.removeAll(`${path.slice(removedBelow.length)}/`);
     }
   } finally {
     await blobs.close();

@@ -1,0 +1,46 @@
+import { createWriteStream } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { type PackedEntry, packEntries, sealBytes } from '@kith/store/backup';
+import { BlobRemoved, type Blobs, openBlobs } from '@kith/store/blobs';
+import { expect, it, onTestFinished } from 'vitest';
+import { filesIn } from '../../forms/files-of.ts';
+import { blobEntries, openSealed } from './sealed.ts';
+import { sealedFile } from './sealed-file.ts';
+
+it('a file that is removed while it is sealed is not in the backup, and the others are', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'kith-sealed-'));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  const removed = ['p/u/1/original.bytes', 'p/u/1/small'];
+  const kept = ['p/u/2/original.bytes', 'p/u/3/original.bytes'];
+  const source: Pick<Blobs, 'list' | 'read'> = {
+    async *list() {
+      for (const key of [kept[0]!, ...removed, kept[1]!]) yield { key, size: 6 };
+    },
+    async read(key) {
+      // The file has two blobs. One is removed while it is read, and the other before.
+      if (key === removed[1]) return undefined;
+      return (async function* () {
+        yield Buffer.from('abc');
+        if (removed.includes(key)) throw new BlobRemoved(key);
+        yield Buffer.from('def');
+      })();
+    },
+  };
+  const entries = async function* (): AsyncGenerator<PackedEntry> {
+    const text = async function* () {
+      yield Buffer.from('{}');
+    };
+    yield { path: 'backup.json', bytes: text() };
+    yield* blobEntries(source);
+  };
+  const passphrase = 'a passphrase of this suite';
+  await pipeline(sealBytes(packEntries(entries()), passphrase), createWriteStream(join(folder, sealedFile)));
+  await openSealed(folder, folder, passphrase);
+  const opened = await openBlobs(filesIn(folder));
+  const listed: Record<string, number> = {};
+  for await (const { key, size } of opened.list()) listed[key] = size;
+  expect(listed).toEqual(Object.fromEntries(kept.map((key) => [key, 6])));
+});
