@@ -18,6 +18,7 @@ import type { PlatformConfig } from './config.ts';
 import type { OpenDataFolder } from './data-folder.ts';
 import { checkInstallation } from './installation.ts';
 import { withSecret } from './installation-secret.ts';
+import { keptInFolder } from './kept-in-folder.ts';
 import { noteLostChanges } from './lost-changes.ts';
 
 /** A running platform, with its HTTP address and a way to end it. */
@@ -82,10 +83,11 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedP
     bus = observedBus(own, { metrics, system: 'in_process' });
     const operationsAtOnce = config.OPERATIONS_AT_ONCE;
     const runtime = { bus, log, metrics, nodeEnv: config.NODE_ENV, operationsAtOnce };
-    const settings = withSecret(folder, config);
-    const secrets = secretsOf(settings);
     const backup = readManifest(folder);
     const isSilent = backup !== undefined && backup.adoptedAt === undefined;
+    // A copy is often started in the environment of the platform itself, and must not change anything of that platform.
+    const settings = withSecret(folder, isSilent ? keptInFolder(config) : config);
+    const secrets = secretsOf(settings);
     const upstreams: Record<string, string> = {};
     for (const manifest of services) {
       const file = folder.file(`${manifest.name}.sqlite`);
