@@ -1,15 +1,24 @@
 // Starts at most 0 platforms and 0 processes.
 import { existsSync } from 'node:fs';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { caller } from '@kith/platform';
 import { openBlobs } from '@kith/store/blobs';
-import { createPeople, createUploads, type TestUser, waitFor } from '@kith/testing';
+import {
+  availableEngines,
+  createPeople,
+  createUploads,
+  eraseEngines,
+  startEngines,
+  type TestUser,
+  uniquePrefix,
+  waitFor,
+} from '@kith/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runKith } from './support/command.ts';
-import { operatorToken, startInFolder } from './support/moved-installation.ts';
+import { movedSecret, operatorToken, startInFolder } from './support/moved-installation.ts';
 
 describe('a backup of a platform whose files lie elsewhere', () => {
   let root: string;
@@ -60,4 +69,50 @@ describe('a backup of a platform whose files lie elsewhere', () => {
     expect(existsSync(pathOf('erasures.jsonl'))).toBe(false);
     expect(await readFile(join(pathOf('copy'), 'erasures.jsonl'), 'utf8')).toContain(leaver.id);
   });
+
+  it('is not made without the files', async () => {
+    const url = pathToFileURL(pathOf('empty')).href;
+    const sealed = { KITH_BACKUP_PASSPHRASE: 'a passphrase of this suite' };
+    for (const env of [{}, { STORAGE_URL: url }, sealed, { ...sealed, STORAGE_URL: url }]) {
+      const refused = await backUp('without', env);
+      expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('set STORAGE_URL as the')]);
+    }
+    expect((await readdir(root)).filter((name) => name.startsWith('without'))).toEqual([]);
+    const anonymous = await runKith(['backup', pathOf('anonymous'), '--anonymise'], {
+      KITH_DATA: pathOf('data'),
+    });
+    expect(anonymous.code).toBe(0);
+  });
+
+  it('is made if only some files are missing, which may have been deleted meanwhile, and warns', async () => {
+    const half = pathOf('half');
+    await cp(pathOf('bucket'), half, { recursive: true });
+    await rm(join(half, leaver.projectId, leaver.id), { recursive: true });
+    const made = await backUp('some', { STORAGE_URL: pathToFileURL(half).href });
+    expect([made.code, made.stderr]).toEqual([
+      0,
+      expect.stringContaining('warning: of 2 files, the bytes of 1 are not in'),
+    ]);
+  });
+
+  it.runIf(availableEngines().includes('containers'))(
+    'is not made without the files of databases',
+    async () => {
+      await using engines = await startEngines();
+      const prefix = uniquePrefix();
+      await using ending = new AsyncDisposableStack();
+      ending.defer(() => eraseEngines(engines, prefix));
+      const env = {
+        ...{ MONGODB_URL: engines.mongodbUrl, NATS_URL: engines.natsUrl, KITH_PREFIX: prefix },
+        KITH_SECRET: movedSecret,
+      };
+      expect((await backUp('whole')).code).toBe(0);
+      const restored = await runKith(['restore', pathOf('whole')], { ...env, ...elsewhere() });
+      expect([restored.code, restored.stderr]).toEqual([0, expect.stringContaining('the data is moved')]);
+      const refused = await runKith(['backup', pathOf('of-databases')], env);
+      expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('are not in GridFS; set')]);
+      const made = await runKith(['backup', pathOf('of-databases')], { ...env, ...elsewhere() });
+      expect([made.code, made.stderr]).toEqual([0, expect.stringContaining('files: 2')]);
+    },
+  );
 });

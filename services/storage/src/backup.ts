@@ -1,4 +1,5 @@
 import type { ServiceBackup } from '@kith/store/backup';
+import { bytesIdOf, filePrefix } from './file.ts';
 import { accounts, declared, files, usage } from './store/collections.ts';
 import { accountId, accountOwner, fileRange, placedFile, usageId } from './store/place.ts';
 
@@ -14,6 +15,13 @@ export const storageBackup: ServiceBackup = {
       add: ({ id, doc }) => ({ id: usageId(placedFile(id).projectId), add: { files: 1, bytes: doc.bytes } }),
     },
   ],
+  bytes: {
+    rows: files,
+    below({ id: place, doc: { bytesId } }) {
+      const { id, ...owner } = placedFile(place);
+      return filePrefix({ ...owner, id: bytesIdOf({ id, bytesId }) });
+    },
+  },
   standing: ({ projectId, aggregate }, copied) => ({
     seq: copied.find(accounts, accountId({ projectId, userId: aggregate.id }))?.seq,
   }),

@@ -46,6 +46,8 @@ export interface ServiceBackup {
    * this service. The backup reads these collections first, before both services.
    */
   early?: readonly AnyCollection[];
+  /** Rows whose bytes are in the store of files. `below` returns the prefix of the keys of a row's bytes. */
+  bytes?: { rows: AnyCollection; below(row: AnyStored): string };
   /** What is sealed under KITH_SECRET, and how to reseal it. */
   sealed?: readonly Sealed[];
   standing(event: EventEnvelope, copied: Copied): Standing;

@@ -19,6 +19,7 @@ import { type Count, tableOfCounts } from '../counts.ts';
 import { resolvePath } from '../data-folder.ts';
 import { dataFiles } from '../move/state.ts';
 import { version } from '../version.ts';
+import { checkFiles } from './check-files.ts';
 import { backupConfig } from './config.ts';
 import { countDocuments } from './count-documents.ts';
 import { givenPassphrase } from './passphrase.ts';
@@ -81,6 +82,7 @@ async function write(
   const settings = config.MONGODB_URL
     ? await backUpDatabases(config, fileOf, progress)
     : await backUpFolder(config.KITH_DATA, config, fileOf, progress);
+  if (!isAnonymised) await checkFiles(fileOf, filesOf(config), progress);
   // The bytes of the users' files are copied after the records of the files. If a file is stored in between, it is not in the
   // backup. If a file is removed in between, the backup has the file's record but not its bytes.
   if (isSealed) await resealForBackup(folder, secretsIn(config));

@@ -1,0 +1,61 @@
+import { DatabaseSync } from 'node:sqlite';
+import { StartError } from '@kith/base';
+import { type Blobs, type BlobsConfig, openBlobs } from '@kith/store/blobs';
+import { serviceBackups } from '../../services.ts';
+
+/** Maximum number of files that are looked up. */
+const most = 100;
+
+/**
+ * Looks for the bytes of files that the copied databases name. If there are many files, looks for some that are spread over all of
+ * them. Throws `StartError` if nothing is found, because then the platform keeps its files in another place. A file may have been
+ * deleted since the databases were copied. So if only some are missing, this only warns.
+ */
+export async function checkFiles(
+  fileOf: (service: string) => string,
+  place: BlobsConfig,
+  progress: (line: string) => void,
+): Promise<void> {
+  const blobs = await openBlobs(place);
+  try {
+    const prefixes = serviceBackups.flatMap((service) => someFiles(service, fileOf(service.service)));
+    let missing = 0;
+    for (const prefix of prefixes) if (!(await hasAny(blobs, prefix))) missing += 1;
+    if (missing === 0) return;
+    if (missing === prefixes.length) {
+      throw new StartError(
+        `The platform has files, but their bytes are not in ${nameOf(place)}; set STORAGE_URL as the platform sets it.`,
+      );
+    }
+    progress(
+      `warning: of ${prefixes.length} files, the bytes of ${missing} are not in ${nameOf(place)}; unless they were deleted meanwhile, check STORAGE_URL`,
+    );
+  } finally {
+    await blobs.close();
+  }
+}
+
+/** The prefixes of the keys of some files' bytes. */
+function someFiles({ bytes }: (typeof serviceBackups)[number], file: string): string[] {
+  if (!bytes) return [];
+  // The database is not opened read-only, because SQLite would then leave extra files beside it.
+  using db = new DatabaseSync(file);
+  const table = `"${bytes.rows.name}"`;
+  const count = Number(db.prepare(`SELECT count(*) AS n FROM ${table}`).get()?.n);
+  const every = db.prepare(
+    `SELECT id, doc FROM ${table} WHERE id IN
+       (SELECT id FROM (SELECT id, row_number() OVER (ORDER BY id) AS at FROM ${table}) WHERE at % ? = 0)`,
+  );
+  const rows = every.all(Math.max(1, Math.ceil(count / most)));
+  return rows.map(({ id, doc }) => bytes.below({ id: String(id), doc: JSON.parse(String(doc)) }));
+}
+
+async function hasAny(blobs: Blobs, prefix: string): Promise<boolean> {
+  for await (const _ of blobs.list(prefix)) return true;
+  return false;
+}
+
+function nameOf(place: BlobsConfig): string {
+  if (place.kind === 'folder') return place.folder;
+  return place.kind === 's3' ? 'the bucket' : 'GridFS';
+}
