@@ -16,8 +16,8 @@ export interface Said {
 /** A running `kith`. */
 export interface Running {
   ended: Promise<Said>;
-  /** Sends SIGKILL. */
-  kill(): void;
+  /** Sends a signal, SIGKILL by default. */
+  kill(signal?: NodeJS.Signals): void;
 }
 
 /** Starts `kith` as a process of its own. Each time stderr grows, it calls `hear` with the whole stderr so far. */
@@ -40,7 +40,7 @@ export function startKith(
   });
   return {
     ended: new Promise((resolve) => child.once('close', (code) => resolve({ ...said, code }))),
-    kill: () => void child.kill('SIGKILL'),
+    kill: (signal = 'SIGKILL') => void child.kill(signal),
   };
 }
 

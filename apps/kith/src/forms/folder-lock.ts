@@ -32,7 +32,8 @@ function makeWithParents(path: string): void {
   }
 }
 
-const lockFile = 'lock';
+/** The file of a folder by which the folder is locked. */
+export const lockFile = 'lock';
 /** How long to wait for the lock, in ms. A command that checks whether the folder is locked holds the lock for a moment. */
 const patienceMs = 250;
 

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { createLogger, readConfig, type Secrets, StartError } from '@kith/base';
 import { Passwords } from '@kith/identity';
 import { secretsOf } from '@kith/service';
@@ -22,6 +22,7 @@ import { version } from '../version.ts';
 import { checkFiles } from './check-files.ts';
 import { backupConfig } from './config.ts';
 import { countDocuments } from './count-documents.ts';
+import { inHeldFolder, removeLeft } from './held-folder.ts';
 import { givenPassphrase } from './passphrase.ts';
 import { resealForBackup } from './reseal.ts';
 import { makeWork, writeSealed } from './sealed.ts';
@@ -42,8 +43,11 @@ export async function runBackup(given: Given, { env, progress }: Surroundings): 
   // An anonymous backup holds nobody's data.
   const passphrase = isAnonymised ? undefined : givenPassphrase(given, env);
   const how = { config, isAnonymised, progress };
+  removeLeft(dirname(folder), (name) => name.endsWith('.partial'), progress);
   const made = await whole(folder, (partial) =>
-    passphrase === undefined ? write(partial, how) : writeSealedFolder(partial, passphrase, how),
+    inHeldFolder(partial, () =>
+      passphrase === undefined ? write(partial, how) : writeSealedFolder(partial, passphrase, how),
+    ),
   );
   progress(`the backup is in ${folder}`);
   return { value: { folder, ...made }, text: tableOfCounts(made.counts) };
@@ -62,11 +66,13 @@ interface How {
  * data gets to a disk.
  */
 async function writeSealedFolder(folder: string, passphrase: string, how: How) {
-  const work = await makeWork(how.config.KITH_BACKUP_WORK);
+  const work = await makeWork(how.config.KITH_BACKUP_WORK, how.progress);
   try {
-    const made = await write(work, { ...how, isSealed: true });
-    await writeSealed({ work, files: filesOf(how.config), to: folder, passphrase });
-    return made;
+    return await inHeldFolder(work, async () => {
+      const made = await write(work, { ...how, isSealed: true });
+      await writeSealed({ work, files: filesOf(how.config), to: folder, passphrase });
+      return made;
+    });
   } finally {
     await rm(work, { recursive: true, force: true });
   }

@@ -18,8 +18,10 @@ import { dataFolder } from '../../forms/data-folder.ts';
 import { filesIn } from '../../forms/files-of.ts';
 import { secretFile } from '../../forms/installation-secret.ts';
 import { dataFiles } from '../move/state.ts';
+import { removeLeft } from './held-folder.ts';
 import { sealedFile } from './sealed-file.ts';
 
+const workPrefix = 'kith-backup-';
 const blobsBelow = 'files/';
 /** Below this are the folders of files that were removed while their bytes were sealed. */
 const removedBelow = 'removed/';
@@ -30,10 +32,14 @@ export function isSealed(folder: string): boolean {
   return existsSync(join(folder, sealedFile)) && !existsSync(join(folder, manifestFile));
 }
 
-/** Makes a new folder, in memory or in an encrypted folder, for data that must not get to a disk unsealed. Throws `StartError`. */
-export async function makeWork(below: string): Promise<string> {
+/**
+ * Makes a new folder, in memory or in an encrypted folder, for data that must not get to a disk unsealed. First removes such folders
+ * that killed processes have left. Throws `StartError`.
+ */
+export async function makeWork(below: string, progress: (line: string) => void): Promise<string> {
   try {
-    return await mkdtemp(join(below, 'kith-backup-'));
+    removeLeft(below, (name) => name.startsWith(workPrefix), progress);
+    return await mkdtemp(join(below, workPrefix));
   } catch (error) {
     throw new StartError(
       `KITH_BACKUP_WORK: ${below} cannot be used; name a folder in memory, or an encrypted one, that holds the databases.`,

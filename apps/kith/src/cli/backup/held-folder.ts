@@ -1,0 +1,87 @@
+import { existsSync, lstatSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { constants } from 'node:os';
+import { join } from 'node:path';
+import { isLocked, lockFile, lockFolder } from '../../forms/folder-lock.ts';
+
+/** Marks a folder that is worth nothing once the process that works in it has died. */
+const marker = 'unfinished';
+const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+
+/**
+ * Does some work in a folder that nobody may find later: until it is sealed or whole, its data is only half protected. If a signal
+ * ends this process, the folder is removed first. If the process is killed, `removeLeft` can tell that nobody works in the folder.
+ */
+export async function inHeldFolder<T>(path: string, work: () => Promise<T>): Promise<T> {
+  // The operating system unlocks the folder when the process dies. A process id would say less: containers that share a folder
+  // do not see each other's processes.
+  const lock = lockFolder(path, () => 'Another backup');
+  writeFileSync(join(path, marker), '', { mode: 0o600 });
+  const forget = removeAtSignal(path);
+  try {
+    return await work();
+  } finally {
+    forget();
+    rmSync(join(path, marker), { force: true });
+    lock.close();
+    rmSync(join(path, lockFile), { force: true });
+  }
+}
+
+/** Removes the folders of dead processes among the folders in `above` with such a name. Other folders with such a name stay. */
+export function removeLeft(
+  above: string,
+  isNamed: (name: string) => boolean,
+  progress: (line: string) => void,
+): void {
+  if (!existsSync(above)) return;
+  for (const name of readdirSync(above)) {
+    const path = join(above, name);
+    if (!isNamed(name) || !isLeft(path)) continue;
+    removeFolder(path);
+    progress(`removed ${path}, which an interrupted backup has left`);
+  }
+}
+
+function isLeft(path: string): boolean {
+  const isMarked = () => existsSync(join(path, marker));
+  try {
+    const found = lstatSync(path);
+    // Everybody can make folders in /dev/shm. Opening another user's files could hang, or do harm.
+    if (!found.isDirectory() || found.uid !== (process.getuid?.() ?? found.uid)) return false;
+    // A process marks its folder after it has locked it, and takes the mark away before it unlocks it. So if the folder is marked,
+    // then unlocked, and then still marked, its process is dead.
+    return isMarked() && !isLocked(path) && isMarked();
+  } catch {
+    // The folder is gone meanwhile, or cannot be read.
+    return false;
+  }
+}
+
+/** Removes the marker last. So if this is interrupted, the rest of the folder can still be removed later. */
+function removeFolder(path: string): void {
+  const options = { recursive: true, force: true, maxRetries: 3 } as const;
+  for (const name of readdirSync(path)) if (name !== marker) rmSync(join(path, name), options);
+  rmSync(path, options);
+}
+
+/** Removes a folder if a signal ends this process. Returns a function after which the signal leaves the folder alone. */
+function removeAtSignal(path: string): () => void {
+  const end = (signal: (typeof signals)[number]) => {
+    forget();
+    try {
+      removeFolder(path);
+    } catch {
+      // A call that is under way may still write to the folder. The next backup removes what is left.
+    }
+    // Another folder may have to be removed first.
+    if (process.listenerCount(signal) > 0) return;
+    process.kill(process.pid, signal);
+    // The first process of a container survives its own signal.
+    process.exit(128 + constants.signals[signal]);
+  };
+  const forget = () => {
+    for (const signal of signals) process.off(signal, end);
+  };
+  for (const signal of signals) process.on(signal, end);
+  return forget;
+}

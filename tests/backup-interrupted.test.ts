@@ -1,0 +1,87 @@
+// Starts at most 0 platforms and 10 processes.
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { waitFor } from '@kith/testing';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type Running, runKith, startKith } from './support/command.ts';
+import { makeSmall, movedSecret } from './support/moved-installation.ts';
+
+describe('a backup that is interrupted', () => {
+  let root: string;
+  const pathOf = (...names: string[]) => join(root, ...names);
+  const envOf = (data: string) => ({
+    ...{ KITH_DATA: pathOf(data), KITH_BACKUP_WORK: pathOf('work'), KITH_SECRET: movedSecret },
+    KITH_BACKUP_PASSPHRASE: 'a passphrase of this suite',
+  });
+  const left = async () => [await readdir(pathOf('work')), (await readdir(pathOf('backups'))).toSorted()];
+
+  beforeEach(async () => {
+    root = await mkdtemp(join(tmpdir(), 'kith-interrupted-'));
+    for (const name of ['work', 'backups']) await mkdir(pathOf(name));
+    await makeSmall(pathOf('data'));
+    // Opening a pipe waits for a writer. So a backup of this folder never ends.
+    await mkdir(pathOf('data', 'files'), { recursive: true });
+    await promisify(execFile)('mkfifo', [pathOf('data', 'files', 'pipe')]);
+  });
+  afterEach(() => rm(root, { recursive: true, force: true }));
+
+  /** Starts a backup that never ends, and waits until its unsealed databases are complete. */
+  const begin = async (name: string): Promise<{ running: Running; work: string }> => {
+    const before = await readdir(pathOf('work'));
+    const running = startKith(['backup', pathOf('backups', name)], envOf('data'));
+    const work = await waitFor(
+      async () => {
+        const [own] = (await readdir(pathOf('work'))).filter((one) => !before.includes(one));
+        const paths = own ? [pathOf('work', own, 'backup.json'), pathOf('backups', `${name}.partial`)] : [];
+        return paths.length > 0 && paths.every((path) => existsSync(path)) && own;
+      },
+      { what: 'the copies of the databases', timeoutMs: 30_000 },
+    );
+    return { running, work };
+  };
+
+  it.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)(
+    'by %s leaves nothing',
+    async (signal) => {
+      const { running } = await begin('one');
+      running.kill(signal);
+      expect((await running.ended).code).toBeNull();
+      expect(await left()).toEqual([[], []]);
+    },
+    60_000,
+  );
+
+  it('by SIGKILL leaves folders that the next one removes, and no other', async () => {
+    const killed = await begin('killed');
+    killed.running.kill();
+    await killed.running.ended;
+    expect(await left()).toEqual([[killed.work], ['killed.partial']]);
+    const { running, work } = await begin('under-way');
+    try {
+      await mkdir(pathOf('backups', 'foreign.partial'));
+      await makeSmall(pathOf('other'));
+      const made = await runKith(['backup', pathOf('backups', 'next')], envOf('other'));
+      expect([made.code, made.stderr]).toEqual([0, expect.stringContaining('the backup is in')]);
+      expect(await left()).toEqual([[work], ['foreign.partial', 'next', 'under-way.partial']]);
+      expect(await readdir(pathOf('backups', 'next'))).toEqual(['backup.sealed']);
+    } finally {
+      running.kill();
+      await running.ended;
+    }
+  }, 60_000);
+
+  it('leaves no trace of the interruption in one that is not', async () => {
+    await makeSmall(pathOf('other'));
+    const open = { ...envOf('other'), KITH_BACKUP_PASSPHRASE: undefined };
+    expect((await runKith(['backup', pathOf('backups', 'open')], open)).code).toBe(0);
+    const names = await readdir(pathOf('backups', 'open'));
+    expect(names.filter((name) => name === 'lock' || name === 'unfinished')).toEqual([]);
+    const listeners = ['SIGINT', 'SIGTERM', 'SIGHUP'].map((signal) => process.listenerCount(signal));
+    expect((await runKith(['backup', pathOf('backups', 'again')], open)).code).toBe(0);
+    expect(['SIGINT', 'SIGTERM', 'SIGHUP'].map((signal) => process.listenerCount(signal))).toEqual(listeners);
+  });
+});
