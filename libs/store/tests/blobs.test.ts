@@ -8,6 +8,39 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 const mebibyte = 1024 * 1024;
 
+it('a copy that fails while the next blobs are listed is reported once all others have ended', async () => {
+  const keys = Array.from({ length: 4 }, (_, index) => `a/${index}`);
+  const ended: string[] = [];
+  const copied = copyBlobs(
+    {
+      async *list() {
+        for (const key of keys) {
+          yield { key, size: 1 };
+          // The copy of the first blob fails while this waits.
+          await new Promise(setImmediate);
+        }
+      },
+      read: async () =>
+        (async function* () {
+          yield Buffer.from('a');
+        })(),
+    },
+    {
+      async *list() {},
+      async put(key) {
+        if (key === keys[0]) throw new Error('The disk is full.');
+        await new Promise(setImmediate);
+        ended.push(key);
+        return 1;
+      },
+    },
+  );
+  await expect(copied).rejects.toThrow('The disk is full.');
+  const before = [...ended];
+  await new Promise(setImmediate);
+  expect(ended).toEqual(before);
+});
+
 describe.each(availableBlobHomes())('bytes in %s', (kind) => {
   let home: BlobHome;
   let blobs: Blobs;

@@ -16,6 +16,7 @@ export async function copyBlobs(
   for await (const { key, size } of to.list()) there.set(key, size);
   let count = 0;
   const running = new Set<Promise<void>>();
+  const failures: unknown[] = [];
   const copy = async (key: string) => {
     const bytes = await from.read(key);
     if (!bytes) return;
@@ -28,9 +29,14 @@ export async function copyBlobs(
     progress?.(count);
     if (there.get(key) === size) continue;
     if (running.size >= atOnce) await Promise.race(running);
-    const one: Promise<void> = copy(key).finally(() => running.delete(one));
+    if (failures.length > 0) break;
+    // A copy may fail at any time, for example while the next blobs are listed.
+    const one: Promise<void> = copy(key)
+      .catch((error: unknown) => void failures.push(error))
+      .finally(() => running.delete(one));
     running.add(one);
   }
   await Promise.all(running);
+  if (failures.length > 0) throw failures[0];
   return count;
 }
