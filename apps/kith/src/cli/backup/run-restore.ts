@@ -11,7 +11,7 @@ import { dataFolder, openDataFolder } from '../../forms/data-folder.ts';
 import { filesAt, filesIn } from '../../forms/files-of.ts';
 import { secretFile, withKnownSecret } from '../../forms/installation-secret.ts';
 import { type Given, type Result, type Surroundings, textOf, UsageError } from '../command.ts';
-import { copyFiles } from '../copy-files.ts';
+import { copyFiles, removeFiles } from '../copy-files.ts';
 import { type Count, tableOfCounts } from '../counts.ts';
 import { resolvePath } from '../data-folder.ts';
 import { moveData } from '../move/move.ts';
@@ -24,6 +24,7 @@ import { restoreConfig } from './config.ts';
 import { countDocuments } from './count-documents.ts';
 import { deleteAgain, eraseAgain, readErasures } from './erase-again.ts';
 import { passphraseFor } from './passphrase.ts';
+import { prepareFolder, replacedFolder } from './prepared-folder.ts';
 import { resealFolder } from './reseal.ts';
 import { isSealed, openSealed, readSealedManifest } from './sealed.ts';
 import { whole } from './whole.ts';
@@ -106,8 +107,15 @@ async function restoreDatabases(
   // The embedded form's log of events is not moved to the databases, and the new streams begin empty. So the consumers first read
   // this log to its end.
   const quiet = restoring.manifest.form === 'embedded';
-  if (!existsSync(path)) await whole(path, (partial) => prepare(restoring, partial, { quiet }));
-  await copyFiles(filesIn(path), filesAt({ url, prefix }, storageUrl), restoring.progress);
+  await prepareFolder(path, { ...restoring, prefix }, (partial) => prepare(restoring, partial, { quiet }));
+  const files = filesAt({ url, prefix }, storageUrl);
+  const older = replacedFolder(path);
+  if (existsSync(older)) {
+    // What an earlier run has copied of users who are erased by now.
+    await removeFiles({ before: filesIn(older), now: filesIn(path), from: files });
+    await rm(older, { recursive: true });
+  }
+  await copyFiles(filesIn(path), files, restoring.progress);
   const folder = openDataFolder(path);
   const settings = { KITH_SECRET: secret, KITH_SECRET_PREVIOUS: previous, NODE_ENV: 'production' } as const;
   await resealFolder(path, secretsOf(withKnownSecret(folder, settings)));

@@ -1,0 +1,69 @@
+import { hash } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { StartError } from '@kith/base';
+import type { ErasureNote } from '@kith/identity';
+import { isMoved } from '@kith/store/sqlite';
+import type { BackupManifest } from '../../forms/backup-manifest.ts';
+import { dataFolder } from '../../forms/data-folder.ts';
+import { readState, writeState } from '../move/state.ts';
+import { whole } from './whole.ts';
+
+/** What a folder is prepared from, without the backup's folder. */
+interface Inputs {
+  manifest: BackupManifest;
+  erased: readonly ErasureNote[];
+  /** The prefix of the databases. */
+  prefix: string;
+}
+
+const noteFile = 'restoring.json';
+
+/** A prepared folder that another one has replaced. Its files may have been copied to the target already. */
+export function replacedFolder(path: string): string {
+  return `${path}.older`;
+}
+
+/**
+ * Prepares the folder from which databases are filled. If a killed run has left such a folder, this one uses it, but only if that run
+ * had the same backup and the same list of erasures. Otherwise users whom only this list names would be back. So the folder is then
+ * prepared again, and keeps the claim on the databases. Throws `StartError` if it is too late for that.
+ */
+export async function prepareFolder(
+  path: string,
+  inputs: Inputs,
+  prepare: (partial: string) => Promise<void>,
+): Promise<void> {
+  const note = noteOf(inputs);
+  const older = replacedFolder(path);
+  const make = async (partial: string, move?: string) => {
+    await prepare(partial);
+    const folder = dataFolder(partial);
+    if (move !== undefined) {
+      // Without a version and a fingerprint, the move copies everything again.
+      const nothing = { version: '', files: '', tables: {}, isFinished: false };
+      writeState(folder, { move, prefix: inputs.prefix, ...nothing });
+    }
+    folder.write(noteFile, note);
+  };
+  if (existsSync(path) && dataFolder(path).read(noteFile) === note) return;
+  if (existsSync(older)) {
+    // Nothing was copied from the folder that replaced this one. If that folder is removed only in part, it has no note any more.
+    await rm(join(path, noteFile), { force: true });
+    await rm(path, { recursive: true, force: true });
+    await rename(older, path);
+  }
+  if (!existsSync(path)) return whole(path, (partial) => make(partial));
+  if (isMoved(join(path, 'events.sqlite'))) {
+    throw new StartError(
+      `The restore from ${path} is nearly complete, with another list of erasures. Complete it with that list, or drop the databases, remove ${path}, and restore again.`,
+    );
+  }
+  const move = readState(dataFolder(path), inputs.prefix)?.move;
+  await whole(path, (partial) => make(partial, move), { replaced: older });
+}
+
+function noteOf({ manifest: { begunAt, endedAt }, erased }: Inputs): string {
+  return `${JSON.stringify({ inputs: hash('sha256', JSON.stringify([begunAt, endedAt, erased])) })}\n`;
+}

@@ -1,0 +1,91 @@
+// Starts at most 0 platforms and 2 processes.
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { caller } from '@kith/platform';
+import {
+  availableEngines,
+  createPeople,
+  createUploads,
+  type Engines,
+  eraseEngines,
+  startEngines,
+  type TestUser,
+  uniquePrefix,
+} from '@kith/testing';
+import { MongoClient } from 'mongodb';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { runKith } from './support/command.ts';
+import { movedSecret, operatorToken, startInFolder } from './support/moved-installation.ts';
+
+const hasDatabases = availableEngines().includes('containers');
+
+describe('kith restore', () => {
+  let root: string;
+  let leaver: TestUser;
+  let other: TestUser;
+  const pathOf = (name: string) => join(root, name);
+  const list = () => join(pathOf('data'), 'erasures.jsonl');
+
+  const prefix = uniquePrefix();
+  let engines: Engines;
+  let client: MongoClient;
+  // The name begins with the prefix, so these databases are erased together with the others.
+  const envOf = (name: string) => ({
+    MONGODB_URL: engines.mongodbUrl,
+    KITH_PREFIX: `${prefix}_${name}`,
+    KITH_SECRET: movedSecret,
+  });
+  const collectionOf = (name: string, service: string, collection: string) =>
+    client.db(`${prefix}_${name}_${service}`).collection<{ d?: string }>(collection);
+  const namesIn = async (name: string) => {
+    const users = await collectionOf(name, 'identity', 'users').find().toArray();
+    return users.map(({ d }) => JSON.parse(d ?? '{}').name).sort();
+  };
+
+  beforeAll(async () => {
+    root = await mkdtemp(join(tmpdir(), 'kith-restore-'));
+    if (hasDatabases) {
+      engines = await startEngines();
+      client = await MongoClient.connect(engines.mongodbUrl);
+    }
+    await using platform = await startInFolder(pathOf('data'));
+    const call = caller(platform.url);
+    const people = createPeople(call, operatorToken);
+    const { id: projectId } = await people.createProject();
+    leaver = await people.createUser(projectId, { name: 'Leaver' });
+    other = await people.createUser(projectId, { name: 'Other' });
+    const uploads = createUploads(platform.url);
+    for (const user of [leaver, other]) await uploads.uploadFile(user, `bytes of ${user.id}`);
+    const made = await runKith(['backup', pathOf('backup')], { KITH_DATA: pathOf('data') });
+    expect(made.code).toBe(0);
+    // This user leaves after the backup.
+    await call('DELETE', `/v7/${projectId}/users/${leaver.id}`, { token: leaver.accessToken });
+    expect(await readFile(list(), 'utf8')).toContain(leaver.id);
+  });
+  afterAll(async () => {
+    if (hasDatabases) {
+      await client.close();
+      await eraseEngines(engines, prefix);
+      await engines[Symbol.asyncDispose]();
+    }
+    await rm(root, { recursive: true, force: true });
+  });
+
+  it.runIf(hasDatabases)(
+    'into databases goes by the list of erasures that its last run was given',
+    async () => {
+      const words = ['restore', pathOf('backup')];
+      // The first run copies the users' files, and then stops at an index by which no two users differ.
+      const users = collectionOf('list', 'identity', 'users');
+      const index = await users.createIndex({ none: 1 }, { unique: true });
+      const stopped = await runKith(words, envOf('list'));
+      expect([stopped.code, stopped.stderr]).toEqual([1, expect.stringMatching(/duplicate key/i)]);
+      await users.dropIndex(index);
+      const resumed = await runKith([...words, '--erased', list()], envOf('list'));
+      expect([resumed.code, resumed.stderr]).toEqual([0, expect.stringContaining('the data is moved')]);
+      expect(await namesIn('list')).toEqual(['Other']);
+    },
+    60_000,
+  );
+});
