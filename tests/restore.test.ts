@@ -1,8 +1,9 @@
 // Starts at most 0 platforms and 2 processes.
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { caller } from '@kith/platform';
+import { type BlobsConfig, openBlobs } from '@kith/store/blobs';
 import {
   availableEngines,
   createPeople,
@@ -43,6 +44,19 @@ describe('kith restore', () => {
     return users.map(({ d }) => JSON.parse(d ?? '{}').name).sort();
   };
 
+  /** The users whose files' bytes are in a place. */
+  const ownersIn = async (place: BlobsConfig) => {
+    const blobs = await openBlobs(place);
+    const owners = new Set<string | undefined>();
+    for await (const { key } of blobs.list()) owners.add(key.split('/')[1]);
+    await blobs.close();
+    return [...owners];
+  };
+  const folderOf = (data: string): BlobsConfig => ({ kind: 'folder', folder: join(data, 'files') });
+  const bucketOf = (name: string): BlobsConfig => {
+    return { kind: 'gridfs', url: engines.mongodbUrl, database: `${prefix}_${name}_storage` };
+  };
+
   beforeAll(async () => {
     root = await mkdtemp(join(tmpdir(), 'kith-restore-'));
     if (hasDatabases) {
@@ -72,6 +86,18 @@ describe('kith restore', () => {
     await rm(root, { recursive: true, force: true });
   });
 
+  it('removes the bytes of erased users', async () => {
+    const data = pathOf('erased');
+    const restored = await runKith(['restore', pathOf('backup'), '--erased', list()], {
+      KITH_DATA: data,
+      KITH_SECRET: movedSecret,
+    });
+    expect(restored.code).toBe(0);
+    expect(await ownersIn(folderOf(data))).toEqual([other.id]);
+    // The services that erase have kept no files in another place.
+    expect(await readdir(data)).not.toContain('storage.sqlite.files');
+  });
+
   it.runIf(hasDatabases)(
     'into databases goes by the list of erasures that its last run was given',
     async () => {
@@ -81,10 +107,13 @@ describe('kith restore', () => {
       const index = await users.createIndex({ none: 1 }, { unique: true });
       const stopped = await runKith(words, envOf('list'));
       expect([stopped.code, stopped.stderr]).toEqual([1, expect.stringMatching(/duplicate key/i)]);
+      expect((await ownersIn(bucketOf('list'))).sort()).toEqual([leaver.id, other.id].sort());
       await users.dropIndex(index);
       const resumed = await runKith([...words, '--erased', list()], envOf('list'));
       expect([resumed.code, resumed.stderr]).toEqual([0, expect.stringContaining('the data is moved')]);
       expect(await namesIn('list')).toEqual(['Other']);
+      expect(await ownersIn(bucketOf('list'))).toEqual([other.id]);
+      expect(await readdir(root)).not.toContainEqual(expect.stringContaining('.restoring'));
     },
     60_000,
   );

@@ -1,9 +1,16 @@
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { type BlobsConfig, blobsAt } from '@kith/store/blobs';
+import type { DataFolder } from './data-folder.ts';
 
 /** The place of the files' bytes in a data folder, unless `STORAGE_URL` names another place. */
 export function filesIn(folder: string): BlobsConfig {
   return { kind: 'folder', folder: join(folder, 'files') };
+}
+
+/** The place of the files' bytes in a data folder, as a `STORAGE_URL`. */
+export function filesUrl(folder: Pick<DataFolder, 'file'>): string {
+  return pathToFileURL(folder.file('files')).href;
 }
 
 /** The place of the files' bytes in the distributed form. */

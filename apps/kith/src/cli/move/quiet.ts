@@ -6,6 +6,7 @@ import { InProcessBus } from '@kith/bus/in-process';
 import { type RunningService, startByManifest } from '@kith/service';
 import type { PlatformConfig } from '../../forms/config.ts';
 import type { DataFolder } from '../../forms/data-folder.ts';
+import { filesUrl } from '../../forms/files-of.ts';
 import { withKnownSecret } from '../../forms/installation-secret.ts';
 import { serviceMoves, services } from '../../services.ts';
 
@@ -50,8 +51,10 @@ export async function untilQuiet(
     const runtime = { bus, log, metrics: new Metrics(), nodeEnv: config.NODE_ENV };
     for (const manifest of services) {
       const store = { kind: 'sqlite', file: folder.file(`${manifest.name}.sqlite`) } as const;
-      // ERASURES_FILE is left out, because the erasures that happen here are already in that file.
-      const given = { config: { ...settings, ERASURES_FILE: undefined }, store, isSilent: true };
+      // ERASURES_FILE is left out, because the erasures that happen here are already in that file. So the services get no folder
+      // either, and have to be told where the files' bytes are.
+      const own = { ERASURES_FILE: undefined, STORAGE_URL: settings.STORAGE_URL ?? filesUrl(folder) };
+      const given = { config: { ...settings, ...own }, store, isSilent: true };
       running.push(await startByManifest(manifest, runtime, given));
     }
     for (const durable of behind(folder, without)) {
