@@ -28,6 +28,7 @@ import {
   startInFolder,
   type World,
 } from './support/moved-installation.ts';
+import { addUnreadDeletion } from './support/unread-event.ts';
 
 interface Moved {
   counts: { service: string; collection: string; documents: number }[];
@@ -128,6 +129,16 @@ describe.runIf(availableEngines().includes('containers'))('kith move', () => {
     expect(twice.code).toBe(1);
     expect(twice.stderr).toMatch(/was moved to \S+_identity already/);
   }, 120_000);
+
+  it('to another prefix applies the events that were not received before', async () => {
+    const data = join(folder, 'unread');
+    const own = partOf('u');
+    await addUnreadDeletion(data, await makeSmall(data));
+    const moved = await runKith(['move', '--from', data], envOf(own));
+    expect([moved.code, moved.stderr]).toEqual(done);
+    await using client = new MongoClient(engines.mongodbUrl);
+    expect(await client.db(`${own}_notifications`).collection('endedUsers').countDocuments()).toBe(1);
+  }, 60_000);
 
   it('copies anew what has changed between two tries', async () => {
     const data = join(folder, 'changed');

@@ -1,5 +1,5 @@
 // Starts at most 0 platforms and 2 processes.
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { cp, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { caller } from '@kith/platform';
@@ -18,6 +18,7 @@ import { MongoClient } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runKith } from './support/command.ts';
 import { movedSecret, operatorToken, startInFolder } from './support/moved-installation.ts';
+import { addUnreadDeletion } from './support/unread-event.ts';
 
 const hasDatabases = availableEngines().includes('containers');
 
@@ -96,6 +97,17 @@ describe('kith restore', () => {
     expect(await ownersIn(folderOf(data))).toEqual([other.id]);
     // The services that erase have kept no files in another place.
     expect(await readdir(data)).not.toContain('storage.sqlite.files');
+  });
+
+  it('under another prefix applies the events that were not received before the backup', async () => {
+    const [backup, data] = [pathOf('unread'), pathOf('prefix')];
+    await cp(pathOf('backup'), backup, { recursive: true });
+    await addUnreadDeletion(backup, other);
+    const restored = await runKith(['restore', backup, '--erased', list()], {
+      ...{ KITH_DATA: data, KITH_SECRET: movedSecret, KITH_PREFIX: 'another' },
+    });
+    expect(restored.code).toBe(0);
+    expect(await ownersIn(folderOf(data))).toEqual([]);
   });
 
   it.runIf(hasDatabases)(

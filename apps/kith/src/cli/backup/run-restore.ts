@@ -15,6 +15,7 @@ import { copyFiles, removeFiles } from '../copy-files.ts';
 import { type Count, tableOfCounts } from '../counts.ts';
 import { resolvePath } from '../data-folder.ts';
 import { moveData } from '../move/move.ts';
+import { prefixOfLog } from '../move/prefix-of-log.ts';
 import { untilQuiet } from '../move/quiet.ts';
 import { Source } from '../move/source.ts';
 import { dataFiles } from '../move/state.ts';
@@ -142,7 +143,8 @@ async function prepare(restoring: Restoring, path: string, { quiet = false } = {
     ...{ KITH_DATA: path, LOG_LEVEL: 'error', STORAGE_URL: undefined },
   });
   const log = createLogger({ name: 'kith', level: 'error' });
-  const bus = { prefix: config.KITH_PREFIX, file: join(path, 'events.sqlite'), log };
+  const file = join(path, 'events.sqlite');
+  const bus = { prefix: prefixOfLog(file) ?? config.KITH_PREFIX, file, log };
   await adopt(path);
   // This is needed even if nobody has to be erased, because it creates the log of events. A backup of the distributed form has no
   // such log.

@@ -9,6 +9,7 @@ import type { DataFolder } from '../../forms/data-folder.ts';
 import { filesUrl } from '../../forms/files-of.ts';
 import { withKnownSecret } from '../../forms/installation-secret.ts';
 import { serviceMoves, services } from '../../services.ts';
+import { prefixOfLog } from './prefix-of-log.ts';
 
 const everyMs = 100;
 /** How long services have to finish pending work, in ms. An event that fails is retried for a quarter of an hour. */
@@ -41,9 +42,10 @@ export async function untilQuiet(
   folder: DataFolder,
   { config, log, without = [], patience = patienceMs }: QuietOptions,
 ): Promise<void> {
-  const bus = new NotingBus(
-    new InProcessBus({ prefix: config.KITH_PREFIX, file: folder.file('events.sqlite'), log }),
-  );
+  const file = folder.file('events.sqlite');
+  // The configured prefix may be that of the place where the data goes. Consumers would pass over all events with another prefix.
+  const prefix = prefixOfLog(file) ?? config.KITH_PREFIX;
+  const bus = new NotingBus(new InProcessBus({ prefix, file, log }));
   const left = () => whatIsLeft(folder, without);
   const running: RunningService[] = [];
   try {

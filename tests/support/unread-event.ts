@@ -1,0 +1,20 @@
+import { join } from 'node:path';
+import { createLogger } from '@kith/base';
+import { InProcessBus } from '@kith/bus/in-process';
+import { eventSubject, userDeleted } from '@kith/contracts';
+import { makeEvent } from '@kith/service';
+import type { TestUser } from '@kith/testing';
+
+/** Adds an event to the log of a stopped installation: the user was deleted, and no service has heard of it yet. */
+export async function addUnreadDeletion(data: string, { id, projectId }: TestUser): Promise<void> {
+  const prefix = 'kith';
+  const log = createLogger({ name: 'test', level: 'silent' });
+  const bus = new InProcessBus({ prefix, file: join(data, 'events.sqlite'), log });
+  const event = makeEvent(userDeleted, {
+    ...{ projectId, actorId: null, aggregate: { type: 'user', id, seq: 1 }, data: { id } },
+    occurredAt: new Date(),
+  });
+  const body = new TextEncoder().encode(JSON.stringify(event));
+  await bus.publish({ subject: eventSubject(prefix, event), id: event.id, body });
+  await bus.close();
+}
