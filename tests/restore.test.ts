@@ -45,6 +45,11 @@ describe('kith restore', () => {
     return users.map(({ d }) => JSON.parse(d ?? '{}').name).sort();
   };
 
+  /** A copy of the backup, because a restore into databases that is interrupted leaves a folder beside its backup. */
+  const copyOfBackup = async (name: string) => {
+    await cp(pathOf('backup'), pathOf(name), { recursive: true });
+    return pathOf(name);
+  };
   /** The users whose files' bytes are in a place. */
   const ownersIn = async (place: BlobsConfig) => {
     const blobs = await openBlobs(place);
@@ -100,8 +105,7 @@ describe('kith restore', () => {
   });
 
   it('under another prefix applies the events that were not received before the backup', async () => {
-    const [backup, data] = [pathOf('unread'), pathOf('prefix')];
-    await cp(pathOf('backup'), backup, { recursive: true });
+    const [backup, data] = [await copyOfBackup('unread'), pathOf('prefix')];
     await addUnreadDeletion(backup, other);
     const restored = await runKith(['restore', backup, '--erased', list()], {
       ...{ KITH_DATA: data, KITH_SECRET: movedSecret, KITH_PREFIX: 'another' },
@@ -110,10 +114,21 @@ describe('kith restore', () => {
     expect(await ownersIn(folderOf(data))).toEqual([]);
   });
 
+  it.runIf(hasDatabases)('copies no files to databases that it refuses', async () => {
+    const theirs = collectionOf('theirs', 'storage', 'files');
+    await theirs.insertOne({ d: '{}' });
+    const refused = await runKith(['restore', await copyOfBackup('refused')], envOf('theirs'));
+    expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('holds other data')]);
+    expect(await ownersIn(bucketOf('theirs'))).toEqual([]);
+    const moved = await runKith(['move', '--from', pathOf('data')], envOf('theirs'));
+    expect([moved.code, moved.stderr]).toEqual([1, expect.stringContaining('holds other data')]);
+    expect(await ownersIn(bucketOf('theirs'))).toEqual([]);
+  });
+
   it.runIf(hasDatabases)(
     'into databases goes by the list of erasures that its last run was given',
     async () => {
-      const words = ['restore', pathOf('backup')];
+      const words = ['restore', await copyOfBackup('resumed')];
       // The first run copies the users' files, and then stops at an index by which no two users differ.
       const users = collectionOf('list', 'identity', 'users');
       const index = await users.createIndex({ none: 1 }, { unique: true });
@@ -125,7 +140,7 @@ describe('kith restore', () => {
       expect([resumed.code, resumed.stderr]).toEqual([0, expect.stringContaining('the data is moved')]);
       expect(await namesIn('list')).toEqual(['Other']);
       expect(await ownersIn(bucketOf('list'))).toEqual([other.id]);
-      expect(await readdir(root)).not.toContainEqual(expect.stringContaining('.restoring'));
+      expect(await readdir(root)).not.toContainEqual(expect.stringContaining('resumed.restoring'));
     },
     60_000,
   );

@@ -109,19 +109,21 @@ async function restoreDatabases(
   // this log to its end.
   const quiet = restoring.manifest.form === 'embedded';
   await prepareFolder(path, { ...restoring, prefix }, (partial) => prepare(restoring, partial, { quiet }));
-  const files = filesAt({ url, prefix }, storageUrl);
-  const older = replacedFolder(path);
-  if (existsSync(older)) {
-    // What an earlier run has copied of users who are erased by now.
-    await removeFiles({ before: filesIn(older), now: filesIn(path), from: files });
-    await rm(older, { recursive: true });
-  }
-  await copyFiles(filesIn(path), files, restoring.progress);
+  const toBucket = async () => {
+    const files = filesAt({ url, prefix }, storageUrl);
+    const older = replacedFolder(path);
+    if (existsSync(older)) {
+      // What an earlier run has copied of users who are erased by now.
+      await removeFiles({ before: filesIn(older), now: filesIn(path), from: files });
+      await rm(older, { recursive: true });
+    }
+    await copyFiles(filesIn(path), files, restoring.progress);
+  };
   const folder = openDataFolder(path);
   const settings = { KITH_SECRET: secret, KITH_SECRET_PREVIOUS: previous, NODE_ENV: 'production' } as const;
   await resealFolder(path, secretsOf(withKnownSecret(folder, settings)));
   const counts = await moveData(
-    { folder, source: new Source(folder), target, prefix },
+    { folder, source: new Source(folder), target, prefix, copyFiles: toBucket },
     restoring.progress,
   ).finally(() => folder.release());
   await rm(path, { recursive: true });

@@ -23,12 +23,19 @@ import type { Target } from './target.ts';
 const soonMs = 5 * 60_000;
 
 /**
- * Copies everything, from where the last run stopped. Then compares the counts and checksums of every collection. Throws
+ * Copies everything, from where the last run stopped. Calls `copyFiles` once all databases are claimed, so that no bytes get to a
+ * platform whose databases are refused. Then compares the counts and checksums of every collection. Throws
  * `StartError` if the counts or checksums of the two places differ. Also throws it if a database already holds other data, or if a
  * move to it has ended. Calls `progress` after each step.
  */
 export async function moveData(
-  parts: { folder: DataFolder; source: Source; target: Target; prefix: string },
+  parts: {
+    folder: DataFolder;
+    source: Source;
+    target: Target;
+    prefix: string;
+    copyFiles?: () => Promise<void>;
+  },
   progress: (line: string) => void,
 ): Promise<MovedCount[]> {
   const { folder, source, target, prefix } = parts;
@@ -47,6 +54,7 @@ export async function moveData(
     Object.assign(state, { files: fingerprint(folder), version, tables: {}, counts: undefined });
     writeState(folder, state);
   }
+  await parts.copyFiles?.();
   for (const move of serviceMoves) {
     for (const table of move.tables) await copyTable(parts, state, move, table, progress);
     await target.put(move.service, 'events', source.deadBeyond(move));

@@ -36,9 +36,10 @@ export async function runMove(given: Given, { env, progress }: Surroundings): Pr
       progress('waiting for pending work …');
       await untilQuiet(folder, { config, log, without });
     }
+    const parts = { folder, source: new Source(folder), target, prefix };
+    const toBucket = () => copyFiles(filesIn(path), filesAt({ url, prefix }, undefined), progress);
     // If the files are in S3, they stay there.
-    if (!STORAGE_URL) await copyFiles(filesIn(path), filesAt({ url, prefix }, undefined), progress);
-    const counts = await moveData({ folder, source: new Source(folder), target, prefix }, progress);
+    const counts = await moveData({ ...parts, ...(!STORAGE_URL && { copyFiles: toBucket }) }, progress);
     return { value: { counts }, text: tableOfCounts(counts) };
   } finally {
     folder.release();

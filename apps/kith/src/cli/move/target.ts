@@ -1,5 +1,4 @@
 import { redactUrl, StartError } from '@kith/base';
-import { bucketName } from '@kith/store/blobs';
 import type { ServiceMove } from '@kith/store/open';
 import type { Collection, Db, Document, MongoClient } from 'mongodb';
 import { Checksum, isFirm } from './checksum.ts';
@@ -64,9 +63,7 @@ export class Target implements AsyncDisposable {
     if (mark && mark.move !== move) throw foreign(db);
     if (!mark) {
       for (const { name } of await db.listCollections({}, { nameOnly: true }).toArray()) {
-        // These collections hold the files' bytes, which were copied before.
-        if (name === 'schema' || name.startsWith(`${bucketName}.`)) continue;
-        if (await db.collection(name).findOne()) throw foreign(db);
+        if (name !== 'schema' && (await db.collection(name).findOne())) throw foreign(db);
       }
       await marks.insertOne({ _id: 'move', move });
     }
