@@ -2,7 +2,9 @@
 import { cp, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { caller } from '@kith/platform';
+import { pathToFileURL } from 'node:url';
+import { caller, openDataFolder } from '@kith/platform';
+import { moveData, Source, Target } from '@kith/platform/testing';
 import { type BlobsConfig, openBlobs } from '@kith/store/blobs';
 import {
   availableEngines,
@@ -63,6 +65,15 @@ describe('kith restore', () => {
     return { kind: 'gridfs', url: engines.mongodbUrl, database: `${prefix}_${name}_storage` };
   };
 
+  /** Runs a restore that copies the users' files, and then stops at an index by which no two users differ. */
+  const stopsOnce = async (words: string[], name: string) => {
+    const users = collectionOf(name, 'identity', 'users');
+    const index = await users.createIndex({ none: 1 }, { unique: true });
+    const stopped = await runKith(words, envOf(name));
+    expect([stopped.code, stopped.stderr]).toEqual([1, expect.stringMatching(/duplicate key/i)]);
+    await users.dropIndex(index);
+  };
+
   beforeAll(async () => {
     root = await mkdtemp(join(tmpdir(), 'kith-restore-'));
     if (hasDatabases) {
@@ -114,6 +125,35 @@ describe('kith restore', () => {
     expect(await ownersIn(folderOf(data))).toEqual([]);
   });
 
+  it('into a folder copies files to STORAGE_URL before the folder is there', async () => {
+    const bucket = pathOf('bucket');
+    const words = ['restore', pathOf('backup')];
+    const envTo = (name: string, place: string) => ({
+      ...{ KITH_DATA: pathOf(name), KITH_SECRET: movedSecret, STORAGE_URL: pathToFileURL(place).href },
+    });
+    const away = await runKith(words, envTo('stored', join(pathOf('backup'), 'backup.json', 'files')));
+    expect([away.code, away.stderr]).toEqual([1, expect.stringContaining('for files cannot be used')]);
+    expect(await readdir(root)).not.toContain('stored');
+    const restored = await runKith(words, envTo('stored', bucket));
+    expect(restored.code).toBe(0);
+    const place: BlobsConfig = { kind: 'folder', folder: bucket };
+    expect((await ownersIn(place)).sort()).toEqual([leaver.id, other.id].sort());
+    expect(await readdir(pathOf('stored'))).not.toContain('files');
+    // The bytes of a user who is erased now were copied by the restore before.
+    const again = await runKith([...words, '--erased', list()], envTo('again', bucket));
+    expect(again.code).toBe(0);
+    expect(await ownersIn(place)).toEqual([other.id]);
+  });
+
+  it('says when no folder can be made beside the data folder', async () => {
+    const data = join(pathOf('backup'), 'backup.json', 'data');
+    const refused = await runKith(['restore', pathOf('backup')], { KITH_DATA: data });
+    expect([refused.code, refused.stderr]).toEqual([
+      1,
+      expect.stringContaining(`${data}.partial cannot be created (EEXIST); set KITH_DATA to another folder`),
+    ]);
+  });
+
   it.runIf(hasDatabases)('copies no files to databases that it refuses', async () => {
     const theirs = collectionOf('theirs', 'storage', 'files');
     await theirs.insertOne({ d: '{}' });
@@ -129,18 +169,40 @@ describe('kith restore', () => {
     'into databases goes by the list of erasures that its last run was given',
     async () => {
       const words = ['restore', await copyOfBackup('resumed')];
-      // The first run copies the users' files, and then stops at an index by which no two users differ.
-      const users = collectionOf('list', 'identity', 'users');
-      const index = await users.createIndex({ none: 1 }, { unique: true });
-      const stopped = await runKith(words, envOf('list'));
-      expect([stopped.code, stopped.stderr]).toEqual([1, expect.stringMatching(/duplicate key/i)]);
+      await stopsOnce(words, 'list');
       expect((await ownersIn(bucketOf('list'))).sort()).toEqual([leaver.id, other.id].sort());
-      await users.dropIndex(index);
       const resumed = await runKith([...words, '--erased', list()], envOf('list'));
       expect([resumed.code, resumed.stderr]).toEqual([0, expect.stringContaining('the data is moved')]);
       expect(await namesIn('list')).toEqual(['Other']);
       expect(await ownersIn(bucketOf('list'))).toEqual([other.id]);
       expect(await readdir(root)).not.toContainEqual(expect.stringContaining('resumed.restoring'));
+    },
+    60_000,
+  );
+
+  it.runIf(hasDatabases).each([
+    ['events.sqlite: marked as moved', 'first'],
+    ['identity.sqlite: marked as moved', 'second'],
+    ['the data is moved', 'last'],
+  ])(
+    'into databases is completed by the next run, if it died after “%s”',
+    async (step, name) => {
+      const words = ['restore', await copyOfBackup(name)];
+      await stopsOnce(words, name);
+      {
+        const folder = openDataFolder(`${pathOf(name)}.restoring`);
+        const to = { url: engines.mongodbUrl, prefix: `${prefix}_${name}` };
+        await using target = await Target.open(to);
+        const parts = { folder, source: new Source(folder), target, prefix: to.prefix };
+        const dead = moveData(parts, (line) => {
+          if (line === step) throw new Error('killed');
+        });
+        await expect(dead.finally(() => folder.release())).rejects.toThrow('killed');
+      }
+      const completed = await runKith(words, envOf(name));
+      expect([completed.code, completed.stdout]).toEqual([0, expect.stringMatching(/identity\s+users\s+2/)]);
+      expect(await readdir(root)).not.toContain(`${name}.restoring`);
+      expect(await namesIn(name)).toEqual(['Leaver', 'Other']);
     },
     60_000,
   );

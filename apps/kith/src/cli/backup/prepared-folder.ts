@@ -20,11 +20,6 @@ interface Inputs {
 
 const noteFile = 'restoring.json';
 
-/** A prepared folder that another one has replaced. Its files may have been copied to the target already. */
-export function replacedFolder(path: string): string {
-  return `${path}.older`;
-}
-
 /**
  * Prepares the folder from which databases are filled. If a killed run has left such a folder, this one uses it, but only if that run
  * had the same backup and the same list of erasures. Otherwise users whom only this list names would be back. So the folder is then
@@ -36,7 +31,7 @@ export async function prepareFolder(
   prepare: (partial: string) => Promise<void>,
 ): Promise<void> {
   const note = noteOf(inputs);
-  const older = replacedFolder(path);
+  const older = `${path}.older`;
   const make = async (partial: string, move?: string) => {
     await prepare(partial);
     const folder = dataFolder(partial);
@@ -47,13 +42,12 @@ export async function prepareFolder(
     }
     folder.write(noteFile, note);
   };
-  if (existsSync(path) && dataFolder(path).read(noteFile) === note) return;
   if (existsSync(older)) {
-    // Nothing was copied from the folder that replaced this one. If that folder is removed only in part, it has no note any more.
-    await rm(join(path, noteFile), { force: true });
-    await rm(path, { recursive: true, force: true });
-    await rename(older, path);
+    // A killed run has not put the new folder in the place of this one, or has not removed this one afterwards.
+    if (existsSync(path)) await rm(older, { recursive: true });
+    else await rename(older, path);
   }
+  if (existsSync(path) && dataFolder(path).read(noteFile) === note) return;
   if (!existsSync(path)) return whole(path, (partial) => make(partial));
   if (isMoved(join(path, 'events.sqlite'))) {
     throw new StartError(

@@ -1,34 +1,38 @@
 import { existsSync } from 'node:fs';
-import { constants, copyFile, readdir, rm } from 'node:fs/promises';
+import { constants, copyFile, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createLogger, readConfig, StartError } from '@kith/base';
 import type { ErasureNote } from '@kith/identity';
 import { secretsOf } from '@kith/service';
 import { blobsAt } from '@kith/store/blobs';
+import { isMoved } from '@kith/store/sqlite';
 import { type BackupManifest, readManifest } from '../../forms/backup-manifest.ts';
 import { platformConfig } from '../../forms/config.ts';
 import { dataFolder, openDataFolder } from '../../forms/data-folder.ts';
 import { filesAt, filesIn } from '../../forms/files-of.ts';
+import { makeFolder } from '../../forms/folder-lock.ts';
 import { secretFile, withKnownSecret } from '../../forms/installation-secret.ts';
+import { storingNames } from '../../services.ts';
 import { type Given, type Result, type Surroundings, textOf, UsageError } from '../command.ts';
-import { copyFiles, removeFiles } from '../copy-files.ts';
+import { copyFiles } from '../copy-files.ts';
 import { type Count, tableOfCounts } from '../counts.ts';
 import { resolvePath } from '../data-folder.ts';
 import { moveData } from '../move/move.ts';
 import { prefixOfLog } from '../move/prefix-of-log.ts';
 import { untilQuiet } from '../move/quiet.ts';
 import { Source } from '../move/source.ts';
-import { dataFiles } from '../move/state.ts';
+import { dataFiles, readState } from '../move/state.ts';
 import { Target } from '../move/target.ts';
 import { adopt } from './adopt.ts';
+import { bringFiles } from './bring-files.ts';
 import { restoreConfig } from './config.ts';
 import { countDocuments } from './count-documents.ts';
 import { deleteAgain, eraseAgain, readErasures } from './erase-again.ts';
 import { passphraseFor } from './passphrase.ts';
-import { prepareFolder, replacedFolder } from './prepared-folder.ts';
+import { prepareFolder } from './prepared-folder.ts';
 import { resealFolder } from './reseal.ts';
 import { isSealed, openSealed, readSealedManifest } from './sealed.ts';
-import { whole } from './whole.ts';
+import { removeWhole, whole } from './whole.ts';
 
 /** What is restored, and with which settings. */
 interface Restoring {
@@ -79,9 +83,37 @@ async function restoreFolder(
   if (existsSync(data) && (await readdir(data)).length > 0) {
     throw new StartError(`${data} is not empty; set KITH_DATA to another folder.`);
   }
-  await whole(data, (partial) => prepare(restoring, partial));
-  if (storageUrl) await copyFiles(filesIn(data), blobsAt(storageUrl), restoring.progress);
+  await checkPlace(data);
+  await whole(data, async (partial) => {
+    await prepare(restoring, partial);
+    if (!storageUrl) return;
+    const files = filesIn(partial);
+    await bringFiles({ from: files, to: blobsAt(storageUrl), erased: restoring.erased }, restoring.progress);
+    // No later erasure would remove the bytes that stay here.
+    await rm(join(partial, 'files'), { recursive: true });
+  });
   return countDocuments((service) => join(data, `${service}.sqlite`));
+}
+
+/**
+ * Throws `StartError` if no folder can be made beside the data folder, or if that folder could not take its place, as is the case
+ * for a mount point. Otherwise a restore would find this out only at its end.
+ */
+async function checkPlace(data: string): Promise<void> {
+  const beside = `${data}.partial`;
+  makeFolder(beside);
+  await rm(beside, { recursive: true });
+  if (!existsSync(data)) return;
+  try {
+    await rename(data, beside);
+    await rename(beside, data);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw new StartError(
+      `${data} cannot be replaced by ${beside}, which a restore makes first (${code}); set KITH_DATA to a folder that can be renamed.`,
+      { cause: error },
+    );
+  }
 }
 
 interface Databases {
@@ -109,24 +141,32 @@ async function restoreDatabases(
   // this log to its end.
   const quiet = restoring.manifest.form === 'embedded';
   await prepareFolder(path, { ...restoring, prefix }, (partial) => prepare(restoring, partial, { quiet }));
-  const toBucket = async () => {
-    const files = filesAt({ url, prefix }, storageUrl);
-    const older = replacedFolder(path);
-    if (existsSync(older)) {
-      // What an earlier run has copied of users who are erased by now.
-      await removeFiles({ before: filesIn(older), now: filesIn(path), from: files });
-      await rm(older, { recursive: true });
-    }
-    await copyFiles(filesIn(path), files, restoring.progress);
-  };
+  const files = { from: filesIn(path), to: filesAt({ url, prefix }, storageUrl), erased: restoring.erased };
+  const toBucket = () => bringFiles(files, restoring.progress);
   const folder = openDataFolder(path);
-  const settings = { KITH_SECRET: secret, KITH_SECRET_PREVIOUS: previous, NODE_ENV: 'production' } as const;
-  await resealFolder(path, secretsOf(withKnownSecret(folder, settings)));
-  const counts = await moveData(
-    { folder, source: new Source(folder), target, prefix, copyFiles: toBucket },
-    restoring.progress,
-  ).finally(() => folder.release());
-  await rm(path, { recursive: true });
+  let counts: Count[];
+  try {
+    const state = readState(folder, prefix);
+    if (state?.isFinished) {
+      // Only the folder was left. The databases belong to the platform already.
+      for (const service of storingNames) await target.checkClaimed(service, state.move);
+      counts = state.counts ?? [];
+    } else {
+      const settings = {
+        KITH_SECRET: secret,
+        KITH_SECRET_PREVIOUS: previous,
+        NODE_ENV: 'production',
+      } as const;
+      // Once the data is handed over, its files cannot be opened any more.
+      if (!isMoved(folder.file('events.sqlite')))
+        await resealFolder(path, secretsOf(withKnownSecret(folder, settings)));
+      const parts = { folder, source: new Source(folder), target, prefix, copyFiles: toBucket };
+      counts = await moveData(parts, restoring.progress);
+    }
+  } finally {
+    folder.release();
+  }
+  await removeWhole(path);
   return counts;
 }
 
