@@ -1,7 +1,8 @@
 // Starts at most 0 platforms and 2 processes.
-import { cp, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import { caller, openDataFolder } from '@kith/platform';
 import { moveData, Source, Target } from '@kith/platform/testing';
@@ -143,6 +144,37 @@ describe('kith restore', () => {
     const again = await runKith([...words, '--erased', list()], envTo('again', bucket));
     expect(again.code).toBe(0);
     expect(await ownersIn(place)).toEqual([other.id]);
+  });
+
+  it('takes all changes of a backup that runs as a copy, or was killed', async () => {
+    const copy = await copyOfBackup('tried');
+    await using platform = await startInFolder(copy);
+    const people = createPeople(caller(platform.url), operatorToken);
+    await people.createUser(other.projectId, { name: 'Late' });
+    // A process that is killed now leaves these files.
+    await cp(copy, pathOf('killed'), { recursive: true });
+    for (const name of ['tried', 'killed']) {
+      const data = pathOf(`${name}-restored`);
+      const restored = await runKith(['restore', pathOf(name)], { KITH_DATA: data });
+      expect(restored.code).toBe(0);
+      using db = new DatabaseSync(join(data, 'identity.sqlite'));
+      const users = db.prepare('SELECT doc FROM users').all();
+      const names = users.map(({ doc }) => JSON.parse(String(doc)).name).sort();
+      expect(names).toEqual(['Late', 'Leaver', 'Other']);
+    }
+  });
+
+  it('refuses a backup with a damaged database', async () => {
+    const copy = await copyOfBackup('damaged');
+    const file = join(copy, 'connections.sqlite');
+    const content = await readFile(file);
+    await writeFile(file, content.fill(0xff, 3 * 4096));
+    const refused = await runKith(['restore', copy], { KITH_DATA: pathOf('undamaged') });
+    expect([refused.code, refused.stderr]).toEqual([
+      1,
+      expect.stringContaining(`databases in ${copy} are damaged`),
+    ]);
+    expect(await readdir(root)).not.toContain('undamaged');
   });
 
   it('says when no folder can be made beside the data folder', async () => {

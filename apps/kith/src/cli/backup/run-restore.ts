@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { createLogger, readConfig, StartError } from '@kith/base';
 import type { ErasureNote } from '@kith/identity';
 import { secretsOf } from '@kith/service';
+import { snapshotFiles } from '@kith/store/backup';
 import { blobsAt } from '@kith/store/blobs';
 import { isMoved } from '@kith/store/sqlite';
 import { type BackupManifest, readManifest } from '../../forms/backup-manifest.ts';
@@ -25,6 +26,7 @@ import { dataFiles, readState } from '../move/state.ts';
 import { Target } from '../move/target.ts';
 import { adopt } from './adopt.ts';
 import { bringFiles } from './bring-files.ts';
+import { checkWhole, isDamage } from './check-whole.ts';
 import { restoreConfig } from './config.ts';
 import { countDocuments } from './count-documents.ts';
 import { deleteAgain, eraseAgain, readErasures } from './erase-again.ts';
@@ -201,10 +203,20 @@ async function prepare(restoring: Restoring, path: string, { quiet = false } = {
   await deleteAgain(erased, join(path, 'identity.sqlite'));
 }
 
+/** Copies a backup that somebody may have started to look at it, and that may still run. */
 async function copyFolder(from: string, path: string, progress: (line: string) => void): Promise<void> {
-  for (const name of ['backup.json', secretFile, ...dataFiles.map((one) => `${one}.sqlite`)]) {
+  for (const name of ['backup.json', secretFile]) {
     if (existsSync(join(from, name)))
       await copyFile(join(from, name), join(path, name), constants.COPYFILE_FICLONE);
+  }
+  const names = dataFiles.map((one) => `${one}.sqlite`).filter((name) => existsSync(join(from, name)));
+  try {
+    // A platform that runs or was killed has changes beside these files.
+    await snapshotFiles(names.map((name) => ({ from: join(from, name), to: join(path, name) })));
+    for (const name of names) checkWhole(join(path, name));
+  } catch (error) {
+    if (!isDamage(error)) throw error;
+    throw new StartError(`The databases in ${from} are damaged: ${error.message}.`, { cause: error });
   }
   await copyFiles(filesIn(from), filesIn(path), progress);
 }
