@@ -66,6 +66,18 @@ describe('kith restore', () => {
     return { kind: 'gridfs', url: engines.mongodbUrl, database: `${prefix}_${name}_storage` };
   };
 
+  const namesInFolder = (data: string) => {
+    using db = new DatabaseSync(join(data, 'identity.sqlite'));
+    const users = db.prepare('SELECT doc FROM users').all();
+    return users.map(({ doc }) => JSON.parse(String(doc)).name).sort();
+  };
+  /** Makes a backup look as if it was made two hours later. */
+  const postdate = async (backup: string) => {
+    const file = join(backup, 'backup.json');
+    const manifest = JSON.parse(await readFile(file, 'utf8'));
+    const begunAt = new Date(Date.parse(manifest.begunAt) + 2 * 3600 * 1000).toISOString();
+    await writeFile(file, JSON.stringify({ ...manifest, begunAt }));
+  };
   /** Runs a restore that copies the users' files, and then stops at an index by which no two users differ. */
   const stopsOnce = async (words: string[], name: string) => {
     const users = collectionOf(name, 'identity', 'users');
@@ -116,6 +128,41 @@ describe('kith restore', () => {
     expect(await readdir(data)).not.toContain('storage.sqlite.files');
   });
 
+  it('keeps users whom the list of erasures names from before the backup, and the list', async () => {
+    const [backup, data] = [await copyOfBackup('later'), pathOf('later-restored')];
+    // As if this user was erased before the backup, and then imported again.
+    await postdate(backup);
+    const env = { KITH_DATA: data, KITH_SECRET: movedSecret };
+    const restored = await runKith(['restore', backup, '--erased', list()], env);
+    expect([restored.code, restored.stderr]).toEqual([0, expect.not.stringContaining('erasures')]);
+    expect(namesInFolder(data)).toEqual(['Leaver', 'Other']);
+    // The list of the new folder is enough to restore the older backup.
+    const kept = join(data, 'erasures.jsonl');
+    const older = { KITH_DATA: pathOf('older-restored'), KITH_SECRET: movedSecret };
+    expect((await runKith(['restore', pathOf('backup'), '--erased', kept], older)).code).toBe(0);
+    expect(namesInFolder(older.KITH_DATA)).toEqual(['Other']);
+  });
+
+  it.each(hasDatabases ? ['folder', 'databases'] : ['folder'])(
+    'erases again whom a restore without a list has brought back before the backup (%s)',
+    async (form) => {
+      const name = `unlisted_${form}`;
+      const env =
+        form === 'folder'
+          ? { KITH_DATA: pathOf(name), KITH_SECRET: movedSecret }
+          : { ...envOf(name), NATS_URL: engines.natsUrl };
+      expect((await runKith(['restore', pathOf('backup')], env)).code).toBe(0);
+      const backup = pathOf(`${name}-backup`);
+      expect((await runKith(['backup', backup], env)).code).toBe(0);
+      await postdate(backup);
+      const data = pathOf(`${name}-restored`);
+      const again = { KITH_DATA: data, KITH_SECRET: movedSecret };
+      expect((await runKith(['restore', backup, '--erased', list()], again)).code).toBe(0);
+      expect(namesInFolder(data)).toEqual(['Other']);
+    },
+    60_000,
+  );
+
   it('under another prefix applies the events that were not received before the backup', async () => {
     const [backup, data] = [await copyOfBackup('unread'), pathOf('prefix')];
     await addUnreadDeletion(backup, other);
@@ -157,10 +204,7 @@ describe('kith restore', () => {
       const data = pathOf(`${name}-restored`);
       const restored = await runKith(['restore', pathOf(name)], { KITH_DATA: data });
       expect(restored.code).toBe(0);
-      using db = new DatabaseSync(join(data, 'identity.sqlite'));
-      const users = db.prepare('SELECT doc FROM users').all();
-      const names = users.map(({ doc }) => JSON.parse(String(doc)).name).sort();
-      expect(names).toEqual(['Late', 'Leaver', 'Other']);
+      expect(namesInFolder(data)).toEqual(['Late', 'Leaver', 'Other']);
     }
   });
 

@@ -1,14 +1,20 @@
 import { DatabaseSync } from 'node:sqlite';
-import type { Outbox } from '../outbox/outbox.ts';
+import type { Epoch, Outbox } from '../outbox/outbox.ts';
 import { SqliteOutbox } from '../outbox/sqlite-outbox.ts';
 import type { StoreConfig } from './store-config.ts';
 
+interface Restored {
+  whole?: true;
+  unerasedSince?: number | undefined;
+}
+
 /**
  * Notes that a service's database was restored from a backup. Raises the database's epoch, so that the service's next start
- * does the work that follows. With `whole`, all databases were restored from one backup, and no work follows. The database must
- * have its schema already, and the service has to be stopped. Returns the epoch.
+ * does the work that follows. With `whole`, all databases were restored from one backup, and no work follows. `unerasedSince` is
+ * noted then, or removed if it is not given. The database must have its schema already, and the service has to be stopped. Returns
+ * the epoch.
  */
-export async function noteRestored(config: StoreConfig, how: { whole?: true } = {}): Promise<number> {
+export async function noteRestored(config: StoreConfig, how: Restored = {}): Promise<number> {
   if (config.kind === 'sqlite') {
     using db = new DatabaseSync(config.file, { timeout: 5_000 });
     return await raiseEpoch(new SqliteOutbox(db), how);
@@ -20,8 +26,20 @@ export async function noteRestored(config: StoreConfig, how: { whole?: true } = 
   return await raiseEpoch(new MongoOutbox(client.db(config.database), []), how);
 }
 
-async function raiseEpoch(outbox: Outbox, { whole }: { whole?: true }): Promise<number> {
-  const number = ((await outbox.fact('epoch'))?.number ?? 0) + 1;
-  await outbox.noteFact('epoch', { number, restoredAt: Date.now(), ...(!whole && { isNew: true }) });
+/** Reads how often a database in a file was restored from a backup. */
+export async function readEpoch(file: string): Promise<Epoch | undefined> {
+  using db = new DatabaseSync(file, { timeout: 5_000 });
+  return await new SqliteOutbox(db).fact('epoch');
+}
+
+async function raiseEpoch(outbox: Outbox, { whole, unerasedSince }: Restored): Promise<number> {
+  const before = await outbox.fact('epoch');
+  const number = (before?.number ?? 0) + 1;
+  const since = whole ? unerasedSince : before?.unerasedSince;
+  await outbox.noteFact('epoch', {
+    ...{ number, restoredAt: Date.now() },
+    ...(!whole && { isNew: true }),
+    ...(since !== undefined && { unerasedSince: since }),
+  });
   return number;
 }

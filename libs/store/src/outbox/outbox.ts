@@ -85,6 +85,10 @@ export interface Epoch {
   restoredAt?: number;
   /** Whether the work that follows from the last restore is still to be done. */
   isNew?: boolean;
+  /**
+   * The data was restored from a backup without a list of erasures. So users who were erased after this time, in Unix ms, may be back.
+   */
+  unerasedSince?: number;
 }
 
 /** The log of events that an outbox's marks refer to. */

@@ -1,16 +1,22 @@
 import { StartError } from '@kith/base';
-import { noteRestored } from '@kith/store/open';
+import { noteRestored, readEpoch } from '@kith/store/open';
 import { readManifest, writeManifest } from '../../forms/backup-manifest.ts';
 import { openDataFolder } from '../../forms/data-folder.ts';
 import { serviceBackups } from '../../services.ts';
 import { isSealed } from './sealed.ts';
 
+/** How far the clocks of machines may differ, in ms. */
+const clocksMs = 3600 * 1000;
+
 /**
  * Turns a started backup into a separate installation. From then on the installation may send things outside, for example mails.
  * Its events count as newer than all earlier events. Throws `StartError` if the folder holds no backup, or if the backup was
  * adopted already.
+ *
+ * Without a list of erasures, notes in the databases that users may be back, so that a list which is given later applies to them.
+ * Returns the time, in Unix ms, after which users may have been erased who are in the data.
  */
-export async function adopt(path: string): Promise<void> {
+export async function adopt(path: string, { hasList = false } = {}): Promise<number> {
   const folder = openDataFolder(path);
   try {
     if (isSealed(path))
@@ -18,10 +24,15 @@ export async function adopt(path: string): Promise<void> {
     const manifest = readManifest(folder);
     if (!manifest || manifest.adoptedAt)
       throw new StartError(`${path} holds no backup, or was adopted already.`);
+    const earlier = (await readEpoch(folder.file('identity.sqlite')))?.unerasedSince;
+    const since = earlier ?? Date.parse(manifest.begunAt) - clocksMs;
     for (const { service } of serviceBackups) {
-      await noteRestored({ kind: 'sqlite', file: folder.file(`${service}.sqlite`) }, { whole: true });
+      const file = folder.file(`${service}.sqlite`);
+      const unerasedSince = hasList ? undefined : since;
+      await noteRestored({ kind: 'sqlite', file }, { whole: true, unerasedSince });
     }
     writeManifest(folder, { ...manifest, adoptedAt: new Date().toISOString() });
+    return since;
   } finally {
     folder.release();
   }

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
 import { derivedId, type Logger, StartError } from '@kith/base';
 import { InProcessBus } from '@kith/bus/in-process';
 import { eventSubject, userDeleted } from '@kith/contracts';
@@ -22,6 +23,12 @@ export function readErasures(path: string): ErasureNote[] {
       throw new StartError(`${path}, line ${at + 1} is not a valid erasure entry.`, { cause: error });
     }
   });
+}
+
+/** Writes a list of erasures to a new file, which the restored installation then continues. */
+export function writeErasures(path: string, erased: readonly ErasureNote[]): Promise<void> {
+  const lines = erased.map((note) => `${JSON.stringify(note)}\n`);
+  return writeFile(path, lines.join(''), { mode: 0o600, flush: true });
 }
 
 /**

@@ -13,41 +13,50 @@ import { whole } from './whole.ts';
 /** What a folder is prepared from, without the backup's folder. */
 interface Inputs {
   manifest: BackupManifest;
-  erased: readonly ErasureNote[];
+  erased: readonly ErasureNote[] | undefined;
   /** The prefix of the databases. */
   prefix: string;
 }
 
 const noteFile = 'restoring.json';
+interface Note {
+  /** The hash of the inputs. */
+  inputs: string;
+  applied: ErasureNote[];
+}
 
 /**
  * Prepares the folder from which databases are filled. If a killed run has left such a folder, this one uses it, but only if that run
  * had the same backup and the same list of erasures. Otherwise users whom only this list names would be back. So the folder is then
- * prepared again, and keeps the claim on the databases. Throws `StartError` if it is too late for that.
+ * prepared again, and keeps the claim on the databases. Returns the erasures that `prepare` has applied. Throws `StartError` if it is too late for that.
  */
 export async function prepareFolder(
   path: string,
   inputs: Inputs,
-  prepare: (partial: string) => Promise<void>,
-): Promise<void> {
-  const note = noteOf(inputs);
+  prepare: (partial: string) => Promise<ErasureNote[]>,
+): Promise<ErasureNote[]> {
+  const hashed = hashOf(inputs);
   const older = `${path}.older`;
   const make = async (partial: string, move?: string) => {
-    await prepare(partial);
+    const applied = await prepare(partial);
     const folder = dataFolder(partial);
     if (move !== undefined) {
       // Without a version and a fingerprint, the move copies everything again.
       const nothing = { version: '', files: '', tables: {}, isFinished: false };
       writeState(folder, { move, prefix: inputs.prefix, ...nothing });
     }
-    folder.write(noteFile, note);
+    const made: Note = { inputs: hashed, applied };
+    folder.write(noteFile, `${JSON.stringify(made)}\n`);
+    return applied;
   };
   if (existsSync(older)) {
     // A killed run has not put the new folder in the place of this one, or has not removed this one afterwards.
     if (existsSync(path)) await rm(older, { recursive: true });
     else await rename(older, path);
   }
-  if (existsSync(path) && dataFolder(path).read(noteFile) === note) return;
+  const kept = existsSync(path) ? dataFolder(path).read(noteFile) : undefined;
+  const note = kept === undefined ? undefined : (JSON.parse(kept) as Note);
+  if (note?.inputs === hashed) return note.applied;
   if (!existsSync(path)) return whole(path, (partial) => make(partial));
   if (isMoved(join(path, 'events.sqlite'))) {
     throw new StartError(
@@ -55,9 +64,9 @@ export async function prepareFolder(
     );
   }
   const move = readState(dataFolder(path), inputs.prefix)?.move;
-  await whole(path, (partial) => make(partial, move), { replaced: older });
+  return whole(path, (partial) => make(partial, move), { replaced: older });
 }
 
-function noteOf({ manifest: { begunAt, endedAt }, erased }: Inputs): string {
-  return `${JSON.stringify({ inputs: hash('sha256', JSON.stringify([begunAt, endedAt, erased])) })}\n`;
+function hashOf({ manifest: { begunAt, endedAt }, erased }: Inputs): string {
+  return hash('sha256', JSON.stringify([begunAt, endedAt, erased]));
 }

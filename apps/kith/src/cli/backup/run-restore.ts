@@ -29,7 +29,7 @@ import { bringFiles } from './bring-files.ts';
 import { checkWhole, isDamage } from './check-whole.ts';
 import { restoreConfig } from './config.ts';
 import { countDocuments } from './count-documents.ts';
-import { deleteAgain, eraseAgain, readErasures } from './erase-again.ts';
+import { deleteAgain, eraseAgain, readErasures, writeErasures } from './erase-again.ts';
 import { passphraseFor } from './passphrase.ts';
 import { prepareFolder } from './prepared-folder.ts';
 import { resealFolder } from './reseal.ts';
@@ -42,7 +42,8 @@ interface Restoring {
   manifest: BackupManifest;
   /** The passphrase, if the backup is sealed. */
   passphrase: string | undefined;
-  erased: readonly ErasureNote[];
+  /** The list of erasures, if one is given. */
+  erased: readonly ErasureNote[] | undefined;
   env: NodeJS.ProcessEnv;
   progress: (line: string) => void;
 }
@@ -63,7 +64,7 @@ export async function runRestore(given: Given, { env, progress }: Surroundings):
   const list = textOf(given, 'erased');
   const restoring: Restoring = {
     ...{ from, manifest, passphrase, env, progress },
-    erased: list === undefined ? [] : readErasures(resolvePath(list, env)),
+    erased: list === undefined ? undefined : readErasures(resolvePath(list, env)),
   };
   if (list === undefined) {
     progress(
@@ -87,10 +88,11 @@ async function restoreFolder(
   }
   await checkPlace(data);
   await whole(data, async (partial) => {
-    await prepare(restoring, partial);
+    const erased = await prepare(restoring, partial);
+    // A later restore from an even older backup needs the whole list.
+    if (restoring.erased) await writeErasures(join(partial, 'erasures.jsonl'), restoring.erased);
     if (!storageUrl) return;
-    const files = filesIn(partial);
-    await bringFiles({ from: files, to: blobsAt(storageUrl), erased: restoring.erased }, restoring.progress);
+    await bringFiles({ from: filesIn(partial), to: blobsAt(storageUrl), erased }, restoring.progress);
     // No later erasure would remove the bytes that stay here.
     await rm(join(partial, 'files'), { recursive: true });
   });
@@ -142,8 +144,10 @@ async function restoreDatabases(
   // The embedded form's log of events is not moved to the databases, and the new streams begin empty. So the consumers first read
   // this log to its end.
   const quiet = restoring.manifest.form === 'embedded';
-  await prepareFolder(path, { ...restoring, prefix }, (partial) => prepare(restoring, partial, { quiet }));
-  const files = { from: filesIn(path), to: filesAt({ url, prefix }, storageUrl), erased: restoring.erased };
+  const erased = await prepareFolder(path, { ...restoring, prefix }, (partial) =>
+    prepare(restoring, partial, { quiet }),
+  );
+  const files = { from: filesIn(path), to: filesAt({ url, prefix }, storageUrl), erased };
   const toBucket = () => bringFiles(files, restoring.progress);
   const folder = openDataFolder(path);
   let counts: Count[];
@@ -174,9 +178,11 @@ async function restoreDatabases(
 
 /**
  * Fills a folder with the data of the backup, without the erased users and projects. The folder becomes an installation of its own.
+ * Returns the erasures that were applied: those that are not in the backup. A user who was erased before the backup may have been
+ * imported again since.
  */
-async function prepare(restoring: Restoring, path: string, { quiet = false } = {}): Promise<void> {
-  const { from, manifest, passphrase, erased, env, progress } = restoring;
+async function prepare(restoring: Restoring, path: string, { quiet = false } = {}): Promise<ErasureNote[]> {
+  const { from, manifest, passphrase, env, progress } = restoring;
   if (passphrase === undefined) await copyFolder(from, path, progress);
   else await openSealed(from, path, passphrase);
   progress('copied');
@@ -189,7 +195,8 @@ async function prepare(restoring: Restoring, path: string, { quiet = false } = {
   const log = createLogger({ name: 'kith', level: 'error' });
   const file = join(path, 'events.sqlite');
   const bus = { prefix: prefixOfLog(file) ?? config.KITH_PREFIX, file, log };
-  await adopt(path);
+  const since = await adopt(path, { hasList: restoring.erased !== undefined });
+  const erased = (restoring.erased ?? []).filter(({ at }) => Date.parse(at) >= since);
   // This is needed even if nobody has to be erased, because it creates the log of events. A backup of the distributed form has no
   // such log.
   await eraseAgain(erased, bus);
@@ -201,6 +208,7 @@ async function prepare(restoring: Restoring, path: string, { quiet = false } = {
   // This comes last, so that the restore does not wait for the erasures. A project may have many users, and the installation erases
   // them while it runs.
   await deleteAgain(erased, join(path, 'identity.sqlite'));
+  return erased;
 }
 
 /** Copies a backup that somebody may have started to look at it, and that may still run. */
