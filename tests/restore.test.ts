@@ -1,5 +1,5 @@
 // Starts at most 0 platforms and 2 processes.
-import { cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { cp, lstat, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -219,6 +219,15 @@ describe('kith restore', () => {
       expect.stringContaining(`databases in ${copy} are damaged`),
     ]);
     expect(await readdir(root)).not.toContain('undamaged');
+  });
+
+  it('fills the folder that a link leads to', async () => {
+    await mkdir(pathOf('disk'));
+    await symlink(pathOf('disk'), pathOf('link'));
+    const restored = await runKith(['restore', pathOf('backup')], { KITH_DATA: pathOf('link') });
+    expect(restored.code).toBe(0);
+    expect(namesInFolder(pathOf('disk'))).toEqual(['Leaver', 'Other']);
+    expect((await lstat(pathOf('link'))).isSymbolicLink()).toBe(true);
   });
 
   it('says when no folder can be made beside the data folder', async () => {

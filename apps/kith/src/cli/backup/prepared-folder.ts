@@ -19,6 +19,7 @@ interface Inputs {
 }
 
 const noteFile = 'restoring.json';
+/** What the file says of its folder. */
 interface Note {
   /** The hash of the inputs. */
   inputs: string;
@@ -28,7 +29,8 @@ interface Note {
 /**
  * Prepares the folder from which databases are filled. If a killed run has left such a folder, this one uses it, but only if that run
  * had the same backup and the same list of erasures. Otherwise users whom only this list names would be back. So the folder is then
- * prepared again, and keeps the claim on the databases. Returns the erasures that `prepare` has applied. Throws `StartError` if it is too late for that.
+ * prepared again, and keeps the claim on the databases. Throws `StartError` if it is too late for that. Returns the erasures that
+ * `prepare` has applied.
  */
 export async function prepareFolder(
   path: string,

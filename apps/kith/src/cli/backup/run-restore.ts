@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { constants, copyFile, readdir, rename, rm } from 'node:fs/promises';
+import { constants, copyFile, readdir, realpath, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createLogger, readConfig, StartError } from '@kith/base';
 import type { ErasureNote } from '@kith/identity';
@@ -80,9 +80,11 @@ export async function runRestore(given: Given, { env, progress }: Surroundings):
 
 async function restoreFolder(
   restoring: Restoring,
-  data: string,
+  path: string,
   storageUrl: string | undefined,
 ): Promise<Count[]> {
+  // If the path is a link, the folder that it leads to is replaced, and not the link.
+  const data = existsSync(path) ? await realpath(path) : path;
   if (existsSync(data) && (await readdir(data)).length > 0) {
     throw new StartError(`${data} is not empty; set KITH_DATA to another folder.`);
   }

@@ -27,7 +27,10 @@ export async function whole<T>(
   }
 }
 
-/** Removes a folder that `whole` has made. If a killed process has removed only a part of it, the next call of `whole` removes the rest. */
+/**
+ * Removes a folder that `whole` has made. If a killed process has removed only a part of it, the next call of `whole` removes the
+ * rest.
+ */
 export async function removeWhole(path: string): Promise<void> {
   await rename(path, `${path}.partial`);
   await rm(`${path}.partial`, { recursive: true });
