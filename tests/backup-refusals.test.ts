@@ -35,6 +35,8 @@ describe('kith backup, restore and adopt', () => {
     expect(await refused(['restore', pathOf('data')], nowhere)).toContain('There is no backup in');
     expect(await refused(['restore', pathOf('backup')], data)).toContain('is not empty');
     expect(await refused(['adopt'], data)).toContain('holds no backup');
+    const copy = ['move', '--from', pathOf('backup')];
+    expect(await refused(copy, database)).toContain('is a copy of a platform');
   });
 
   it('take no folder that was moved, and no backup of another format', async () => {

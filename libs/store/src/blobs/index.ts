@@ -1,4 +1,4 @@
-export { type BlobEntry, BlobRemoved, type Blobs, type ByteRange } from './blobs.ts';
+export { type BlobEntry, BlobRemoved, type Blobs, type ByteRange, bucketName } from './blobs.ts';
 export { copyBlobs } from './copy-blobs.ts';
 export { type BlobsConfig, blobsAt, openBlobs } from './open-blobs.ts';
 export { sweepFolder } from './sweep-folder.ts';

@@ -13,6 +13,7 @@ import { dataFolder, openDataFolder } from '../../forms/data-folder.ts';
 import { filesAt, filesIn } from '../../forms/files-of.ts';
 import { makeFolder } from '../../forms/folder-lock.ts';
 import { secretFile, withKnownSecret } from '../../forms/installation-secret.ts';
+import { keptInFolder } from '../../forms/kept-in-folder.ts';
 import { storingNames } from '../../services.ts';
 import { type Given, type Result, type Surroundings, textOf, UsageError } from '../command.ts';
 import { copyFiles } from '../copy-files.ts';
@@ -188,12 +189,10 @@ async function prepare(restoring: Restoring, path: string, { quiet = false } = {
   if (passphrase === undefined) await copyFolder(from, path, progress);
   else await openSealed(from, path, passphrase);
   progress('copied');
-  const config = readConfig(platformConfig, {
-    ...{ ...manifest.settings, ...env },
-    // STORAGE_URL is left out, because the files' bytes are still in the folder. If they belong elsewhere, they are copied there
-    // once the folder is complete.
-    ...{ KITH_DATA: path, LOG_LEVEL: 'error', STORAGE_URL: undefined },
-  });
+  // If the files' bytes belong elsewhere, they are copied there once the folder is complete.
+  const config = keptInFolder(
+    readConfig(platformConfig, { ...manifest.settings, ...env, KITH_DATA: path, LOG_LEVEL: 'error' }),
+  );
   const log = createLogger({ name: 'kith', level: 'error' });
   const file = join(path, 'events.sqlite');
   const bus = { prefix: prefixOfLog(file) ?? config.KITH_PREFIX, file, log };

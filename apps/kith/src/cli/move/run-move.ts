@@ -1,5 +1,6 @@
 import { readdirSync } from 'node:fs';
 import { createLogger, readConfig, StartError } from '@kith/base';
+import { readManifest } from '../../forms/backup-manifest.ts';
 import { platformConfig } from '../../forms/config.ts';
 import { openDataFolder } from '../../forms/data-folder.ts';
 import { filesAt, filesIn } from '../../forms/files-of.ts';
@@ -29,6 +30,11 @@ export async function runMove(given: Given, { env, progress }: Surroundings): Pr
   const log = createLogger({ name: 'kith', level: config.LOG_LEVEL, destination });
   const folder = openDataFolder(path);
   try {
+    const backup = readManifest(folder);
+    if (backup && !backup.adoptedAt)
+      throw new StartError(
+        `${path} is a copy of a platform; kith adopt makes it an installation of its own first.`,
+      );
     await using target = await Target.open({ url, prefix });
     const state = readState(folder, prefix);
     if (state && (isBegun(folder, state) || isHandedOver(folder, state))) progress('resuming the move …');
