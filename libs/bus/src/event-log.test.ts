@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { createLogger } from '@kith/base';
 import { waitFor } from '@kith/testing';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Delivery } from './bus.ts';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { ConsumeOptions, Delivery } from './bus.ts';
 import { EventLog } from './event-log.ts';
 
 let folder: string;
@@ -19,9 +19,9 @@ const publish = (events: EventLog, id: string) =>
   events.append({ subject: 'x.event.p.thing.made', id, body: new TextEncoder().encode(id) });
 
 /** Consumes events, and fails on those in `failing`. */
-function consume(events: EventLog, failing: readonly string[] = []) {
+function consume(events: EventLog, failing: readonly string[] = [], more: Partial<ConsumeOptions> = {}) {
   const seen: Delivery[] = [];
-  const options = { durable: 'd', subjects: ['x.event.>'], maxDeliveries: 3, backoffMs: [20] };
+  const options = { durable: 'd', subjects: ['x.event.>'], maxDeliveries: 3, backoffMs: [20], ...more };
   const intake = events.consume(options, async (delivery) => {
     seen.push(delivery);
     if (failing.includes(delivery.id)) throw new Error('not handled');
@@ -82,4 +82,97 @@ test('the file is its owner’s alone', async () => {
   const { stat } = await import('node:fs/promises');
   expect((await stat(file)).mode & 0o777).toBe(0o600);
   await events.close();
+});
+
+describe('a database that has lost events gets them all again', () => {
+  /** The notes of a consumer's database. `position` can be set back, as if an older copy had replaced the database. */
+  function notes() {
+    let log = '';
+    const kept = { position: 0 };
+    const progress: ConsumeOptions['progress'] = {
+      read: () => ({ log, ...kept }),
+      note(_, note) {
+        ({ log, position: kept.position } = note);
+      },
+    };
+    return { kept, progress };
+  }
+
+  test('if an attempt at a later event was broken off', async () => {
+    const { kept, progress } = notes();
+    const [file, copy] = [join(folder, 'broken-off.sqlite'), join(folder, 'broken-off-copy.sqlite')];
+    const first = new EventLog({ file, log });
+    const [begun, end] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    first.consume({ durable: 'd', subjects: ['x.event.>'], progress }, async ({ id }) => {
+      if (id !== 'e') return;
+      begun.resolve();
+      await end.promise;
+    });
+    for (const id of ['a', 'b', 'c', 'd', 'e', 'f']) publish(first, id);
+    await begun.promise;
+    {
+      using db = new DatabaseSync(file);
+      db.prepare('VACUUM INTO ?').run(copy);
+    }
+    end.resolve();
+    await first.close();
+
+    kept.position = 2;
+    const second = new EventLog({ file: copy, log });
+    const after = consume(second, [], { progress });
+    await waitFor(() => after.ids().includes('e') && after.ids().includes('f'));
+    expect([...new Set(after.ids())].sort()).toEqual(['c', 'd', 'e', 'f']);
+    expect(after.seen.find(({ id }) => id === 'e')?.delivery).toBe(2);
+    await waitFor(() => second.backlog('d').pending === 0);
+    await second.close();
+    expect(kept.position).toBe(6);
+  });
+
+  test('if a later event is due again first', async () => {
+    const { kept, progress } = notes();
+    const file = join(folder, 'due.sqlite');
+    const first = new EventLog({ file, log });
+    const before = consume(first, ['d'], { progress, backoffMs: [3_600_000] });
+    for (const id of ['a', 'b', 'c', 'd', 'e']) publish(first, id);
+    await waitFor(() => before.ids().includes('e'));
+    await first.close();
+    {
+      using db = new DatabaseSync(file);
+      db.exec('UPDATE redeliveries SET due = 0');
+    }
+
+    kept.position = 1;
+    const second = new EventLog({ file, log });
+    const after = consume(second, [], { progress });
+    await waitFor(() => after.ids().includes('d') && after.ids().includes('e'));
+    expect([...new Set(after.ids())].sort()).toEqual(['b', 'c', 'd', 'e']);
+    expect(after.seen.find(({ id }) => id === 'd')?.delivery).toBe(2);
+    await second.close();
+    expect(kept.position).toBe(5);
+  });
+
+  test('except what it has given up, unless it starts over', async () => {
+    const { kept, progress } = notes();
+    const file = join(folder, 'given-up.sqlite');
+    const first = new EventLog({ file, log });
+    const before = consume(first, ['b'], { progress, maxDeliveries: 1 });
+    for (const id of ['a', 'b', 'c']) publish(first, id);
+    await waitFor(() => before.ids().includes('c'));
+    await first.close();
+
+    kept.position = 0;
+    const second = new EventLog({ file, log });
+    const after = consume(second, [], { progress });
+    expect(second.backlog('d')).toEqual({ pending: 2, dead: 1 });
+    await waitFor(() => after.ids().includes('c'));
+    expect(after.ids()).toEqual(['a', 'c']);
+    await after.drain();
+
+    second.startOver('d');
+    const again = consume(second, [], { progress });
+    await waitFor(() => again.ids().includes('c'));
+    expect(again.ids()).toEqual(['a', 'b', 'c']);
+    expect(second.deadLetters('d')).toEqual([]);
+    await second.close();
+  });
 });

@@ -124,6 +124,10 @@ export class EventLog {
 
   startOver(durable: string): void {
     transaction(this.#db, () => {
+      // An event with a dead letter would not come again.
+      this.#db
+        .prepare('DELETE FROM dead_letters WHERE durable = ? AND id IN (SELECT id FROM events)')
+        .run(durable);
       for (const table of ['consumers', 'redeliveries'])
         this.#db.prepare(`DELETE FROM ${table} WHERE durable = ?`).run(durable);
     });

@@ -14,6 +14,8 @@ interface EventRow {
   body: Uint8Array;
   failures: number;
   traceparent: string | null;
+  /** Whether an event that comes in its turn has failed before. If so, it waits for its next attempt or is a dead letter. */
+  hasFailed?: number;
 }
 
 /** How long to wait after a failure of the log itself, such as a full disk, in ms. */
@@ -45,6 +47,8 @@ export class LogConsumer {
       options.durable,
     );
     this.#sql = prepare(db);
+    // Before the position goes back, because all events below the one that was broken off have had their turn.
+    this.#countBrokenOff();
     this.#takeBack();
   }
 
@@ -129,7 +133,9 @@ export class LogConsumer {
       this.#fresh = rows.filter((row) => subjects.some((pattern) => subjectMatches(pattern, row.subject)));
       if (this.#fresh.length === 0) this.#pass(last.position);
     }
-    return this.#fresh.shift() ?? 'passed';
+    const row = this.#fresh.shift();
+    if (row?.hasFailed) this.#pass(row.position);
+    return row && !row.hasFailed ? row : 'passed';
   }
 
   /**
@@ -145,6 +151,8 @@ export class LogConsumer {
   /**
    * Compares the position in the log's file with the position that the consumer's own database has noted. If the noted position is
    * lower, the database has lost the events that were applied after this position. In this case, goes back to the noted position.
+   * Events above it that wait for their next attempt keep their failures, and dead letters stay dead letters. Otherwise, an event
+   * that kills its process would never be given up.
    */
   #takeBack(): void {
     const { durable, progress } = this.#options;
@@ -224,7 +232,7 @@ export class LogConsumer {
     this.#log.warn({ err: error, ...event, delivery }, 'event not handled');
     if (delivery < maxDeliveries) {
       this.#sql.retry.run(durable, delivery, Date.now() + backoffAfter(delivery, backoffMs), position);
-      this.#pass(position);
+      this.#end(row);
     } else {
       this.#sql.bury.run(durable, id, subject, body, String(error), Date.now(), position);
       this.#log.error(event, 'event given up: dead letter');
@@ -237,8 +245,16 @@ export class LogConsumer {
     this.#noteSoon();
   }
 
+  /** Ends an attempt. If the event was retried, the position stays: it may be below other events that still have to come. */
+  #end(row: EventRow): void {
+    if (row.failures > 0) {
+      this.#sql.end.run(this.#options.durable);
+      this.#noteSoon();
+    } else this.#pass(row.position);
+  }
+
   #forget(row: EventRow): void {
-    this.#pass(row.position);
+    this.#end(row);
     if (row.failures > 0) this.#sql.forget.run(this.#options.durable, row.position);
   }
 
@@ -259,6 +275,10 @@ interface State {
   applied: number;
 }
 
+/** Whether the consumer `c` retries the event `e` or has given it up. */
+const hasFailed = `(EXISTS (SELECT 1 FROM redeliveries r WHERE r.durable = c.durable AND r.position = e.position)
+  OR EXISTS (SELECT 1 FROM dead_letters d WHERE d.durable = c.durable AND d.id = e.id))`;
+
 function prepare(db: DatabaseSync) {
   return {
     state: db.prepare(
@@ -274,8 +294,9 @@ function prepare(db: DatabaseSync) {
         WHERE r.durable = ? AND r.due <= ? ORDER BY r.position LIMIT 1`,
     ),
     fresh: db.prepare(
-      `SELECT position, id, subject, body, traceparent, 0 AS failures FROM events
-        WHERE position > (SELECT position FROM consumers WHERE durable = ?) ORDER BY position LIMIT 100`,
+      `SELECT e.position, e.id, e.subject, e.body, e.traceparent, 0 AS failures, ${hasFailed} AS hasFailed
+         FROM consumers c JOIN events e ON e.position > c.position
+        WHERE c.durable = ? ORDER BY e.position LIMIT 100`,
     ),
     // Committed before the handler runs. So if an event kills the process, it can do so only a limited number of times.
     begin: db.prepare('UPDATE consumers SET trying = ? WHERE durable = ?'),
@@ -287,6 +308,7 @@ function prepare(db: DatabaseSync) {
         WHERE c.durable = ?`,
     ),
     pass: db.prepare('UPDATE consumers SET position = max(position, ?), trying = NULL WHERE durable = ?'),
+    end: db.prepare('UPDATE consumers SET trying = NULL WHERE durable = ?'),
     forget: db.prepare('DELETE FROM redeliveries WHERE durable = ? AND position = ?'),
     // If an event was withdrawn while it was handled, `retry` and `bury` do not store this event.
     retry: db.prepare(
@@ -299,8 +321,8 @@ function prepare(db: DatabaseSync) {
          SELECT ?, ?, ?, ?, ?, ? FROM events WHERE position = ?`,
     ),
     waiting: db.prepare(
-      `SELECT subject, count(*) AS count FROM events
-        WHERE position > (SELECT position FROM consumers WHERE durable = ?) GROUP BY subject`,
+      `SELECT e.subject, count(*) AS count FROM consumers c JOIN events e ON e.position > c.position
+        WHERE c.durable = ? AND NOT ${hasFailed} GROUP BY e.subject`,
     ),
     retries: db.prepare('SELECT count(*) AS count FROM redeliveries WHERE durable = ?'),
     nextDue: db.prepare('SELECT min(due) AS due FROM redeliveries WHERE durable = ?'),

@@ -1,4 +1,4 @@
-// Starts at most 0 platforms and 10 processes.
+// Starts at most 0 platforms and 13 processes.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -63,4 +63,19 @@ test('an event that kills its process is given up after its attempts, and the re
   await intake.drain();
   expect(deliveries.filter((line) => !line.startsWith('poison'))).toEqual(['before 1', 'after 1', 'last 1']);
   await left.close();
+}, 60_000);
+
+test('it is given up even if its consumer’s database loses every note of progress', async () => {
+  const file = join(folder, 'forgetful.sqlite');
+  const events = new EventLog({ file, log });
+  events.append({ subject: 'x.event.p.thing.made', id: 'poison', body: new Uint8Array() });
+  await events.close();
+  const work = { file, poison: 'poison', last: 'last', maxDeliveries: 2, isForgetful: true };
+  const runs: Awaited<ReturnType<typeof runChild>>[] = [];
+  do runs.push(await runChild(work));
+  while (runs.at(-1)?.killed && runs.length < 5);
+  expect(runs.map(({ killed }) => killed)).toEqual([true, true, false]);
+  // One more run, after the event was given up.
+  const { deliveries } = await runChild(work);
+  expect(deliveries.filter((line) => line.startsWith('poison'))).toEqual([]);
 }, 60_000);

@@ -9,11 +9,14 @@ export interface PoisonWork {
   poison: string;
   last: string;
   maxDeliveries: number;
+  /** Whether the consumer's database loses its notes of progress. */
+  isForgetful?: boolean;
 }
 
-const { file, poison, last, maxDeliveries }: PoisonWork = JSON.parse(process.argv[2] ?? '{}');
+const { file, poison, last, maxDeliveries, isForgetful }: PoisonWork = JSON.parse(process.argv[2] ?? '{}');
 const events = new EventLog({ file, log: createLogger({ name: 'child', level: 'silent' }) });
-const options = { durable: 'd', subjects: ['x.>'], maxDeliveries, backoffMs: [1] };
+const progress = isForgetful ? { read: () => undefined, note: () => undefined } : undefined;
+const options = { durable: 'd', subjects: ['x.>'], maxDeliveries, backoffMs: [1], progress };
 events.consume(options, async ({ id, delivery }) => {
   process.stdout.write(`${id} ${delivery}\n`);
   if (id === poison) process.kill(process.pid, 'SIGKILL');
