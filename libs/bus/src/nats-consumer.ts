@@ -28,6 +28,8 @@ interface Connection {
   ensureStreams: () => Promise<void>;
   /** The number of the current connection, counted from 1; `undefined` while there is none. */
   current: () => number | undefined;
+  /** Resolves when everything that was sent has reached the server. */
+  flush: () => Promise<void>;
 }
 
 /** An event, and the number of the connection that it came over. */
@@ -36,11 +38,19 @@ interface Fetched {
   over: number | undefined;
 }
 
+/** What is left of a fetch when its other events have been begun. */
+interface Rest {
+  /** An event that may kill its process. */
+  suspect: Fetched | undefined;
+  /** Events that are to be given back. */
+  left: Fetched[];
+}
+
 /** The headers of a dead letter, beside the event's body. */
 export const subjectHeader = 'Kith-Subject';
 export const errorHeader = 'Kith-Error';
 const maxErrorLength = 1_000;
-/** The number of events per fetch. It is so low that work on the last event begins well within `ack_wait`. */
+/** The most events per fetch. The number is so low that work on the last event begins well within `ack_wait`. */
 const batch = 50;
 /** How long a start waits for streams and consumers that another process makes, in ms (docs/adr/0056). */
 const keeperMs = 15_000;
@@ -118,37 +128,80 @@ export class NatsConsumer {
   async #run(): Promise<void> {
     const { log } = this.#connection;
     let failures = 0;
+    // If a process has just died, a suspect may come first.
+    let most = 1;
     while (!this.#stopped.signal.aborted) {
-      let fetched = 0;
       try {
         const consumer = this.#consumer ?? (await this.#open());
-        // Fetches batches and not an endless stream. If a stream were closed, events on their way would be lost until
-        // `ack_wait` is over.
-        const left: Fetched[] = [];
-        const over = this.#connection.current();
-        const messages = await consumer.fetch({ max_messages: batch, expires: fetchMs });
-        const letGo = endOnAbort(messages, this.#stopped.signal);
-        try {
-          for await (const message of messages) {
-            fetched++;
-            if (this.#stopped.signal.aborted) left.push({ message, over });
-            else await this.#begin({ message, over });
-          }
-        } finally {
-          letGo();
-        }
-        // Gives back the events that were fetched and are not worked on any more, so that they go to another replica immediately.
-        // This is done only after the fetch: while this replica still fetches, the server could send such an event back here.
+        const { suspect, left } = await this.#fetch(consumer, most);
+        // Gives back the events that were fetched and are not worked on any more, so that they come again immediately, here or at
+        // another replica. This is done only after the fetch: while this replica still fetches, the server could send such an
+        // event back here.
         for (const one of left) await this.#tell(one, (message) => message.nak());
+        if (suspect) await this.#workAlone(suspect);
+        // Other suspects probably follow. A fetch of one event gives no other event back.
+        most = suspect ? 1 : batch;
         failures = 0;
       } catch (error) {
-        // The client throws this error at the end of a fetch if work on its events took longer than a second. All its events
-        // have arrived.
-        if (fetched > 0 && (error as Error).message === heartbeatsMissed) continue;
         log.warn({ err: error, durable: this.#options.durable }, 'consumer interrupted');
         this.#consumer = undefined;
         await pause(Math.min(100 * 2 ** failures++, 5_000), this.#stopped.signal);
       }
+    }
+  }
+
+  /**
+   * Fetches events and begins to work on them, until the fetch ends or a suspect arrives. Fetches batches and not an endless
+   * stream. If a stream were closed, events on their way would be lost until `ack_wait` is over.
+   */
+  async #fetch(consumer: Consumer, most: number): Promise<Rest> {
+    const left: Fetched[] = [];
+    let suspect: Fetched | undefined;
+    let fetched = 0;
+    const over = this.#connection.current();
+    const messages = await consumer.fetch({ max_messages: most, expires: fetchMs });
+    const { end, letGo } = endOnAbort(messages, this.#stopped.signal);
+    try {
+      for await (const message of messages) {
+        fetched++;
+        const one = { message, over };
+        if (this.#stopped.signal.aborted || suspect) left.push(one);
+        else if (this.#isSuspect(message)) {
+          suspect = one;
+          end();
+        } else await this.#begin(one);
+      }
+    } catch (error) {
+      // The client throws this error at the end of a fetch if work on its events took longer than a second. All its events
+      // have arrived.
+      if (fetched === 0 || (error as Error).message !== heartbeatsMissed) throw error;
+    } finally {
+      letGo();
+    }
+    return { suspect, left };
+  }
+
+  /**
+   * Whether an event may be one that kills its process. The server counts the deliveries of every event that the process holds when
+   * it dies. If such an event always came together with the same other events, those would be given up too, although no handler
+   * ever got them.
+   */
+  #isSuspect(message: JsMsg): boolean {
+    return message.info.deliveryCount > Math.max(this.#options.maxDeliveries / 2, 1);
+  }
+
+  /** Works on an event while this process holds no other event of the consumer. */
+  async #workAlone(suspect: Fetched): Promise<void> {
+    this.#held.add(suspect);
+    try {
+      await this.#working.idle();
+      // The server must know which events were given back before this process can die.
+      await this.#connection.flush();
+      if (this.#stopped.signal.aborted) return await this.#tell(suspect, (message) => message.nak());
+      await this.#begin(suspect);
+      await this.#working.idle();
+    } finally {
+      this.#held.delete(suspect);
     }
   }
 
@@ -253,12 +306,12 @@ export class NatsConsumer {
 const heartbeatsMissed = 'heartbeats missed';
 
 /**
- * Ends a fetch when the signal is aborted. Returns a function that undoes this. The fetch ends by draining the subscription.
+ * Ends a fetch when the signal is aborted, until `letGo` is called; `end` ends it now. The fetch ends by draining the subscription.
  * Events that the server sends before it knows of the drain still arrive. Events that it can no longer deliver go to another
  * replica immediately. The client has no public method for this, and its `close` drops events on their way. In a cluster, an
  * event can be on its way between servers when the drain arrives. Such an event comes again after `ack_wait`.
  */
-function endOnAbort(messages: ConsumerMessages, signal: AbortSignal): () => void {
+function endOnAbort(messages: ConsumerMessages, signal: AbortSignal): { end: () => void; letGo: () => void } {
   const { sub } = messages as ConsumerMessages & { readonly sub: Subscription };
   const end = () => {
     // The drain rejects only if the fetch has ended already, by itself or with its connection. Then no event is on its way.
@@ -266,7 +319,7 @@ function endOnAbort(messages: ConsumerMessages, signal: AbortSignal): () => void
   };
   if (signal.aborted) end();
   else signal.addEventListener('abort', end);
-  return () => signal.removeEventListener('abort', end);
+  return { end, letGo: () => signal.removeEventListener('abort', end) };
 }
 
 async function pause(ms: number, signal: AbortSignal): Promise<void> {

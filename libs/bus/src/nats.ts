@@ -211,6 +211,7 @@ export class NatsBus implements Bus {
         log: this.#log,
         ensureStreams: () => this.#makeStreams(),
         current: () => (this.isConnected() ? this.#connections : undefined),
+        flush: () => this.#nc.flush(),
       },
       options,
       handle,

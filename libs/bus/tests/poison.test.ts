@@ -1,14 +1,16 @@
-// Starts at most 0 platforms and 13 processes.
+// Starts at most 0 platforms and 23 processes.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createLogger } from '@kith/base';
-import { waitFor } from '@kith/testing';
+import { availableEngines, eraseEngines, startEngines, uniquePrefix, waitFor } from '@kith/testing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { EventLog } from '../src/event-log.ts';
+import { NatsBus } from '../src/nats.ts';
 import type { PoisonWork } from './poison-support/child.ts';
+import type { NatsPoisonWork } from './poison-support/nats-child.ts';
 
 const log = createLogger({ name: 'test', level: 'silent' });
 let folder: string;
@@ -18,8 +20,11 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
 /** Runs a child to its end; returns the deliveries that it got and whether it was killed. */
-async function runChild(work: PoisonWork): Promise<{ killed: boolean; deliveries: string[] }> {
-  const script = new URL('./poison-support/child.ts', import.meta.url).pathname;
+async function runChild(
+  work: PoisonWork | NatsPoisonWork,
+): Promise<{ killed: boolean; deliveries: string[] }> {
+  const file = 'url' in work ? './poison-support/nats-child.ts' : './poison-support/child.ts';
+  const script = new URL(file, import.meta.url).pathname;
   const child = spawn(process.execPath, [script, JSON.stringify(work)], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
@@ -79,3 +84,32 @@ test('it is given up even if its consumer’s database loses every note of progr
   const { deliveries } = await runChild(work);
   expect(deliveries.filter((line) => line.startsWith('poison'))).toEqual([]);
 }, 60_000);
+
+test.runIf(availableEngines().includes('containers'))(
+  'on NATS it is given up alone: whatever was fetched with it is handled',
+  async () => {
+    await using undo = new AsyncDisposableStack();
+    const engines = undo.use(await startEngines());
+    const prefix = uniquePrefix();
+    undo.defer(() => eraseEngines(engines, prefix));
+    const bus = undo.adopt(
+      await NatsBus.connect({ url: engines.natsUrl, name: 'test', prefix, log }),
+      (one) => one.close(),
+    );
+    const subject = `${prefix}.event.p.thing.made`;
+    const others = Array.from({ length: 48 }, (_, at) => `other-${at}`);
+    // A process first fetches one event, and then many.
+    const ids = ['first', 'poison', ...others];
+    for (const id of ids) await bus.publish({ subject, id, body: new Uint8Array() });
+    const work = { url: engines.natsUrl, prefix, durable: 'd', subject, poison: 'poison', maxDeliveries: 6 };
+    const runs: Awaited<ReturnType<typeof runChild>>[] = [];
+    do runs.push(await runChild(work));
+    while (runs.at(-1)?.killed && runs.length < 10);
+
+    expect((await bus.deadLetters('d')).map(({ id }) => id)).toEqual(['poison']);
+    const deliveries = runs.flatMap((run) => run.deliveries).map((line) => line.split(' ')[0] ?? '');
+    expect(deliveries.filter((id) => id === 'poison')).toHaveLength(6);
+    expect(new Set(deliveries)).toEqual(new Set(ids));
+  },
+  120_000,
+);
