@@ -78,8 +78,8 @@ export interface Backlog {
 
 export interface RequestOptions {
   /**
-   * Whether the request changes nothing. If so, the request may be sent again to another server: after a second without an answer,
-   * and when a lost connection is back.
+   * Whether the request changes nothing, or does the same when it runs twice. If so, it may be sent again to another server: after
+   * a second without an answer, and when a lost connection is back.
    */
   repeatable?: boolean;
 }

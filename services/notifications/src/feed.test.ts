@@ -95,5 +95,6 @@ describe('a feed', () => {
     expect(feed.streams).toEqual(['b', 'c', 'd', 'e', 'f']);
     expect(openStream(closeStream(feed, 'd'), 'g').streams).toEqual(['b', 'c', 'e', 'f', 'g']);
     expect(closeStream(feed, 'x')).toEqual(feed);
+    expect(openStream(feed, 'd').streams).toEqual(['b', 'c', 'e', 'f', 'd']);
   });
 });

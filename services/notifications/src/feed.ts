@@ -94,9 +94,13 @@ export function markAll(feed: Feed, at: number): Feed {
   return { ...feed, unread: 0, marks: marks.slice(-maxMarks) };
 }
 
-/** Gives a stream a place. If there are too many streams, the oldest loses its place. */
+/**
+ * Gives a stream a place. If there are too many streams, the oldest loses its place. A stream that is opened again, because the
+ * answer was slow, keeps one place.
+ */
 export function openStream(feed: Feed, streamId: string): Feed {
-  return { ...feed, streams: [...feed.streams, streamId].slice(-maxStreams) };
+  const others = closeStream(feed, streamId).streams;
+  return { ...feed, streams: [...others, streamId].slice(-maxStreams) };
 }
 
 /** Removes a stream from its place. */

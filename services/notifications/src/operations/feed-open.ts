@@ -15,7 +15,8 @@ export const feedOpenHandler = internalHandler(openFeed, async (body, app: AppCo
   const owner = { projectId, userId };
   const decide = (before: StoredFeed) => {
     const feed = openStream(before, streamId);
-    const result = { seq: feed.seq, hasEvicted: feed.streams.length <= before.streams.length };
+    const hasEvicted = before.streams.some((one) => !feed.streams.includes(one));
+    const result = { seq: feed.seq, hasEvicted };
     return { change: { feed }, result };
   };
   const { seq, hasEvicted } = await changeFeed(app, owner, decide, context);

@@ -1,13 +1,19 @@
 import { randomUUID } from 'node:crypto';
 import {
   type AppNotification,
+  type BodyOf,
+  closeFeed,
   countNotifications,
   errorBody,
+  feedAfter,
+  type InternalOperationSpec,
   listNotifications,
   markAllNotificationsAsRead,
   markNotificationAsRead,
+  openFeed,
   type PublicUser,
 } from '@kith/contracts';
+import { ask as askService } from '@kith/service';
 import { handlerEngines, waitFor } from '@kith/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { World } from '../support/world.ts';
@@ -120,6 +126,23 @@ describe.each(handlerEngines())('the operations of a feed (%s)', (engine) => {
       expect(answer).toMatchObject({ status: 404, json: errorBody('app-notification/not-found') });
     }
     expect(await world.count(id)).toBe(1);
+  });
+
+  it('a stream whose opening is repeated takes no other stream’s place', async () => {
+    const userId = randomUUID();
+    const ask = <O extends InternalOperationSpec>(spec: O, body: BodyOf<O>) =>
+      askService(world.runtime.bus, spec, body, { requestId: 't', deadline: Date.now() + 10_000 });
+    const [first, second] = [1, 2].map(() => ({
+      projectId: world.projectId,
+      userId,
+      streamId: randomUUID(),
+    })) as [BodyOf<typeof openFeed>, BodyOf<typeof openFeed>];
+    for (const stream of [first, second, second, second, second, second]) await ask(openFeed, stream);
+    for (const stream of [first, second]) {
+      expect(await ask(feedAfter, { ...stream, after: 0, limit: 1 })).toMatchObject({ evicted: false });
+    }
+    await ask(closeFeed, second);
+    expect(await ask(feedAfter, { ...second, after: 0, limit: 1 })).toMatchObject({ evicted: true });
   });
 
   it.each([
