@@ -4,6 +4,7 @@ import {
   markAllNotificationsAsRead,
   markNotificationAsRead,
   type PublicUser,
+  updateNotificationSettings,
 } from '@kith/contracts';
 import { startIdentity } from '@kith/identity';
 import { availableEngines, createStore, testSecrets, waitFor } from '@kith/testing';
@@ -71,6 +72,25 @@ describe.each(availableEngines())('what events make of feeds (%s)', (engine) => 
       initiatorUsername: null,
       initiatorAvatar: null,
     });
+  });
+
+  it('an event of a type that was off makes nothing, even if it comes again when the type is on', async () => {
+    const bob = await world.user('Bob');
+    const [asked, asking] = [world.life(ann, bob), world.life(bob, ann)];
+    const turn = async (isOn: boolean) => {
+      const types = { 'connection-request': isOn, 'connection-accepted': isOn };
+      const body = JSON.stringify({ types });
+      expect((await world.call(updateNotificationSettings, bob.id, { body })).status).toBe(200);
+    };
+    await turn(false);
+    await world.publish(asked.requested, asking.accepted);
+    await world.quiet(ann);
+    await turn(true);
+    await world.publish(asked.requested, asking.accepted);
+    await world.quiet(ann);
+    expect(await world.count(bob.id)).toBe(0);
+    await world.publish(world.life(ann, bob).requested, world.life(bob, ann).accepted);
+    await waitFor(async () => (await world.count(bob.id)) === 2);
   });
 
   it('a withdrawn and a blocked request take their unread notification away, and only that', async () => {

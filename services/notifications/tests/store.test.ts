@@ -145,11 +145,11 @@ describe.each(availableEngines())('the store (%s)', (engine) => {
     await using stack = new AsyncDisposableStack();
     const store = stack.adopt(await openStore(place.config), (one) => one.close());
     const [projectId, connectionId] = [randomUUID(), randomUUID()];
-    expect(await store.isWithdrawn(projectId, connectionId)).toBe(false);
+    expect(await store.isWithdrawn(projectId, [connectionId])).toBe(false);
     await store.withdraw(projectId, connectionId, Date.now() + 60_000);
     await store.withdraw(projectId, connectionId, Date.now() + 60_000);
     await store.sweep();
-    expect(await store.isWithdrawn(projectId, connectionId)).toBe(true);
-    expect(await store.isWithdrawn(randomUUID(), connectionId)).toBe(false);
+    expect(await store.isWithdrawn(projectId, [connectionId])).toBe(true);
+    expect(await store.isWithdrawn(randomUUID(), [connectionId])).toBe(false);
   });
 });

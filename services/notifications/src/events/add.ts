@@ -12,8 +12,8 @@ const askMs = 4_000;
 /**
  * Makes a notification of an event for a user. The id of the notification follows from the event. So if the event arrives
  * again, it makes no second notification. Makes no notification that would already have expired, and none for a request that
- * was withdrawn. Makes none either if the user's account has ended, or if the user has turned off the type
- * (spec#notifications-settings).
+ * was withdrawn. Makes none either if the user's account has ended, or if the user has turned off the type. This also holds if
+ * the event arrives again after the user has turned on the type (spec#notifications-settings-none).
  */
 export async function addNotification(
   app: AppContext,
@@ -28,16 +28,19 @@ export async function addNotification(
   const owner = { projectId, userId };
   const ended = await app.store.profiles.forgotten(projectId, [userId, initiatorId]);
   if (ended.has(userId)) return;
-  if ((await app.store.settings.of(owner)).off.includes(type)) return;
+  const id = notificationIdOf(event);
+  if ((await app.store.settings.of(owner)).off.includes(type))
+    return app.store.withdraw(projectId, id, keepUntil);
   const about = ended.has(initiatorId) ? blankSnapshot : await snapshot(app, event, initiatorId);
   const metadata = { connectionId, ...about };
-  const id = notificationIdOf(event);
   const notification: NewNotification = { ...owner, id, type, metadata, createdAt, keepUntil };
 
   const isNew = await changeFeed(app, owner, async (before) => {
-    const isWithdrawn =
-      type === 'connection-request' && (await app.store.isWithdrawn(projectId, connectionId));
-    if (isWithdrawn || (await app.store.find(owner, [id])).length > 0) return { result: false };
+    const [isWithdrawn, found] = await Promise.all([
+      app.store.isWithdrawn(projectId, type === 'connection-request' ? [id, connectionId] : [id]),
+      app.store.find(owner, [id]),
+    ]);
+    if (isWithdrawn || found.length > 0) return { result: false };
     const { feed, entry } = append(before, notification);
     const created = makeEvent(notificationCreated, {
       projectId,

@@ -58,7 +58,10 @@ export const entries: Collection<StoredEntry> = collection<StoredEntry>({
   },
 });
 
-/** Connections whose request was withdrawn, or that a block has ended; by project and connection. */
+/**
+ * Connections whose request was withdrawn, or that a block has ended; by project and connection. Also notifications that were not
+ * made because the user had turned off their type; by project and notification.
+ */
 export const withdrawn: Collection<{ until: number }> = collection<{ until: number }>({
   name: 'withdrawn',
   kind: 'copy',

@@ -113,15 +113,17 @@ export class NotificationStore {
     return (await this.#documents.range(entries, range, 'keepUntil')).map(entryOf);
   }
 
-  /** Remembers until `until` (Unix ms) that a connection's request was withdrawn, or that a block has ended the connection. */
-  async withdraw(projectId: string, connectionId: string, until: number): Promise<void> {
-    const id = `${projectId}|${connectionId}`;
-    await this.#documents.keep(withdrawn, [{ id, doc: { until }, epoch: 0, version: 1 }]);
+  /** Remembers a connection or a notification as `withdrawn`, until `until` (Unix ms). */
+  async withdraw(projectId: string, id: string, until: number): Promise<void> {
+    await this.#documents.keep(withdrawn, [
+      { id: `${projectId}|${id}`, doc: { until }, epoch: 0, version: 1 },
+    ]);
   }
 
-  async isWithdrawn(projectId: string, connectionId: string): Promise<boolean> {
-    const id = `${projectId}|${connectionId}`;
-    return (await this.#documents.get(withdrawn, [id])).has(id);
+  /** Whether one of these connections and notifications is `withdrawn`. */
+  async isWithdrawn(projectId: string, ids: readonly string[]): Promise<boolean> {
+    const keys = ids.map((id) => `${projectId}|${id}`);
+    return (await this.#documents.get(withdrawn, keys)).size > 0;
   }
 
   /** Repairs what processes left unfinished when they died, and removes what is no longer needed. */
