@@ -19,7 +19,7 @@ export const usersSubscription = subscription({
   events: [userDeleted],
   async apply(event, app: AppContext) {
     const owner = { projectId: event.projectId, userId: event.data.id };
-    await app.store.erased.mark(owner, Date.now() + againForMs);
+    await app.store.erased.mark(owner, Date.now(), againForMs);
     await app.store.deleteOrphans(owner);
     await eraseOwner(app, owner);
   },
@@ -27,7 +27,7 @@ export const usersSubscription = subscription({
 
 /** Erases again the data of users whose mark has not expired yet. */
 export async function eraseMarked(app: AppContext): Promise<void> {
-  for (const owner of await app.store.erased.marked(Date.now())) await eraseOwner(app, owner);
+  for (const owner of await app.store.erased.due(Date.now())) await eraseOwner(app, owner);
 }
 
 async function eraseOwner(app: AppContext, owner: Owner): Promise<void> {

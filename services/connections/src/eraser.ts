@@ -6,6 +6,7 @@ import {
   type EndedUser,
   type EventSubscription,
   eraseEvents,
+  nextLook,
   Sweeper,
   subscription,
 } from '@kith/service';
@@ -31,11 +32,8 @@ export const endedUsers: EventSubscription<AppContext> = subscription({
 
 const everyMs = 1_000;
 const usersAtOnce = 10;
-/**
- * The last look for data comes this long after the end of an account, in ms. Requests that still found the user have ended by
- * then. So the last look finds whatever they stored.
- */
-const lastLookMs = 60_000;
+/** Requests that still found the user have ended this long after the end of the account, in ms. */
+const lateMs = 60_000;
 
 type Parts = Pick<AppContext, 'store' | 'relay' | 'bus'>;
 
@@ -70,7 +68,7 @@ export function startEraser(parts: Parts, options: { log: Logger }): { stop(): P
 
 /**
  * Ends every pair of a user with an event, and then removes the pair. If a pair's events are not published yet, the pair stays
- * until the next look. After all pairs, the user's totals and settings are erased. A last look finds what requests stored
+ * until the next look. After all pairs, the user's totals and settings are erased. Further looks find what requests stored
  * meanwhile.
  */
 export async function eraseUser(parts: Parts, ended: EndedUser, isStopped = () => false): Promise<void> {
@@ -87,8 +85,7 @@ export async function eraseUser(parts: Parts, ended: EndedUser, isStopped = () =
   await parts.store.settings.erase(ended);
   await parts.store.replies?.forget(ended);
   await eraseEvents({ bus: parts.bus, outbox: parts.store.outbox }, auditEventsOf(ended));
-  const lastLook = ended.endedAt + lastLookMs;
-  await erasure.lookAgain(ended, now >= lastLook ? null : lastLook);
+  await erasure.lookAgain(ended, nextLook(ended.endedAt, now, { firstMs: lateMs, lateMs }));
 }
 
 async function erasePair(parts: Parts, ended: EndedUser, otherId: string): Promise<boolean> {

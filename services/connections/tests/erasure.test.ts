@@ -176,12 +176,15 @@ describe.each(availableEngines())('the end of an account, %s', (engine) => {
     await waitFor(finished);
     await eraseUser(parts, ended);
     expect(await due(Date.now())).toEqual([]);
-    expect(await due(at.getTime() + 60_000)).toEqual([ended]);
+    expect(await due(Date.now() + 60_000)).toEqual([ended]);
     // This request had found the user before the account ended. It is stored only now.
     await perform(store, { projectId, userId: bob, otherId: ann, action: 'request' });
     await waitFor(finished);
     expect(await store.totals(projectId, bob)).toMatchObject({ sent: 0 });
-    await eraseUser(parts, { ...ended, endedAt: Date.now() - 61_000 });
+    // The clock of the replica that marked the user may be an hour behind. So less than a minute may have passed.
+    await eraseUser(parts, { ...ended, endedAt: Date.now() - 3600_000 });
+    expect(await due(Date.now() + 3600_000)).toEqual([ended]);
+    await eraseUser(parts, { ...ended, endedAt: Date.now() - 3661_000 });
     expect(await due(Date.now() + 3600_000)).toEqual([]);
   });
 

@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Logger } from '@kith/base';
 import { replayedId } from '@kith/bus';
 import { eventSubject } from '@kith/contracts';
-import { auditEventsOf, eraseEvents, Sweeper, withdrawEvents } from '@kith/service';
+import { auditEventsOf, eraseEvents, nextLook, Sweeper, withdrawEvents } from '@kith/service';
 import type { AppContext } from './app.ts';
 import { changeFeed } from './change-feed.ts';
 import type { Owner } from './feed.ts';
@@ -13,12 +13,11 @@ const everyMs = 1_000;
 const usersAtOnce = 10;
 /** If a process dies while it erases a user, another process takes over after this time. */
 const claimMs = 10_000;
-const againMs = 5_000;
-/**
- * How long after the end of an account the service still looks for data of the account. Nothing that began before the end can
- * take so long.
- */
-const lastLookMs = 10 * 60_000;
+const looks = {
+  firstMs: 5_000,
+  /** Nothing that began before the end of an account can take so long, in ms. */
+  lateMs: 10 * 60_000,
+};
 const batch = 100;
 
 /** Erases the data of users whose accounts have ended, in the background, until nothing is left (spec#users-erasure). */
@@ -48,18 +47,12 @@ export async function eraseDue(
       await erasure.lookAgain(user, now + claimMs);
       const isDone = await eraseUser(app, user, isStopped);
       if (isStopped()) return;
-      await erasure.lookAgain(user, isDone ? nextLook(endedAt, now) : now + everyMs);
+      await erasure.lookAgain(user, isDone ? nextLook(endedAt, now, looks) : now + everyMs);
     } catch (error) {
       failures.push(error);
     }
   }
   if (failures.length > 0) throw new AggregateError(failures, `${failures.length} users not erased yet`);
-}
-
-/** When to look again. The intervals get longer, because less and less can still arrive. `null` after the last look. */
-function nextLook(endedAt: number, now: number): number | null {
-  const last = endedAt + lastLookMs;
-  return now >= last ? null : Math.min(last, Math.max(now + againMs, 2 * now - endedAt));
 }
 
 /** Erases a user. Resolves to `false` if something still has to wait, for example for an event to be published. */

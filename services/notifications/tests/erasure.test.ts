@@ -19,6 +19,8 @@ import { World } from './support/world.ts';
 
 const patience = { timeoutMs: 25_000 };
 const tenMinutes = 10 * 60_000;
+/** How far the clocks of two replicas may differ. */
+const anHour = 60 * 60_000;
 
 /** Everything in the store, as one text, without the marks of users whose accounts have ended. */
 async function contentOf({ place }: World): Promise<string> {
@@ -113,8 +115,8 @@ describe.each(availableEngines())('a user whose account has ended (%s)', (engine
     // From now on, nobody looks for data of this user any more. So late events must not store any.
     const { erasure } = world.store;
     await waitFor(async () => (await erasure.due(Date.now() + tenMinutes, 10)).length === 1);
-    await eraseDue(appOf(world), { now: Date.now() + 2 * tenMinutes });
-    expect(await erasure.due(Date.now() + 3 * tenMinutes, 10)).toEqual([]);
+    await eraseDue(appOf(world), { now: Date.now() + anHour + 2 * tenMinutes });
+    expect(await erasure.due(Date.now() + 2 * anHour, 10)).toEqual([]);
     const [asked, told, ended] = [world.life(gone, stays), world.life(stays, gone), world.life(stays, gone)];
     await world.publish(updatedOf(gone), asked.requested, told.requested, told.accepted, ended.blocked);
     await world.quiet(stays);
@@ -132,7 +134,7 @@ describe.each(availableEngines())('a user whose account has ended (%s)', (engine
     expect(await isForgotten()).toBe(true);
   }, 60_000);
 
-  test('is looked for again for ten minutes: what was on its way goes as well', async () => {
+  test('is looked for again for ten minutes, whatever the replicas’ clocks say: what was on its way goes as well', async () => {
     await using world = await World.start(engine);
     const { store, projectId } = world;
     const [gone, stays] = [await world.user('Vanya'), await world.user('Stays')];
@@ -171,7 +173,9 @@ describe.each(availableEngines())('a user whose account has ended (%s)', (engine
     expect(await contentOf(world)).not.toContain(gone.id);
     expect(await world.count(stays.id)).toBe(120);
     expect(await store.erasure.due(Date.now() + tenMinutes, 10)).toHaveLength(1);
-    await eraseDue(app, { now: Date.now() + 2 * tenMinutes });
-    expect(await store.erasure.due(Date.now() + 3 * tenMinutes, 10)).toEqual([]);
+    await eraseDue(app, { now: Date.now() + anHour });
+    expect(await store.erasure.due(Date.now() + 2 * anHour, 10)).toHaveLength(1);
+    await eraseDue(app, { now: Date.now() + anHour + 2 * tenMinutes });
+    expect(await store.erasure.due(Date.now() + 2 * anHour, 10)).toEqual([]);
   }, 60_000);
 });

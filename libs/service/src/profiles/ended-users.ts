@@ -5,7 +5,7 @@ import { z } from 'zod';
 export interface EndedUser {
   projectId: string;
   userId: string;
-  /** When the service learned of the end, as Unix time in ms. */
+  /** When the service learned of the end, as Unix time in ms, by the clock of the replica that learned of it. */
   endedAt: number;
 }
 
@@ -20,6 +20,22 @@ export const endedUserCollection: Collection<{ endedAt: number; lookAt: number }
   schema: z.object({ endedAt: z.int(), lookAt: z.int() }),
   indexes: { lookAt: { key: ({ lookAt }) => timeKey(lookAt) } },
 });
+
+/** How far the clocks of two replicas may differ, in ms. The replica that marks a user and the one that erases may be two. */
+export const clocksMs = 60 * 60_000;
+
+/**
+ * When to look for a user's data again (Unix ms), or `null` after the last look. Nothing that began before the end of the account
+ * takes longer than `lateMs`. The waits begin with `firstMs` and get longer, because less and less can still arrive.
+ */
+export function nextLook(
+  endedAt: number,
+  now: number,
+  { firstMs, lateMs }: { firstMs: number; lateMs: number },
+): number | null {
+  const last = endedAt + lateMs + clocksMs;
+  return now >= last ? null : Math.min(last, Math.max(now + firstMs, 2 * now - endedAt));
+}
 
 /** A service's list of users whose accounts have ended (spec#users-erasure). Each step can be repeated. */
 export class EndedUsers {

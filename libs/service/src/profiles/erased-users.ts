@@ -1,5 +1,6 @@
 import { type Collection, collection, type Documents, type Range, type Stored } from '@kith/store';
 import { z } from 'zod';
+import { clocksMs } from './ended-users.ts';
 
 /** Users whose accounts have ended recently, by `<project>|<user>`. */
 export const erasedUserCollection: Collection<{ until: number }> = collection<{ until: number }>({
@@ -9,6 +10,9 @@ export const erasedUserCollection: Collection<{ until: number }> = collection<{ 
   schema: z.object({ until: z.int() }),
   expires: ({ until }) => until,
 });
+
+/** How often the data of a user is still looked for while only a wrong clock could let something arrive, in ms. */
+const rarelyMs = 10 * 60_000;
 
 interface UserKey {
   projectId: string;
@@ -20,13 +24,19 @@ const batch = 1_000;
 /** The users that a service has erased recently. Data of these users that arrives late is erased too. */
 export class ErasedUsers {
   readonly #documents: Documents;
+  /** When to return the users next who are due rarely, Unix ms. */
+  #rarelyAt = 0;
 
   constructor(documents: Documents) {
     this.#documents = documents;
   }
 
-  /** Marks a user until a time (Unix ms). */
-  async mark(user: UserKey, until: number): Promise<void> {
+  /**
+   * Marks a user whose data may still arrive for `lateMs`, at the time `now` (Unix ms). Clocks of replicas differ, so the mark stays
+   * longer.
+   */
+  async mark(user: UserKey, now: number, lateMs: number): Promise<void> {
+    const until = now + lateMs + clocksMs + rarelyMs;
     await this.#documents.keep(erasedUserCollection, [
       { id: idOf(user), doc: { until }, epoch: 0, version: until },
     ]);
@@ -38,15 +48,18 @@ export class ErasedUsers {
     return (await this.#documents.get(erasedUserCollection, [id])).has(id);
   }
 
-  /** The users whose mark has not expired at `now` (Unix ms). */
-  async marked(now: number): Promise<UserKey[]> {
+  /** The users whose data is to be looked for at `now` (Unix ms): always while it may arrive, and after that every ten minutes. */
+  async due(now: number): Promise<UserKey[]> {
     const users: UserKey[] = [];
+    const isForAll = now >= this.#rarelyAt;
+    if (isForAll) this.#rarelyAt = now + rarelyMs;
+    const until = now + (isForAll ? 0 : clocksMs + rarelyMs);
     for (let above: string | undefined = ''; above !== undefined; ) {
       const range: Range = { above, below: '~', limit: batch };
       const some: Stored<{ until: number }>[] = await this.#documents.range(erasedUserCollection, range);
       for (const { id, doc } of some) {
         const [projectId = '', userId = ''] = id.split('|');
-        if (doc.until >= now) users.push({ projectId, userId });
+        if (doc.until >= until) users.push({ projectId, userId });
       }
       above = some.length === batch ? some.at(-1)?.id : undefined;
     }

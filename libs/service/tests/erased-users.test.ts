@@ -1,0 +1,44 @@
+import { randomUUID } from 'node:crypto';
+import { ErasedUsers, erasedUserCollection } from '@kith/service';
+import { openDocuments } from '@kith/store/open';
+import { availableEngines, createStore } from '@kith/testing';
+import { expect, test } from 'vitest';
+
+const minute = 60_000;
+
+test.each(availableEngines())(
+  'a user is looked for until nothing can arrive, even if the clock of the mark is an hour behind (%s)',
+  async (engine) => {
+    await using place = await createStore(engine);
+    await using stack = new AsyncDisposableStack();
+    const declared = { collections: [erasedUserCollection] };
+    const documents = stack.adopt(await openDocuments(place.config, declared), (one) => one.close());
+    const erased = new ErasedUsers(documents);
+    const user = { projectId: randomUUID(), userId: randomUUID() };
+    const now = Date.now();
+    await erased.mark(user, now - 60 * minute, 10 * minute);
+
+    /** The minutes of the next 20 in which the user is looked for. */
+    const looks: number[] = [];
+    for (let at = 0; at <= 20; at++) {
+      if ((await erased.due(now + at * minute)).length > 0) looks.push(at);
+    }
+    // Ten minutes after the end, nothing can arrive any more.
+    expect(looks).toEqual([0, 10, 20]);
+    await documents.sweep();
+    expect(await erased.has(user)).toBe(true);
+    expect(await erased.due(now + 31 * minute)).toEqual([]);
+  },
+);
+
+test.each(availableEngines())('while data may arrive, it is looked for each time (%s)', async (engine) => {
+  await using place = await createStore(engine);
+  await using stack = new AsyncDisposableStack();
+  const declared = { collections: [erasedUserCollection] };
+  const documents = stack.adopt(await openDocuments(place.config, declared), (one) => one.close());
+  const erased = new ErasedUsers(documents);
+  const user = { projectId: randomUUID(), userId: randomUUID() };
+  const now = Date.now();
+  await erased.mark(user, now, 10 * minute);
+  for (const at of [0, 1, 2, 9]) expect(await erased.due(now + at * minute)).toEqual([user]);
+});
