@@ -46,7 +46,14 @@ export function notificationsLayout(sizes: number[]): Layout {
     ],
     async serve(config) {
       const store = await openStore(config);
-      const parts = { store, relay: { kick: () => undefined }, turns: new Turns(), keepMs, now: Date.now };
+      const parts = {
+        store,
+        relay: { kick: () => undefined },
+        turns: new Turns(),
+        epoch: 0,
+        keepMs,
+        now: Date.now,
+      };
       return endingWith(
         await serveAlone([listHandler], (bus) => ({ ...parts, bus }), { checkOutput: false }),
         store,

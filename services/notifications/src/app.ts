@@ -6,6 +6,8 @@ import type { NotificationStore } from './store/index.ts';
 /** What handlers and subscriptions need. */
 export interface AppContext {
   store: NotificationStore;
+  /** The epoch of the database (docs/adr/0028). */
+  epoch: number;
   /** Used to wake streams, and to ask identity about users that this service's copy does not hold yet. */
   bus: Bus;
   /** The relay, which publishes stored events. Each commit that stored an event is followed by a `kick`. */

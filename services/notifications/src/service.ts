@@ -70,7 +70,8 @@ export async function startNotifications(
   await using undo = new AsyncDisposableStack();
   const store = undo.adopt(await openStore(options.store), (opened) => opened.close());
   const relay = undo.adopt(new Relay({ bus, outbox: store.outbox, log, metrics }), (one) => one.stop());
-  const app: AppContext = { store, bus, relay, turns: new Turns(), keepMs: keepDays * dayMs, now };
+  const epoch = (await store.outbox.fact('epoch'))?.number ?? 0;
+  const app: AppContext = { store, epoch, bus, relay, turns: new Turns(), keepMs: keepDays * dayMs, now };
   const sweeps = [
     new Sweeper(() => store.sweep(), { everyMs: sweepMs, log }),
     new Sweeper(() => expireOld(app), { everyMs: expireEveryMs, log }),

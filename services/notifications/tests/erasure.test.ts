@@ -44,6 +44,7 @@ const appOf = ({ runtime, store }: World) => ({
   bus: runtime.bus,
   relay: { kick() {} },
   turns: new Turns(),
+  epoch: 0,
   keepMs: 1,
   now: Date.now,
 });

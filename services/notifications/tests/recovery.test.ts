@@ -1,13 +1,19 @@
 import { randomUUID } from 'node:crypto';
 import { Turns } from '@kith/base';
 import {
+  type BodyOf,
   countNotifications,
   type EventEnvelope,
   errorBody,
+  feedAfter,
+  type InternalOperationSpec,
   listNotifications,
   markAllNotificationsAsRead,
   markNotificationAsRead,
+  openFeed,
 } from '@kith/contracts';
+import { ask as askService } from '@kith/service';
+import { noteRestored } from '@kith/store/open';
 import { answerInTime, availableEngines, fragileStore, waitFor } from '@kith/testing';
 import { describe, expect, it } from 'vitest';
 import type { AppContext } from '../src/app.ts';
@@ -56,6 +62,7 @@ describe.each(availableEngines())('trouble (%s)', (engine) => {
       bus,
       relay,
       turns: new Turns(),
+      epoch: 0,
       keepMs: 60_000,
       now: Date.now,
     };
@@ -78,5 +85,38 @@ describe.each(availableEngines())('trouble (%s)', (engine) => {
     await world.quiet(initiator);
     expect(await world.count(receiver.id)).toBe(1);
     expect(told.filter(({ aggregate }) => aggregate.id === receiver.id)).toHaveLength(1);
+  });
+
+  it('after a restore, a stream resumes only from what the restored feed has given out', async () => {
+    await using world = await World.start(engine, { instances: 0 });
+    const { projectId, runtime, place } = world;
+    const ask = <O extends InternalOperationSpec>(spec: O, body: BodyOf<O>) =>
+      askService(runtime.bus, spec, body, { requestId: 't', deadline: Date.now() + 10_000 });
+    const stream = { projectId, userId: randomUUID(), streamId: randomUUID() };
+    const tell = async (count: number) => {
+      await world.publish(world.life(ann, { id: stream.userId }).requested);
+      await waitFor(async () => (await world.count(stream.userId)) === count);
+    };
+    const after = (seq: number) => ask(feedAfter, { ...stream, after: seq, limit: 10 });
+    let ann = newUser(projectId, 'Ann');
+    {
+      await using _before = await startNotifications(runtime, { store: place });
+      ann = await world.user('Ann');
+      for (const count of [1, 2]) await tell(count);
+      expect(await ask(openFeed, stream)).toEqual({ seq: 2 });
+      expect(await after(1)).toMatchObject({ items: [{ seq: 2 }], seq: 2, reset: false });
+    }
+    await noteRestored(place);
+    await using _restored = await startNotifications(runtime, { store: place });
+    const { seq } = await ask(openFeed, stream);
+    // The restored feed may have given these positions to other notifications.
+    for (const earlier of [1, 2, 100])
+      expect(await after(earlier)).toMatchObject({ items: [], seq, reset: true });
+    expect(await after(seq)).toMatchObject({ items: [], seq, reset: false });
+    await tell(3);
+    const next = await after(seq);
+    expect(next).toMatchObject({ items: [{ seq: next.seq }], reset: false });
+    expect(next.seq).toBeGreaterThan(seq);
+    expect((await after(0)).items).toHaveLength(3);
   });
 });

@@ -34,6 +34,7 @@ describe.each(availableEngines())('what a list asks of its database (%s)', (engi
       store,
       relay: { kick: () => undefined },
       turns: new Turns(),
+      epoch: 0,
       keepMs: 1_000,
       now: Date.now,
     };

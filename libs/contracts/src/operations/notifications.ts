@@ -173,7 +173,8 @@ export const createNotifications = operation({
 
 const internal = { feature: 'app-notification', errors: [] } as const;
 const stream = { projectId: uuid, userId: uuid, streamId: uuid };
-const sequence = z.int().min(0);
+/** A position in a feed: the `eventOrder` of a notification, so that ids from before a restore are recognised. */
+const position = z.int().min(0);
 
 /**
  * Gives a stream one of the user's five places. If all are taken, the oldest stream loses its place. Returns the position of
@@ -183,22 +184,22 @@ export const openFeed = internalOperation({
   ...internal,
   name: 'notifications.feed-open',
   body: z.object(stream),
-  output: z.object({ seq: sequence }),
+  output: z.object({ seq: position }),
 });
 
 /**
- * The items after a feed sequence, oldest first. The answer has every item up to the sequence `seq`. If it has no item for one
- * of these sequences, that item was taken back. `reset` is true if `after` is beyond the end of the feed, or if the items after
- * it are not kept any more. In this case, `seq` is the end of the feed. `evicted` is true if another stream got the place of
+ * The items after a position of the feed, oldest first. The answer has every item up to the position `seq`. If it has no item for
+ * one of these positions, that item was taken back. `reset` is true if `after` is beyond the end of the feed or from before a
+ * restore, or if the items after it are not kept any more. In this case, `seq` is the end of the feed. `evicted` is true if another stream got the place of
  * this stream.
  */
 export const feedAfter = internalOperation({
   ...internal,
   name: 'notifications.feed-after',
-  body: z.object({ ...stream, after: sequence, limit: z.int().min(1).max(100) }),
+  body: z.object({ ...stream, after: position, limit: z.int().min(1).max(100) }),
   output: z.object({
-    items: z.array(z.object({ seq: sequence, item: appNotification })),
-    seq: sequence,
+    items: z.array(z.object({ seq: position, item: appNotification })),
+    seq: position,
     hasMore: z.boolean(),
     reset: z.boolean(),
     evicted: z.boolean(),

@@ -1,14 +1,20 @@
-import { feedAfter } from '@kith/contracts';
+import { eventOrder, feedAfter } from '@kith/contracts';
 import { internalHandler } from '@kith/service';
 import type { AppContext } from '../app.ts';
 import { toItem } from '../feed.ts';
 
-/** The notifications after a sequence of the user's feed, oldest first (spec#notifications-stream-resume). */
+/**
+ * The notifications after a position of the user's feed, oldest first (spec#notifications-stream-resume). A position of an earlier
+ * epoch is below all positions of this epoch, so it gets a reset: a restore may have given its sequence to another notification.
+ * Only position 0, the beginning, is the same in every epoch.
+ */
 export const feedAfterHandler = internalHandler(feedAfter, async (body, app: AppContext) => {
-  const { projectId, userId, streamId, after, limit } = body;
+  const { projectId, userId, streamId, limit } = body;
+  const orderOf = (seq: number) => eventOrder({ seq, epoch: app.epoch });
+  const after = body.after === 0 ? 0 : body.after - orderOf(0);
   const owner = { projectId, userId };
   const feed = await app.store.feed(owner);
-  const nothing = { items: [], seq: feed.seq, hasMore: false, reset: false, evicted: false };
+  const nothing = { items: [], seq: orderOf(feed.seq), hasMore: false, reset: false, evicted: false };
   if (!feed.streams.includes(streamId)) return { ...nothing, evicted: true };
   if (after > feed.seq || after < feed.expiredTo) return { ...nothing, reset: true };
   if (after === feed.seq) return nothing;
@@ -17,9 +23,9 @@ export const feedAfterHandler = internalHandler(feedAfter, async (body, app: App
   const hasMore = last !== undefined && entries.length === limit && last.seq < feed.seq;
   return {
     ...nothing,
-    items: entries.map((entry) => ({ seq: entry.seq, item: toItem(entry, feed) })),
+    items: entries.map((entry) => ({ seq: orderOf(entry.seq), item: toItem(entry, feed) })),
     // If a sequence in between is missing, its notification was taken back. The stream need not ask for it again.
-    seq: hasMore ? last.seq : feed.seq,
+    seq: orderOf(hasMore ? last.seq : feed.seq),
     hasMore,
   };
 });

@@ -1,4 +1,4 @@
-import { openFeed } from '@kith/contracts';
+import { eventOrder, openFeed } from '@kith/contracts';
 import { internalHandler } from '@kith/service';
 import type { AppContext } from '../app.ts';
 import { changeFeed } from '../change-feed.ts';
@@ -21,5 +21,5 @@ export const feedOpenHandler = internalHandler(openFeed, async (body, app: AppCo
   };
   const { seq, hasEvicted } = await changeFeed(app, owner, decide, context);
   if (hasEvicted) await wake(app, owner);
-  return { seq };
+  return { seq: eventOrder({ seq, epoch: app.epoch }) };
 });
