@@ -122,6 +122,24 @@ const cases: readonly Case[] = [
   },
   {
     to: 'both',
+    what: 'a form that breaks off in a file under another name',
+    sent: () => {
+      const cut = Buffer.concat([head('x'), Buffer.from('abc')]);
+      return { headers: { 'content-type': type, 'content-length': String(cut.length) }, body: cut };
+    },
+    code: 'request/invalid-multipart',
+  },
+  {
+    to: 'both',
+    what: 'a second file that comes in many pieces and breaks off',
+    sent: () => {
+      const cut = Buffer.concat([head(), smallPng, Buffer.from('\r\n'), head(), filler.subarray(0, 150_000)]);
+      return { headers: { 'content-type': type, 'content-length': String(cut.length) }, body: cut };
+    },
+    code: 'request/invalid-multipart',
+  },
+  {
+    to: 'both',
     what: 'no boundary',
     sent: () => ({
       ...whole([filePart('x')]),

@@ -88,3 +88,20 @@ it('finds the boundary wherever the connection cuts it', async () => {
     expect(form, `cut after ${cut} bytes`).toEqual({ fields: {}, taken });
   }
 });
+
+const headOf = (name: string) =>
+  `--b\r\nContent-Disposition: form-data; name="${name}"; filename="file"\r\n\r\n`;
+
+it.each([
+  ['a file under another name', [headOf('other'), 'abc']],
+  ['a second file', [`${headOf('file')}abc\r\n${headOf('file')}`, 'abc', 'abc']],
+])('refuses a form that breaks off in %s, which nobody reads', async (_, pieces) => {
+  const request = requestOf(pieces);
+  await expect(readForm(request, createFile.upload, readSlowly)).rejects.toMatchObject({
+    code: 'request/invalid-multipart',
+  });
+  // As after every refusal, the rest is dropped. Whatever fails on the way must not end the process.
+  request.resume();
+  await once(request, 'close');
+  await nextTurn();
+});

@@ -75,11 +75,13 @@ export async function readForm<T>(
       else bytes?.push(some);
     };
     parser.on('file', (field, stream, { filename }) => {
+      // If the form breaks off, the parser breaks off its file, too, even if nobody reads it. An error without a listener would end
+      // the process.
+      stream.on('error', (error) => refuse(invalidForm(undefined, error)));
       if (field !== upload.part) return void stream.resume();
       if (taking) return refuse(invalidForm('The form has the file twice.'));
       const target = new Blocks(flow);
       bytes = target;
-      stream.on('error', (error) => refuse(invalidForm(undefined, error)));
       stream.on('data', (some: Buffer) => {
         keep(some);
         if (some.buffer === piece?.buffer) copied += some.length;
