@@ -3,7 +3,8 @@ import { isKithError, KithError } from './errors.ts';
 import { type Answer, type ExchangeOptions, exchange, type Transport } from './exchange.ts';
 import type { CallOptions, Input, Operation } from './operation.ts';
 import { randomName } from './random-name.ts';
-import { withRetries } from './retry.ts';
+import { giveUp, withRetries } from './retry.ts';
+import { isOtherUser } from './session.ts';
 
 /** Where a caller's tokens come from. */
 export interface Tokens {
@@ -25,32 +26,48 @@ export interface CallSettings {
   tokens: Tokens;
 }
 
-/** Sends a request with a token. If the token is refused, sends the request once more with another token. */
-export async function authorized<T>(
+/**
+ * Returns a function that sends a request with a token. If the token is refused, the function sends the request once more with
+ * another token. Each further attempt is made as the same user. If somebody else is signed in by then, or nobody, the attempt
+ * rejects with the error of the first attempt: only that error says whether the request may have been carried out.
+ */
+export function authorized<T>(
   { tokens }: CallSettings,
   auth: Operation['auth'],
   signal: AbortSignal | undefined,
   send: (token: string | undefined) => Promise<T>,
-): Promise<T> {
-  if (auth === 'none') return send(undefined);
-  const token = await tokens.token(signal).catch((error: unknown) => {
-    // If the session has ended, the call is made without a token.
-    if (auth === 'optional' && error instanceof KithError && error.status < 404) return undefined;
-    throw error;
-  });
-  if (token === undefined) {
-    if (auth === 'optional') return send(undefined);
-    throw new KithError('Nobody is signed in.', { status: 401, code: 'auth/unauthorized' });
-  }
-  try {
-    return await send(token);
-  } catch (error) {
-    await tokens.noteRefusal(error, token);
-    if (!isKithError(error, 'auth/unauthorized')) throw error;
-    const other = await tokens.tokenInsteadOf(token, signal);
-    if (other === undefined || other === token) throw error;
-    return send(other);
-  }
+): () => Promise<T> {
+  if (auth === 'none') return () => send(undefined);
+  /** The token with which the request was sent first, and the error of that attempt. */
+  let first: { token: string | undefined; error?: unknown } | undefined;
+  const attempt = async () => {
+    const token = await tokens.token(signal).catch((error: unknown) => {
+      // If the session has ended, the call is made without a token.
+      if (auth === 'optional' && error instanceof KithError && error.status < 404) return undefined;
+      throw error;
+    });
+    if (first?.token !== undefined && isOtherUser(first.token, token)) throw giveUp(first.error);
+    if (token === undefined && auth !== 'optional') {
+      throw new KithError('Nobody is signed in.', { status: 401, code: 'auth/unauthorized' });
+    }
+    first ??= { token };
+    if (token === undefined) return send(undefined);
+    try {
+      return await send(token);
+    } catch (error) {
+      await tokens.noteRefusal(error, token);
+      if (!isKithError(error, 'auth/unauthorized')) throw error;
+      const other = await tokens.tokenInsteadOf(token, signal);
+      if (other === undefined || other === token || isOtherUser(token, other)) throw error;
+      first.token = other;
+      return send(other);
+    }
+  };
+  return () =>
+    attempt().catch((error: unknown) => {
+      if (first) first.error ??= error;
+      throw error;
+    });
 }
 
 /** Makes a call as its operation says, with retries and tokens. */
@@ -73,15 +90,14 @@ export function callBy<T>(
 ): Promise<T> {
   const key = keyOf(operation, settings, idempotencyKey);
   const isSafe = operation.method === 'GET' || operation.isRepeatable === true || key !== undefined;
-  const attempt = (request: Outgoing) =>
-    authorized(settings, operation.auth, signal, (token) =>
-      send(request, { fetch: settings.fetch, token, timeoutMs, signal }),
-    );
   // If the input cannot be sent, the async function makes the promise reject. Without this function, the call itself would throw.
   return (async () => {
     const built = buildRequest(settings, operation, input);
     const request = key === undefined ? built : { ...built, headers: { 'idempotency-key': quoted(key) } };
-    return withRetries(() => attempt(request), { isSafe, retries: settings.retries, signal });
+    const attempt = authorized(settings, operation.auth, signal, (token) =>
+      send(request, { fetch: settings.fetch, token, timeoutMs, signal }),
+    );
+    return withRetries(attempt, { isSafe, retries: settings.retries, signal });
   })();
 }
 

@@ -106,9 +106,10 @@ export function createClient(options: ClientOptions): KithClient {
             accept: 'text/event-stream',
             ...(lastEventId && { 'last-event-id': lastEventId }),
           };
-          return authorized(settings, managed.stream.auth, signal, (token) =>
+          const attempt = authorized(settings, managed.stream.auth, signal, (token) =>
             openStream({ ...request, headers }, { fetch, token, timeoutMs, signal }),
           );
+          return attempt();
         }, streamOptions),
     },
     storage: {

@@ -9,9 +9,9 @@ const user = { name: 'Ada' } as Session['user'];
 const minute = 60_000;
 
 /** A token that is valid for `seconds`, from a platform whose clock is an hour slow. */
-function tokenFor(seconds: number): string {
+function tokenFor(seconds: number, sub?: string): string {
   const iat = Math.floor(Date.now() / 1000) - 3_600;
-  const payload = Buffer.from(JSON.stringify({ iat, exp: iat + seconds, jti: crypto.randomUUID() }));
+  const payload = Buffer.from(JSON.stringify({ sub, iat, exp: iat + seconds, jti: crypto.randomUUID() }));
   return `e30.${payload.toString('base64url')}.x`;
 }
 
@@ -75,6 +75,19 @@ describe('a session', () => {
     arrived.resolve(answer());
     expect(await token).toBeUndefined();
     expect(keeper.current).toBeNull();
+  });
+
+  it('gives its user’s calls no token of somebody who signs in meanwhile', async () => {
+    const arrived = Promise.withResolvers<SessionAnswer>();
+    const adas = { ...sessionFor(-1), accessToken: tokenFor(0, 'ada') };
+    const { keeper, refreshes } = keeperOf(memorySession(adas), () => arrived.promise);
+    const token = keeper.token();
+    await expect.poll(() => refreshes).toHaveLength(1);
+    const graces = { ...sessionFor(10 * minute), accessToken: tokenFor(1_800, 'grace') };
+    await keeper.set(graces, { reason: 'signed-in' });
+    arrived.resolve(answer());
+    expect(await token).toBeUndefined();
+    expect(await keeper.token()).toBe(graces.accessToken);
   });
 
   it('is waited for where the store takes its time, and not taken where it was set meanwhile', async () => {

@@ -1,7 +1,14 @@
 import { isKithError, KithError } from './errors.ts';
 import { exclusively } from './exclusively.ts';
 import type { SessionAnswer } from './generated/types.ts';
-import { expiryOf, type Session, type SessionChange, type SessionListener, sessionOf } from './session.ts';
+import {
+  expiryOf,
+  isOtherUser,
+  type Session,
+  type SessionChange,
+  type SessionListener,
+  sessionOf,
+} from './session.ts';
 import type { SessionStore } from './session-store.ts';
 import { unlessAborted } from './wait.ts';
 
@@ -87,13 +94,17 @@ export class SessionKeeper {
     }
   }
 
-  /** An access token that is still valid; undefined without a session. Rejects with the error that ended the session. */
+  /**
+   * An access token that is still valid; undefined without a session, or if somebody else signs in meanwhile. Rejects with the error
+   * that ended the session.
+   */
   async token(signal?: AbortSignal): Promise<string | undefined> {
     await this.loaded(signal);
     const session = this.#session;
     if (!session || Date.now() < expiryOf(session) - marginMs) return session?.accessToken;
     try {
-      return (await unlessAborted(this.refresh(), signal))?.accessToken;
+      const next = (await unlessAborted(this.refresh(), signal))?.accessToken;
+      return isOtherUser(session.accessToken, next) ? undefined : next;
     } catch (error) {
       // The old token can be used until it expires, even if a refresh fails now.
       if (this.#session === session && Date.now() < expiryOf(session)) return session.accessToken;

@@ -36,8 +36,15 @@ export function expiryOf(session: Session): number {
   return session.expiresAt ?? (exp === undefined ? Number.POSITIVE_INFINITY : exp * 1000);
 }
 
+/** Whether `other` is not a token of the same user. A token that names no user, such as a server key, may be anybody's. */
+export function isOtherUser(token: string, other: string | undefined): boolean {
+  if (other === undefined) return true;
+  const [first, second] = [claimsOf(token).sub, claimsOf(other).sub];
+  return first !== undefined && second !== undefined && first !== second;
+}
+
 /** Reads the claims of a token without verifying the token. The platform verifies tokens. */
-function claimsOf(token: string): { iat?: number; exp?: number } {
+function claimsOf(token: string): { sub?: string; iat?: number; exp?: number } {
   try {
     const [, payload = ''] = token.split('.');
     return JSON.parse(atob(payload.replaceAll('-', '+').replaceAll('_', '/')));

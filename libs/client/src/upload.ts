@@ -76,7 +76,7 @@ export async function upload(
     }
   };
   const { retries } = settings;
-  const attempt = () => authorized(settings, operation.auth, signal, send);
+  const attempt = authorized(settings, operation.auth, signal, send);
   const { body } = await withRetries(attempt, { isSafe: false, retries, signal });
   return body;
 }

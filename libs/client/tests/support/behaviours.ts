@@ -161,6 +161,45 @@ export const behaviours = {
     return { count, reads, created, lost, signIns, unavailable, timedOut, sent };
   },
 
+  async keepsToItsUser(world) {
+    const [ada, grace, mary] = [
+      await world.control.person('Ada'),
+      await world.control.person('Grace'),
+      await world.control.person('Mary'),
+    ];
+    const calls: ((kith: KithClient) => Promise<unknown>)[] = [
+      (kith) => kith.connections.request({ userId: mary.session.user.id }),
+      (kith) => kith.storage.createFile({ file: someBytes(10) }),
+    ];
+    const refusal = (status: number, code: string) => ({
+      status,
+      headers: { 'retry-after': '0' },
+      body: JSON.stringify({ error: 'No.', code }),
+    });
+    const outcomes = [];
+    for (const call of calls) {
+      for (const next of [grace.session, null]) {
+        for (const how of [refusal(429, 'rate-limit/exceeded'), refusal(401, 'auth/unauthorized')]) {
+          const kith: KithClient = clientOf(world, {
+            session: ada.session,
+            // The session is another one as soon as the first attempt has its answer.
+            async fetch(address, init) {
+              const answer = await fetch(address, init);
+              await kith.setSession(next);
+              return answer;
+            },
+          });
+          await world.control.seen();
+          await world.control.fault({ match: 'POST', times: 1, how });
+          outcomes.push([await settled(call(kith)), (await world.control.seen()).length]);
+        }
+      }
+    }
+    // A token from elsewhere may name no user.
+    const kith = clientOf(world, { session: { ...ada.session, accessToken: 'unknown' } });
+    return { outcomes, count: (await kith.connections.count()).count };
+  },
+
   async honoursRetryAfter(world) {
     const kith = clientOf(world);
     const again = () => kith.users.checkUsername({ username: 'ada.l' });

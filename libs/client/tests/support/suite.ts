@@ -42,6 +42,16 @@ const expected: Record<BehaviourName, unknown> = {
     timedOut: { answer: { markedAsRead: 0 } },
     sent: 5,
   },
+  keepsToItsUser: {
+    // Nothing is sent after the first attempt: neither as Grace, nor as nobody.
+    outcomes: Array(4)
+      .fill([
+        [{ status: 429, code: 'rate-limit/exceeded', field: null, retryAfterMs: 0 }, 1],
+        [{ ...unauthorized, retryAfterMs: 0 }, 1],
+      ])
+      .flat(),
+    count: 0,
+  },
   honoursRetryAfter: { waited: expect.any(Number) },
   doesNotWaitForTooLong: { status: 429, code: 'rate-limit/exceeded', field: null, retryAfterMs: 300_000 },
   waitsForAPlatformThatIsAway: { count: 0, waited: expect.any(Number) },
