@@ -108,6 +108,39 @@ describe('a session', () => {
     expect(await second.keeper.token()).toBeUndefined();
   });
 
+  it.each(['a refresh', 'a sign-in'])('outlives a store that could not write it after %s', async (what) => {
+    const kept = memorySession(what === 'a refresh' ? sessionFor(-1) : null);
+    let failures = 1;
+    const store: SessionStore = {
+      get: kept.get,
+      async set(session) {
+        if (failures-- > 0) throw new Error('The store is away.');
+        await kept.set(session);
+      },
+    };
+    let turn = 0;
+    // Each session is expired as soon as it comes, so that each call refreshes it.
+    const next = async () => ({ ...answer(), accessToken: tokenFor(0), refreshToken: `r${++turn}` });
+    const { keeper, refreshes } = keeperOf(store, next);
+    const first = what === 'a refresh' ? keeper.token() : next().then((given) => keeper.start(given));
+    await expect(first).rejects.toThrow('The store is away.');
+    expect(await keeper.token()).toBe(keeper.current?.accessToken);
+    expect(keeper.current?.refreshToken).toBe('r2');
+    expect(refreshes.at(-1)).toBe('r1');
+    expect(await store.get()).toBe(keeper.current);
+  });
+
+  it('gives way to what somebody else has stored, even after a write has failed', async () => {
+    const kept = memorySession(sessionFor(-1));
+    const set = () => Promise.reject(new Error('The store is away.'));
+    const { keeper, refreshes } = keeperOf({ get: kept.get, set });
+    await expect(keeper.token()).rejects.toThrow('The store is away.');
+    const other = { ...sessionFor(10 * minute), accessToken: 'other', refreshToken: 'other' };
+    await kept.set(other);
+    expect(await keeper.refresh()).toBe(other);
+    expect(refreshes).toEqual(['r']);
+  });
+
   it('ends a call that is aborted, and not the refresh that others wait for', async () => {
     const arrived = Promise.withResolvers<SessionAnswer>();
     const { keeper, refreshes } = keeperOf(memorySession(sessionFor(-1)), () => arrived.promise);

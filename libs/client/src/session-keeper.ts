@@ -29,6 +29,11 @@ export class SessionKeeper {
   #loading: Promise<void> | undefined;
   #session: Session | null = null;
   #refreshing: Promise<Session | null> | undefined;
+  /**
+   * The refresh tokens of sessions that the store may still keep in place of the current session: it has not written the current
+   * session yet, or could not. `undefined` stands for no session. Empty if the store is up to date.
+   */
+  readonly #outdated = new Set<string | undefined>();
 
   /** @param options.refreshBy Exchanges a refresh token for a session. Rejects with the same errors as any method. */
   constructor(options: {
@@ -84,9 +89,10 @@ export class SessionKeeper {
   /** Stores the session; `null` means that there is no session. Then calls the listeners. */
   async set(session: Session | null, change: SessionChange): Promise<void> {
     this.#loading = undefined;
+    this.#outdated.add(this.#session?.refreshToken);
     this.#session = session;
     try {
-      await this.#store.set(session);
+      await this.#write(session);
     } finally {
       // Listeners may reload the page, so they are called only after the session is stored. If another session has replaced this
       // session by then, the listeners are not called.
@@ -162,12 +168,24 @@ export class SessionKeeper {
     const stored = await this.#store.get();
     if (this.#session !== from) return true;
     if (stored?.refreshToken === from.refreshToken) return false;
+    if (this.#outdated.has(stored?.refreshToken)) {
+      // No other client has stored this session. It is an earlier one of this client. If its refresh token were used again, the
+      // platform would take it for stolen, and would end the session.
+      await this.#write(from).catch(() => {});
+      return this.#session !== from;
+    }
     this.#become(stored, { reason: 'elsewhere' });
     return true;
   }
 
+  async #write(session: Session | null): Promise<void> {
+    await this.#store.set(session);
+    if (this.#session === session) this.#outdated.clear();
+  }
+
   #become(session: Session | null, change: SessionChange): void {
     this.#session = session;
+    this.#outdated.clear();
     this.#tell(change);
   }
 
