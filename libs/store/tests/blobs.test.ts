@@ -1,9 +1,9 @@
 // Starts at most 0 platforms and 2 processes.
 import { randomBytes } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
-import { type Blobs, bucketName, copyBlobs, openBlobs } from '@kith/store/blobs';
+import { type Blobs, type BlobsConfig, bucketName, copyBlobs, openBlobs } from '@kith/store/blobs';
 import { availableBlobHomes, type BlobHome, createBlobHome, waitFor } from '@kith/testing';
-import { MongoClient } from 'mongodb';
+import { MongoClient, ObjectId } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 const mebibyte = 1024 * 1024;
@@ -207,6 +207,31 @@ describe.each(availableBlobHomes())('bytes in %s', (kind) => {
       await expect((async () => blobs.put(key, pieces(randomBytes(1))))()).rejects.toThrow(TypeError);
       await expect((async () => blobs.read(key))()).rejects.toThrow(TypeError);
     }
+  });
+
+  // MongoDB removes the chunks one after another. If it is interrupted, any of them may be left.
+  it.runIf(kind === 'gridfs')('sweeps what interrupted removals have left', async () => {
+    const { url, database } = home.config as BlobsConfig & { kind: 'gridfs' };
+    await using client = new MongoClient(url);
+    const files = client.db(database).collection('blobs.files');
+    const chunks = client.db(database).collection('blobs.chunks');
+    for (const left of [{ $gte: 0 }, { $gt: 0 }, { $gt: 1 }, { $lt: 2 }]) {
+      await blobs.put('interrupted/one', pieces(randomBytes(mebibyte)));
+      const file = await files.findOneAndDelete({ filename: 'interrupted/one' });
+      await chunks.deleteMany({ files_id: file?._id, n: { $not: left } });
+      expect(await home.unfinished()).toBeGreaterThan(0);
+      // The ids of files tell the time in whole seconds.
+      await blobs.sweep(-2_000);
+      expect(await home.unfinished()).toBe(0);
+    }
+    // These are more chunks than the sweep looks at in one query.
+    const bytes = randomBytes(mebibyte);
+    await blobs.put('interrupted/not', pieces(bytes));
+    const removed = [new ObjectId(), new ObjectId()];
+    await chunks.insertMany(Array.from({ length: 2_600 }, (_, n) => ({ files_id: removed[n % 2], n })));
+    await blobs.sweep(-2_000);
+    expect(await home.unfinished()).toBe(0);
+    expect((await read('interrupted/not'))?.equals(bytes)).toBe(true);
   });
 
   it('keeps what is whole when it sweeps', async () => {

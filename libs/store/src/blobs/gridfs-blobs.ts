@@ -1,12 +1,14 @@
 import { type Readable, Transform, type Writable } from 'node:stream';
 import { finished } from 'node:stream/promises';
-import { type Db, GridFSBucket, MongoClient, type ObjectId } from 'mongodb';
+import { type Db, GridFSBucket, MongoClient, ObjectId } from 'mongodb';
 import '../drivers/mongo-driver.ts';
 import { type BlobEntry, BlobRemoved, type Blobs, type ByteRange, bucketName, checkKey } from './blobs.ts';
 import { eachChunk } from './each-chunk.ts';
 
 /** Size of one chunk, in bytes. If a range of bytes is read, up to this many bytes before it and after it are read too. */
 const chunkBytes = 255 * 1024;
+/** How many chunks the sweep looks at in one query. The query needs only the index. */
+const sweptChunks = 1_000;
 
 interface File {
   _id: ObjectId;
@@ -17,7 +19,7 @@ interface File {
 
 /**
  * Bytes in MongoDB. The driver writes the chunks first and the file's document last, so that a file is there whole or not at
- * all. Chunks without a file were left by a process that died.
+ * all. Chunks without a file were left by a process that died, or by a removal that was interrupted.
  */
 export class GridFsBlobs implements Blobs {
   readonly #client: MongoClient;
@@ -138,13 +140,23 @@ export class GridFsBlobs implements Blobs {
   }
 
   async sweep(ms: number): Promise<void> {
-    const before = Date.now() - ms;
-    // Walks the first chunk of each file. The file's id contains the time when it was made.
-    const firsts = this.#chunks.find({ n: 0 }, { projection: { files_id: 1 } });
-    for await (const { files_id: id } of firsts) {
-      if (id.getTimestamp().getTime() >= before) continue;
-      if (await this.#files.findOne({ _id: id }, { projection: { _id: 1 } })) continue;
-      await this.#chunks.deleteMany({ files_id: id });
+    // The id of a file begins with the time when it was made, in seconds. So the chunks of older files come first in the index.
+    const before = ObjectId.createFromTime(Math.ceil((Date.now() - ms) / 1000));
+    let after: ObjectId | undefined;
+    for (;;) {
+      // Looks at all chunks, because MongoDB removes the chunks of a file one by one. If it was interrupted, any of them may be left.
+      const some = await this.#chunks
+        .find(
+          { files_id: { $lt: before, ...(after && { $gt: after }) } },
+          { projection: { _id: 0, files_id: 1 }, sort: { files_id: 1 }, limit: sweptChunks },
+        )
+        .toArray();
+      after = some.at(-1)?.files_id;
+      if (!after) return;
+      const loose = new Map(some.map(({ files_id: id }) => [id.toHexString(), id]));
+      const whole = this.#files.find({ _id: { $in: [...loose.values()] } }, { projection: { _id: 1 } });
+      for await (const { _id: id } of whole) loose.delete(id.toHexString());
+      if (loose.size > 0) await this.#chunks.deleteMany({ files_id: { $in: [...loose.values()] } });
     }
   }
 
