@@ -1,5 +1,5 @@
 import { rmSync } from 'node:fs';
-import { mkdir, readdir, rm } from 'node:fs/promises';
+import { access, constants, mkdir, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isAlive, owner } from '@kith/engines';
@@ -29,15 +29,21 @@ export async function makePlatformFolder(
 /**
  * Removes the folders of killed processes, which could not remove them. If a platform used real engines, its folder is removed only
  * if `erase` is given. `erase` has to remove the data that the platform has left on these engines. It gets the prefix of this data.
+ * The folders of other users of this machine are left to them.
  */
 export async function removeLeftFolders(erase?: (prefix: string) => Promise<void>): Promise<void> {
   for (const name of await readdir(tmpdir())) {
     const [, engine, host, pid, prefix = ''] = named.exec(name) ?? [];
     if (!engine || isAlive(`${host}:${pid}`)) continue;
-    if (engine === 'containers') {
-      if (!erase) continue;
-      await erase(prefix);
+    if (engine === 'containers' && !erase) continue;
+    const path = join(tmpdir(), name);
+    try {
+      await access(path, constants.W_OK);
+      if (engine === 'containers') await erase?.(prefix);
+      await rm(path, { recursive: true, force: true });
+    } catch (error) {
+      // The folder may belong to another user of this machine, or another start may have just removed it.
+      if (!['EACCES', 'EPERM', 'ENOENT'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
     }
-    await rm(join(tmpdir(), name), { recursive: true, force: true });
   }
 }

@@ -1,8 +1,18 @@
 // Starts at most 3 platforms and 10 processes.
-import { fork } from 'node:child_process';
+import { fork, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readdirSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { hostname, tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { streamNames } from '@kith/bus';
 import { jetstreamManager } from '@nats-io/jetstream';
@@ -96,6 +106,31 @@ describe('what a suite leaves that does not end its platforms', () => {
     await using other = await startPlatform();
     expect(existsSync(child.folder)).toBe(false);
     expect(existsSync(other.dataFolder)).toBe(true);
+  });
+
+  it('is left to another user of the machine, who alone may remove it', () => {
+    const { pid } = spawnSync(process.execPath, ['--version']);
+    const nameOf = (index: number) => `kith-platform-embedded-${hostname()}-${pid}-t00000000000${index}`;
+    const folder = mkdtempSync(join(tmpdir(), 'kith-leftovers-'));
+    chmodSync(folder, 0o777);
+    for (const index of [1, 2]) mkdirSync(join(folder, nameOf(index)));
+    writeFileSync(join(folder, nameOf(1), 'file'), '');
+    chmodSync(join(folder, nameOf(1)), 0o500);
+    // Root may remove everything. So if this test runs as root, the removal runs as a user who owns only the second folder.
+    const uid = process.getuid?.() === 0 ? 65_534 : undefined;
+    if (uid !== undefined) chownSync(join(folder, nameOf(2)), uid, uid);
+    const script = `
+      const { removeLeftFolders } = await import(${JSON.stringify(new URL('../src/platform-folder.ts', import.meta.url))});
+      ${uid === undefined ? '' : `process.setuid(${uid});`}
+      await removeLeftFolders();`;
+    const { status, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', script], {
+      env: { ...process.env, TMPDIR: folder },
+      encoding: 'utf8',
+    });
+    const left = readdirSync(folder);
+    chmodSync(join(folder, nameOf(1)), 0o700);
+    rmSync(folder, { recursive: true });
+    expect([status, stderr, left]).toEqual([0, '', [nameOf(1)]]);
   });
 
   it('is nothing of a platform that could not start', async () => {
