@@ -43,7 +43,9 @@ export function authorized<T>(
   const attempt = async () => {
     const token = await tokens.token(signal).catch((error: unknown) => {
       // If the session has ended, the call is made without a token.
-      if (auth === 'optional' && error instanceof KithError && error.status < 404) return undefined;
+      const isEnd =
+        error instanceof KithError && error.status < 404 && error.code !== 'client/unexpected-answer';
+      if (auth === 'optional' && isEnd) return undefined;
       throw error;
     });
     if (first?.token !== undefined && isOtherUser(first.token, token)) throw giveUp(first.error);

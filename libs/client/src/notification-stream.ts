@@ -127,9 +127,9 @@ async function readWithin(
   }
 }
 
-/** Whether to reconnect after an error. False if the platform has refused for good. */
+/** Whether to reconnect after an error. False if the platform has refused for good. Only the platform can, and no proxy before it. */
 function mayPass(error: unknown): boolean {
-  if (!(error instanceof KithError)) return true;
+  if (!(error instanceof KithError) || error.code === 'client/unexpected-answer') return true;
   return error.status >= 500 || error.status === 429 || error.status === 408;
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { KithNetworkError } from './errors.ts';
+import { KithError, KithNetworkError } from './errors.ts';
 import type { SessionAnswer } from './generated/types.ts';
 import type { Session } from './session.ts';
 import { SessionKeeper } from './session-keeper.ts';
@@ -64,6 +64,13 @@ describe('a session', () => {
     const over = keeperOf(memorySession(sessionFor(-1)), away);
     await expect(over.keeper.token()).rejects.toThrow('Away.');
     expect(over.keeper.current?.accessToken).toBe('old');
+  });
+
+  it('outlives the answers of what is not the platform', async () => {
+    const page = new KithError('A page.', { status: 401, code: 'client/unexpected-answer' });
+    const { keeper } = keeperOf(memorySession(sessionFor(-1)), () => Promise.reject(page));
+    await expect(keeper.token()).rejects.toBe(page);
+    expect(keeper.current?.accessToken).toBe('old');
   });
 
   it('is not brought back by a refresh that was on its way when it was left', async () => {

@@ -194,7 +194,8 @@ export class SessionKeeper {
   }
 }
 
-/** Whether a refresh was refused for good. Any other failure may be temporary. */
+/** Whether the platform has refused a refresh for good. Any other failure may be temporary, such as the error page of a proxy. */
 function isEnd(error: unknown): error is KithError {
-  return error instanceof KithError && (error.status === 401 || error.code === 'auth/suspended');
+  if (!(error instanceof KithError) || error.code === 'client/unexpected-answer') return false;
+  return error.status === 401 || error.code === 'auth/suspended';
 }

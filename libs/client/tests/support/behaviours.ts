@@ -266,6 +266,20 @@ export const behaviours = {
     return outcomes;
   },
 
+  async takesNoOtherAnswerForAnEnd(world) {
+    const { session } = await world.control.person();
+    const userId = session.user.id;
+    const kith = clientOf(world, { session: { ...session, expiresAt: Date.now() - 1 }, retries: 0 });
+    const outcomes = [];
+    for (const status of [200, 401]) {
+      const how = { status, headers: { 'content-type': 'text/html' }, body: '<h1>Hotel</h1>' };
+      await world.control.fault({ match: 'request-new-access-token', times: 1, how });
+      await world.control.seen();
+      outcomes.push([await settled(kith.users.get({ userId })), (await world.control.seen()).length]);
+    }
+    return { outcomes, later: (await kith.users.get({ userId })).id === userId && kith.session !== null };
+  },
+
   async walksEveryKindOfList(world) {
     const [ada, grace, mary] = [
       await world.control.person('Ada'),

@@ -89,6 +89,27 @@ export function testStreams(platform: () => TestPlatform): void {
       expect(error).toMatchObject({ status: 403, code: 'auth/suspended' });
     });
 
+    it('outlive the answers of what is not the platform', async ({ expect }) => {
+      await using world = await reach(platform());
+      const ada = await world.control.person();
+      const headers = { 'content-type': 'text/html' };
+      // A proxy asks for a password, a balancer knows no server, and a captive portal shows its own page.
+      for (const status of [401, 404, 200]) {
+        const how = { status, headers, body: '<h1>Hello</h1>' };
+        await world.control.fault({ match: 'stream', times: 1, how });
+      }
+      const listening = new Listening(world, ada);
+      await Promise.race([
+        waitFor(() => listening.opened > 0, { what: 'the stream' }),
+        listening.ended.then((error) => Promise.reject(error)),
+      ]);
+      const errors = listening.statuses.flatMap(({ error }) => (error === undefined ? [] : [error]));
+      expect(errors).toMatchObject(
+        [401, 404, 200].map((status) => ({ status, code: 'client/unexpected-answer' })),
+      );
+      await listening.leave();
+    });
+
     it('are not opened by nobody', async ({ expect }) => {
       await using world = await reach(platform());
       const { url, projectId } = world;

@@ -70,6 +70,13 @@ const expected: Record<BehaviourName, unknown> = {
     field: null,
     retryAfterMs: null,
   })),
+  takesNoOtherAnswerForAnEnd: {
+    outcomes: [200, 401].map((status) => [
+      { status, code: 'client/unexpected-answer', field: null, retryAfterMs: null },
+      1,
+    ]),
+    later: true,
+  },
   walksEveryKindOfList: {
     connections: ['Mary', 'Grace'],
     requests: ['Mo', 'Lin', 'Kim'],
