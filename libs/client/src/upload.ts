@@ -123,6 +123,7 @@ function streamOf(
   const isBlob = 'size' in source;
   const reader = (isBlob ? source.stream() : source).getReader();
   let loaded = 0;
+  let isReleased = false;
   // What is left of the last chunk. A file in memory comes as one chunk. If the whole chunk were sent at once, there would be
   // only one step of progress.
   let rest = new Uint8Array() as Uint8Array;
@@ -132,7 +133,8 @@ function streamOf(
       while (rest.length === 0) {
         const { done, value } = await reader.read();
         if (done) {
-          controller.enqueue(tail);
+          // Without its end, the form is refused. Otherwise a part of the file would be stored as the whole file.
+          if (!isReleased) controller.enqueue(tail);
           return controller.close();
         }
         rest = value;
@@ -149,6 +151,7 @@ function streamOf(
     headers: isBlob ? { 'content-length': String(head.length + source.size + tail.length) } : {},
     // After a failure, Node stops reading a body, but does not cancel it. After an early answer, Node goes on reading the body.
     release() {
+      isReleased = true;
       rest = rest.subarray(rest.length);
       reader.cancel().catch(() => {});
     },

@@ -8,6 +8,7 @@ import { promisify } from 'node:util';
 import type { TestPlatform } from '@kith/testing';
 import { afterAll, beforeAll, describe, it } from 'vitest';
 import { createClient } from '../src/index.ts';
+import { unlessAborted } from '../src/wait.ts';
 import { settled } from './support/settled.ts';
 import { reach, startLimited } from './support/world.ts';
 
@@ -113,6 +114,36 @@ describe.concurrent('uploads from Node', () => {
     const sent = kith.storage.createFile({ file: endless }, { signal, onProgress });
     await expect(sent).rejects.toThrow('enough');
     await cancelled;
+    expect((await kith.storage.listFiles()).total).toBe(0);
+  });
+
+  it('sends no whole form of a part of a file, even by a fetch that does not end its request', async ({
+    expect,
+  }) => {
+    await using world = await reach(platform);
+    const { session } = await world.control.person();
+    const controller = new AbortController();
+    const { signal } = controller;
+    let status: Promise<number> | undefined;
+    const kith = createClient({
+      ...world,
+      session,
+      fetch(address, init) {
+        if (init.method === 'GET') return fetch(address, init);
+        const { signal: _, ...others } = init;
+        const answer = fetch(address, others);
+        status = answer.then((response) => response.status);
+        return unlessAborted(answer, signal);
+      },
+    });
+    const endless = new ReadableStream<Uint8Array>({
+      pull: (stream) => stream.enqueue(new Uint8Array(1024)),
+    });
+    const onProgress = () => controller.abort(new Error('enough'));
+    await expect(kith.storage.createFile({ file: endless }, { signal, onProgress })).rejects.toThrow(
+      'enough',
+    );
+    expect(await status).toBe(400);
     expect((await kith.storage.listFiles()).total).toBe(0);
   });
 
