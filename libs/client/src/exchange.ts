@@ -90,7 +90,10 @@ async function within<T>(
   signal?.throwIfAborted();
   const controller = new AbortController();
   const abort = () => controller.abort(signal?.reason);
-  signal?.addEventListener('abort', abort);
+  // The signal also ends the reading of an answer, and nobody tells when that is over. A joined signal goes with its answer. A
+  // listener would stay for as long as the caller's signal, but browsers before 2024 cannot join signals.
+  const joined = signal && isReadOn && 'any' in AbortSignal && AbortSignal.any([signal, controller.signal]);
+  if (!joined) signal?.addEventListener('abort', abort);
   let isTimeout = false;
   let timer: ReturnType<typeof setTimeout> | undefined;
   let isOver = false;
@@ -106,7 +109,7 @@ async function within<T>(
   alive();
   let isOpen = false;
   try {
-    const done = await work(controller.signal, alive);
+    const done = await work(joined || controller.signal, alive);
     isOpen = isReadOn === true;
     return done;
   } catch (cause) {

@@ -1,5 +1,6 @@
 // Starts at most 1 platform and 1 process.
 import { execFile } from 'node:child_process';
+import { getEventListeners } from 'node:events';
 import { openAsBlob } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -145,6 +146,20 @@ describe.concurrent('uploads from Node', () => {
     );
     expect(await status).toBe(400);
     expect((await kith.storage.listFiles()).total).toBe(0);
+  });
+
+  it('ends a download by its signal, and leaves nothing on the signal', async ({ expect }) => {
+    await using world = await reach(platform);
+    const kith = await world.clientOf();
+    const controller = new AbortController();
+    const { signal } = controller;
+    const { fileId } = await kith.storage.createFile({ file: new Uint8Array(20 * mebibyte) });
+    const whole = await kith.storage.getFile({ fileId }, { signal });
+    expect((await whole.arrayBuffer()).byteLength).toBe(20 * mebibyte);
+    expect(getEventListeners(signal, 'abort')).toEqual([]);
+    const part = await kith.storage.getFile({ fileId }, { signal });
+    controller.abort(new Error('left the page'));
+    await expect(part.arrayBuffer()).rejects.toThrow('left the page');
   });
 
   it('leaves nothing running after a refusal that came before all was sent', async ({ expect }) => {
