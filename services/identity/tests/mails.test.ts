@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import {
   changeEmail,
+  changePassword,
   confirmFactor,
   deleteUser,
+  endUserSessions,
   enrolFactor,
   exportMails,
   removeFactor,
@@ -11,8 +13,10 @@ import {
   requestPasswordReset,
   resetPassword,
   sendVerificationEmail,
+  setPassword,
   signUp,
   stepUp,
+  suspendUser,
   updateProject,
   verifyEmail,
 } from '@kith/contracts';
@@ -21,6 +25,7 @@ import { availableEngines, waitFor } from '@kith/testing';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { Authenticator } from '../../../tests/support/authenticator.ts';
 import { holdRow } from '../../../tests/support/hold-row.ts';
+import { Mailings } from '../src/store/mailings.ts';
 import { Users } from '../src/store/users.ts';
 import { call } from './support/call.ts';
 import { startTestIdentity, type TestIdentity } from './support/identity.ts';
@@ -115,6 +120,66 @@ describe.each(availableEngines())('mails on %s', (engine) => {
     expect(server.refusals).toEqual([]);
     expect((await reset(tokenIn(text))).status).toBe(200);
     expect(mailsTo(email)).toHaveLength(1);
+  });
+
+  const newPassword = 'a wholly new phrase';
+  const ends = {
+    'a reset': ({ resetToken }) => reset(resetToken),
+    'a change of the password': ({ caller }) =>
+      call(identity.bus, changePassword, { projectId, caller, body: { password, newPassword } }),
+    'a password that an operator sets': ({ params }) =>
+      call(identity.bus, setPassword, { params, body: { password: newPassword } }),
+    'the end of the sessions by an operator': ({ params }) => call(identity.bus, endUserSessions, { params }),
+    'a suspension': ({ params }) => call(identity.bus, suspendUser, { params, body: {} }),
+  } satisfies Record<string, (of: Ended) => ReturnType<typeof call>>;
+  interface Ended {
+    resetToken: string;
+    caller: ReturnType<typeof callerOf>;
+    params: { projectId: string; userId: string };
+  }
+
+  test.each(Object.entries(ends))(
+    '%s makes tokens for a new address and for a reset void',
+    async (_, end) => {
+      const { email: first, ...user } = await person();
+      const { id: userId } = user;
+      const caller = callerOf(user);
+      const change = async () => {
+        const newEmail = `${randomUUID()}@example.org`;
+        const asked = { projectId, caller, body: { password, newEmail } };
+        expect((await call(identity.bus, changeEmail, asked)).status).toBe(200);
+        return { newEmail, token: tokenIn((await nthMail(newEmail)).text) };
+      };
+      const use = (token: string) => call(identity.bus, verifyEmail, { projectId, body: { token } });
+      const { newEmail, token } = await change();
+      expect((await use(token)).status).toBe(200);
+      const undoToken = tokenIn((await nthMail(first)).text);
+      const pending = await change();
+      await askReset(newEmail);
+      const resetToken = tokenIn((await nthMail(newEmail, 1)).text);
+
+      expect((await end({ resetToken, caller, params: { projectId, userId } })).status).toBeLessThan(300);
+
+      expect((await use(pending.token)).body.code).toBe('auth/invalid-or-expired-token');
+      expect((await reset(resetToken)).body.code).toBe('auth/invalid-reset-token');
+      expect((await use(undoToken)).status).toBe(200);
+    },
+  );
+
+  test('a change of address is not asked for with a password that is reset meanwhile', async () => {
+    const { email, ...user } = await person();
+    const newEmail = `${randomUUID()}@example.org`;
+    await askReset(email);
+    const resetToken = tokenIn((await nthMail(email)).text);
+    const { isKept } = Mailings.prototype;
+    // The old password has been found right by now.
+    vi.spyOn(Mailings.prototype, 'isKept').mockImplementationOnce(async function (this: Mailings, ...asked) {
+      expect((await reset(resetToken)).status).toBe(200);
+      return isKept.apply(this, asked);
+    });
+    const asked = { projectId, caller: callerOf(user), body: { password, newEmail } };
+    expect((await call(identity.bus, changeEmail, asked)).body.code).toBe('auth/unauthorized');
+    expect(await stored()).not.toContain(newEmail);
   });
 
   test('the address that a user gives up is not for a sign-up that has already asked for it', async () => {

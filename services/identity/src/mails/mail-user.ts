@@ -10,13 +10,17 @@ export function needMails(app: Pick<AppContext, 'postman'>): void {
   throw new ApiError('auth/mail-unavailable', { headers: { 'Retry-After': '3600' } });
 }
 
-/** Stores a mail to a user. The mail is sent in the background. Returns `false` if the user is gone. */
+/**
+ * Stores a mail to a user. The mail is sent in the background. Returns `false` if the user is gone, or if `epoch` is given and the
+ * user's sessions of this epoch have ended.
+ */
 export async function mailUser(
   app: Pick<AppContext, 'postman' | 'store'>,
   user: Pick<User, 'projectId' | 'id'>,
   mail: NewMailing,
+  epoch?: number,
 ): Promise<boolean> {
-  const isStored = await app.store.mailings.add(user, mail);
+  const isStored = await app.store.mailings.add(user, mail, epoch);
   if (isStored) app.postman.kick();
   return isStored;
 }

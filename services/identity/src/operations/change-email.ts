@@ -27,7 +27,9 @@ export const changeEmailHandler = handler(
       (await app.store.users.findByEmail(projectId, address)) !== null ||
       (await app.store.mailings.isKept(projectId, address, new Date(), user.id));
     if (isTaken) throw new ApiError('DUPLICATE_EMAIL', { field: 'newEmail' });
-    await mailUser(app, user, { kind: 'emailChange', address });
+    // If the password was reset or changed since the user was read, whoever asks may no longer be the user.
+    const isStored = await mailUser(app, user, { kind: 'emailChange', address }, user.sessionEpoch);
+    if (!isStored) throw new ApiError('auth/unauthorized');
     const message = 'A mail is on its way to the new address; it counts once the link in it is opened.';
     return { success: true as const, message };
   },

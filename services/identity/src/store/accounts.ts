@@ -2,6 +2,7 @@ import type { EventEnvelope } from '@kith/contracts';
 import { type Documents, timeKey } from '@kith/store';
 import { suspensions, users } from './collections.ts';
 import { everything, lastIn, projectIn, userKey } from './keys-of.ts';
+import { endedMailingRows } from './mailing-row.ts';
 import type { EndingReason, Suspension, User } from './records.ts';
 import { changeUser, dateOf, userOf } from './user-document.ts';
 
@@ -30,7 +31,8 @@ export class Accounts {
   /**
    * Stores `passwordHash`, `isActive`, `suspendedAt`, `sessionEpoch`, `keptSession`, `updatedAt`, `rev` and `seq`, and the
    * event if there is one. If `rev` is not one above the stored `rev`, stores nothing and returns `stale`. With `ending`, the
-   * user stays among `endings` until `ended` is called. `suspension`, if given, replaces what is stored of the suspension.
+   * user stays among `endings` until `ended` is called, and mails that end with sessions are removed. `suspension`, if given,
+   * replaces what is stored of the suspension.
    */
   async update(
     user: User,
@@ -47,7 +49,10 @@ export class Accounts {
     const outcome = await changeUser(this.#documents, { ...user, rev: rev - 1 }, (doc) => ({
       set: { ...doc, ...account, suspendedAt, updatedAt, ending: ending ?? doc.ending },
       events: event ? [event] : [],
-      ...(suspension === undefined ? {} : { rows: [suspensionRow(user, suspension)] }),
+      rows: [
+        ...(suspension === undefined ? [] : [suspensionRow(user, suspension)]),
+        ...(ending ? endedMailingRows(user) : []),
+      ],
     }));
     return outcome === 'stored' ? 'stored' : 'stale';
   }

@@ -13,6 +13,12 @@ export interface NewMailing {
   until?: Date;
 }
 
+/**
+ * Mails whose tokens are void once the user's sessions end: somebody who is signed out by this must not use them to take the
+ * account (spec#accounts-tokens-end). The mail that undoes a change of address stays.
+ */
+const endingWithSessions = ['emailChange', 'passwordReset'] as const satisfies readonly MailKind[];
+
 const dayMs = 24 * 3600 * 1000;
 
 /** The row of a mail that is to be sent. It is stored as a part of a change of the user. */
@@ -29,5 +35,18 @@ export function mailingRow(
     waiting: { since, dueAt: since, tries: 0 },
     until: until?.getTime() ?? since + dayMs,
   };
-  return { in: mailings, id: [userKey(projectId, id), kind, ...(name ? [name] : [])].join('|'), put };
+  return { in: mailings, id: mailingId({ projectId, id }, kind, name), put };
+}
+
+/** The rows of a change that ends the user's sessions: they remove the mails that end with the sessions. */
+export function endedMailingRows(user: { projectId: string; id: string }) {
+  return endingWithSessions.map((kind) => ({ in: mailings, id: mailingId(user, kind), put: null }));
+}
+
+function mailingId(
+  { projectId, id }: { projectId: string; id: string },
+  kind: MailKind,
+  name?: string,
+): string {
+  return [userKey(projectId, id), kind, ...(name ? [name] : [])].join('|');
 }

@@ -2,7 +2,7 @@ import type { EventEnvelope } from '@kith/contracts';
 import { apart, type Documents, type Stored, timeKey } from '@kith/store';
 import { mailings, type StoredMailing, type StoredUser, users } from './collections.ts';
 import { everything, nameKey, within } from './keys-of.ts';
-import { mailingRow, type NewMailing } from './mailing-row.ts';
+import { endedMailingRows, mailingRow, type NewMailing } from './mailing-row.ts';
 import type { EndingReason, User } from './records.ts';
 import { storedOf, type Taken, takenBy, userOf } from './user-document.ts';
 
@@ -17,7 +17,7 @@ export interface Mailing extends StoredMailing {
 export interface TokenUse {
   user: User;
   event: EventEnvelope | null;
-  /** Why the user's sessions end; absent if no session ends. */
+  /** Why the user's sessions end; absent if no session ends. The mails that end with sessions are then removed, too. */
   ending?: EndingReason;
   /** Which other mails are removed with the used mail. */
   drops?: (one: Mailing) => boolean;
@@ -48,13 +48,16 @@ export class Mailings {
 
   /**
    * Notes a mail that is to be sent. Until the mail is sent, the token of an earlier mail of this kind to the same address
-   * stays valid. Returns `false` if the user is gone.
+   * stays valid. Returns `false` if the user is gone. If `epoch` is given and the user's sessions of this epoch have ended, notes
+   * nothing and returns `false`, too.
    */
-  async add(user: Pick<User, 'projectId' | 'id'>, mail: NewMailing): Promise<boolean> {
+  async add(user: Pick<User, 'projectId' | 'id'>, mail: NewMailing, epoch?: number): Promise<boolean> {
     const key = `${user.projectId}|${user.id}`;
-    const made = await this.#change(key, mailingRow(user, mail, new Date()).id, (_, before) => ({
-      rows: [mailingRow(user, mail, new Date(), before?.address === mail.address ? before.token : null)],
-    }));
+    const made = await this.#change(key, mailingRow(user, mail, new Date()).id, (read, before) => {
+      if (epoch !== undefined && read.sessionEpoch !== epoch) return null;
+      const token = before?.address === mail.address ? before.token : null;
+      return { rows: [mailingRow(user, mail, new Date(), token)] };
+    });
     return made === 'stored';
   }
 
@@ -120,7 +123,8 @@ export class Mailings {
       if (!used) return null;
       after = used.user;
       const others = used.drops ? (await this.of(user)).filter(used.drops) : [];
-      const dropped = new Set([id, ...others.map((one) => one.id)]);
+      const ended = used.ending ? endedMailingRows(user) : [];
+      const dropped = new Set([id, ...[...ended, ...others].map((one) => one.id)]);
       const rows: Row[] = [...dropped].map((one) => ({ in: mailings, id: one, put: null }));
       if (used.mail) rows.push(mailingRow(user, used.mail, new Date()));
       const set = { ...storedOf(used.user), ending: used.ending ?? doc.ending };
