@@ -235,7 +235,7 @@ export const errorMeanings = {
   'crypto/invalid-body': invalidBody,
   'crypto/invalid-query': invalidQuery,
   'crypto/server-error': {
-    when: 'The key cannot sign: it is not base64 of a PEM, not an RSA key, or shorter than 2048 bits. `details` says what.',
+    when: 'The key cannot sign: it is not base64 of a PEM, not an RSA key, shorter than 2048 or longer than 4096 bits, or slow to sign with. `details` says what.',
     remedy: 'Send another key.',
   },
   'collection/not-found': {

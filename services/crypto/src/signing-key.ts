@@ -12,7 +12,8 @@ const maxBits = 4_096;
  * as expensive.
  */
 const maxExponent = 2n ** 32n;
-const maxPemBytes = 32 * 1024;
+/** The PEM of a key of 4,096 bits has 3.3 KB. The rest is room for line breaks and for text before the key. */
+const maxPemBytes = 8 * 1024;
 
 /**
  * Reads an RSA key for RS256. The text is a PEM in PKCS#8 or PKCS#1, encoded in base64 (RFC 4648 section 4). Line breaks inside
@@ -39,5 +40,32 @@ export function readSigningKey(privateKey: string): KeyObject {
   if ((key.asymmetricKeyDetails?.publicExponent ?? 0n) > maxExponent) {
     throw new Error('The RSA key has a public exponent of over 32 bits.');
   }
+  refuseSlow(key);
   return key;
+}
+
+/**
+ * Refuses a key whose private numbers are longer than they have to be. Such a key can sign, but the time of each signature grows
+ * with these numbers. Older versions of OpenSSL do not bound them, and newer ones only by the modulus.
+ */
+function refuseSlow(key: KeyObject): void {
+  const { n, d, ...others } = key.export({ format: 'jwk' });
+  const halves = [others.p, others.q, others.dp, others.dq, others.qi].map(bytesOf);
+  const [modulus, exponent] = [bytesOf(n), bytesOf(d)];
+  const mostInHalf = Math.ceil(modulus.length / 2) + 1;
+  if (exponent.length > modulus.length || halves.some(({ length }) => length > mostInHalf)) {
+    throw new Error('The RSA key has private numbers that are too long for its modulus.');
+  }
+  const [p, q] = halves as [Buffer, Buffer];
+  if (numberOf(p) * numberOf(q) !== numberOf(modulus)) {
+    throw new Error('The modulus of the RSA key is not the product of its two primes.');
+  }
+}
+
+function bytesOf(text = ''): Buffer {
+  return Buffer.from(text, 'base64url');
+}
+
+function numberOf(bytes: Buffer): bigint {
+  return BigInt(`0x${bytes.toString('hex') || '0'}`);
 }

@@ -1,4 +1,4 @@
-import { createPrivateKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
+import { createPrivateKey, generateKeyPairSync, generatePrimeSync, type KeyObject } from 'node:crypto';
 
 /** The base64 of a PEM, which is the form that the API takes. */
 export function base64Of(pem: string | Buffer): string {
@@ -33,16 +33,83 @@ export const badPems = {
   cut: `${goodPems.pkcs8.slice(0, 500)}\n-----END PRIVATE KEY-----\n`,
 };
 
+/**
+ * PEM texts of RSA keys that have a longer number than they need, or more than two primes. With a longer number, a signature
+ * takes longer.
+ */
+export const oddPems = (() => {
+  const jwk = rsa.privateKey.export({ format: 'jwk' });
+  const [n, e, d, p, q, dp, dq, qi] = ['n', 'e', 'd', 'p', 'q', 'dp', 'dq', 'qi'].map((name) =>
+    read(jwk[name] as string),
+  ) as [bigint, bigint, bigint, bigint, bigint, bigint, bigint, bigint];
+  const key = { n, e, d, p, q, dp, dq, qi };
+  const times = 1n << 512n;
+  const odd = {
+    longD: { d: d + (p - 1n) * (q - 1n) * times },
+    longP: { p: p * times + 1n },
+    longQ: { q: q * times + 1n },
+    longDp: { dp: dp + (p - 1n) * times },
+    longDq: { dq: dq + (q - 1n) * times },
+    longQi: { qi: qi + p * times },
+  };
+  const pems = Object.entries(odd).map(([name, change]) => [name, pemOf({ ...key, ...change })]);
+  return { ...Object.fromEntries(pems), threePrimes: threePrimes() } as Record<
+    keyof typeof odd | 'threePrimes',
+    string
+  >;
+})();
+
+type Parts = Record<'n' | 'e' | 'd' | 'p' | 'q' | 'dp' | 'dq' | 'qi', bigint>;
+
+function threePrimes(): string {
+  const e = 65_537n;
+  // Each prime less one is 2 modulo `e`. So `e` always has an inverse.
+  const prime = () => generatePrimeSync(700, { bigint: true, add: 2n * e, rem: 3n });
+  const [p, q, r] = [prime(), prime(), prime()];
+  const d = inverse(e, (p - 1n) * (q - 1n) * (r - 1n));
+  const others = der(0x30, der(0x30, ...[r, d % (r - 1n), inverse(p * q, r)].map(integer)));
+  const parts = { n: p * q * r, e, d, p, q, dp: d % (p - 1n), dq: d % (q - 1n), qi: inverse(q, p) };
+  return pemOf(parts, [others]);
+}
+
+/** A PEM in PKCS#1 (RFC 8017, appendix A.1.2). */
+function pemOf({ n, e, d, p, q, dp, dq, qi }: Parts, others: Buffer[] = []): string {
+  const version = others.length > 0 ? 1n : 0n;
+  const key = der(0x30, ...[version, n, e, d, p, q, dp, dq, qi].map(integer), ...others);
+  const lines = key
+    .toString('base64')
+    .match(/.{1,64}/g)
+    ?.join('\n');
+  return `-----BEGIN RSA PRIVATE KEY-----\n${lines}\n-----END RSA PRIVATE KEY-----\n`;
+}
+
+function integer(value: bigint): Buffer {
+  const bytes = bytesOf(value);
+  // Without a zero byte, a number whose first bit is set would be negative.
+  const isNegative = ((bytes[0] ?? 0) & 0x80) !== 0;
+  return der(0x02, ...(isNegative ? [Buffer.from([0])] : []), bytes);
+}
+
+function der(tag: number, ...contents: Buffer[]): Buffer {
+  const content = Buffer.concat(contents);
+  const { length } = content;
+  const long = length < 256 ? [0x81, length] : [0x82, length >> 8, length & 255];
+  return Buffer.concat([Buffer.from([tag, ...(length < 128 ? [length] : long)]), content]);
+}
+
+function read(text = ''): bigint {
+  return BigInt(`0x${Buffer.from(text, 'base64url').toString('hex')}`);
+}
+
+function bytesOf(value: bigint): Buffer {
+  const digits = value.toString(16);
+  return Buffer.from(digits.padStart(digits.length + (digits.length % 2), '0'), 'hex');
+}
+
 /** An RSA key with the same primes and another public exponent. The exponent has to be a prime. */
 function withExponent(key: KeyObject, exponent: bigint): KeyObject {
   const jwk = key.export({ format: 'jwk' });
-  const read = (text = '') => BigInt(`0x${Buffer.from(text, 'base64url').toString('hex')}`);
-  const write = (value: bigint) => {
-    const digits = value.toString(16);
-    return Buffer.from(digits.padStart(digits.length + (digits.length % 2), '0'), 'hex').toString(
-      'base64url',
-    );
-  };
+  const write = (value: bigint) => bytesOf(value).toString('base64url');
   const [p, q] = [read(jwk.p), read(jwk.q)];
   const d = inverse(exponent, (p - 1n) * (q - 1n));
   const parts = { e: write(exponent), d: write(d), dp: write(d % (p - 1n)), dq: write(d % (q - 1n)) };

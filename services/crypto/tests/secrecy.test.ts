@@ -3,7 +3,7 @@ import { createLogger } from '@kith/base';
 import { availableEngines, createRuntime } from '@kith/testing';
 import { expect, test } from 'vitest';
 import { startCrypto } from '../src/index.ts';
-import { badPems, base64Of, goodPems } from './keys.ts';
+import { badPems, base64Of, goodPems, oddPems } from './keys.ts';
 import { sign } from './sign.ts';
 
 /** Every run of 20 characters in the text. If a log holds one of these runs, it holds a part of the key. */
@@ -28,7 +28,9 @@ test.each(availableEngines())('no part of a key is logged or answered (%s)', asy
   });
   await using runtime = await createRuntime(engine);
   const traced = { ...runtime, log: createLogger({ name: 'test', level: 'trace', destination }) };
-  const keys = [...Object.values(goodPems), ...Object.values(badPems)].map(base64Of);
+  const keys = [goodPems, badPems, oddPems]
+    .flatMap((pems) => Object.values<string | Buffer>(pems))
+    .map(base64Of);
   keys.push(`!${keys[0]}`, `${keys[0]?.slice(0, -1)}`, keys[0]?.replaceAll(/(.{64})/g, '$1\n') ?? '');
   let answers = '';
   {

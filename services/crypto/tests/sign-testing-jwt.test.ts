@@ -3,7 +3,7 @@ import { availableEngines, createRuntime } from '@kith/testing';
 import { decodeProtectedHeader, jwtVerify } from 'jose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startCrypto } from '../src/index.ts';
-import { badPems, base64Of, goodPems, publicKey } from './keys.ts';
+import { badPems, base64Of, goodPems, oddPems, publicKey } from './keys.ts';
 import { sign } from './sign.ts';
 
 const privateKey = base64Of(goodPems.pkcs8);
@@ -113,6 +113,8 @@ describe.each(availableEngines())('crypto.sign-testing-jwt (%s)', (engine) => {
   });
 
   const unsupported = 'error:1E08010C:DECODER routines::unsupported';
+  const tooLong = 'The RSA key has private numbers that are too long for its modulus.';
+  const notTwo = 'The modulus of the RSA key is not the product of its two primes.';
   const notBase64 = 'The private key is not base64.';
   test.each([
     ['an EC key (PKCS#8)', base64Of(badPems.ecPkcs8), 'The private key is not an RSA key but of type ec.'],
@@ -130,6 +132,13 @@ describe.each(availableEngines())('crypto.sign-testing-jwt (%s)', (engine) => {
       base64Of(badPems.largeExponent),
       'The RSA key has a public exponent of over 32 bits.',
     ],
+    ['a long private exponent', base64Of(oddPems.longD), tooLong],
+    ['a long first prime', base64Of(oddPems.longP), tooLong],
+    ['a long second prime', base64Of(oddPems.longQ), tooLong],
+    ['a long first CRT exponent', base64Of(oddPems.longDp), tooLong],
+    ['a long second CRT exponent', base64Of(oddPems.longDq), tooLong],
+    ['a long CRT coefficient', base64Of(oddPems.longQi), tooLong],
+    ['a key of three primes', base64Of(oddPems.threePrimes), notTwo],
     ['an encrypted PKCS#8 key', base64Of(badPems.encryptedPkcs8), 'The private key is encrypted.'],
     ['an encrypted PKCS#1 key', base64Of(badPems.encryptedPkcs1), 'The private key is encrypted.'],
     ['a public key', base64Of(badPems.public), unsupported],
@@ -142,7 +151,7 @@ describe.each(availableEngines())('crypto.sign-testing-jwt (%s)', (engine) => {
     ['base64 that is not a PEM', base64Of('hello there'), 'The private key is not a PEM.'],
     [
       'a PEM without end',
-      base64Of(`-----BEGIN PRIVATE KEY-----\n${'A'.repeat(40_000)}`),
+      base64Of(`-----BEGIN PRIVATE KEY-----\n${'A'.repeat(8_192)}`),
       'The private key is too large.',
     ],
   ])('does not sign with %s', async (_, bad, details) => {
