@@ -1,4 +1,5 @@
 import type { Logger, Secrets } from '@kith/base';
+import type { MailKind } from '@kith/contracts';
 import { Sweeper } from '@kith/service';
 import type { IdentityStore, Mailing, User } from '../store/index.ts';
 import { linkOf } from './links.ts';
@@ -40,6 +41,8 @@ const patienceMs = 4 * 3600 * 1000;
 const codePatienceMs = 10 * 60_000;
 /** How many mails an address may get in an hour, all kinds together (spec#accounts-mail-rate). */
 const mostAnHour = 5;
+/** One of these mails is left to mails that report a change. So nobody can keep them from a user by asking for other mails. */
+const mostOthersAnHour = mostAnHour - 1;
 const atOnce = 10;
 
 /**
@@ -119,7 +122,9 @@ export class Postman {
     const { tries, since } = waiting;
     const project = await store.projects.find(projectId);
     const patience = kind === 'verificationCode' ? codePatienceMs : patienceMs;
-    const isOver = Date.now() - since > patience || since < this.#options.restoredAt;
+    // A mail that reports a change and has only waited for the limit of its address is not given up.
+    const isKept = reportsChange(kind) && tries === 0;
+    const isOver = (!isKept && Date.now() - since > patience) || since < this.#options.restoredAt;
     if (!project || isOver) {
       await store.mailings.settle(mailing, { tries });
       this.#options.log.warn({ kind, userId: mailing.userId, tries }, 'a mail was given up');
@@ -162,11 +167,11 @@ export class Postman {
     const { store, secrets, log } = this.#options;
     const { projectId, address, kind, userId } = mailing;
     const to = { projectId, hash: hashAddress(secrets, projectId, address) };
-    if (await store.mailsSent.count(to, mostAnHour)) return true;
-    const isLate = kind === 'emailChanged' || isNotice(kind);
-    const again = isLate ? { again: new Date(Date.now() + longestWaitMs / 2) } : {};
+    const most = reportsChange(kind) ? mostAnHour : mostOthersAnHour;
+    if (await store.mailsSent.count(to, most)) return true;
+    const again = reportsChange(kind) ? { again: new Date(Date.now() + longestWaitMs / 2) } : {};
     await store.mailings.settle(mailing, { tries: 0, ...again });
-    log.info({ kind, userId }, `not sent: ${mostAnHour} mails have gone to this address within an hour`);
+    log.info({ kind, userId }, `not sent: ${most} mails have gone to this address within an hour`);
     return false;
   }
 
@@ -188,7 +193,12 @@ export class Postman {
   }
 }
 
+/** Whether a mail reports a change that was made. If its address may get no mail now, such a mail is sent later. */
+function reportsChange(kind: MailKind): boolean {
+  return kind === 'emailChanged' || isNotice(kind);
+}
+
 /** Whether a mail is still of use. The user's address may have changed since the mail was requested. */
 function isStillFor({ kind, address }: Mailing, { email }: User): boolean {
-  return kind === 'emailChange' || kind === 'emailChanged' || isNotice(kind) || address === email;
+  return kind === 'emailChange' || reportsChange(kind) || address === email;
 }

@@ -15,17 +15,22 @@ export class MailsSent {
 
   /**
    * Counts a mail. Returns `false` if there are now more than `most` mails within the last hour. It first counts the mail and
-   * then compares. So two simultaneous mails may both be refused, but they never exceed the limit.
+   * then compares. So two simultaneous mails may both be refused, but they never exceed the limit. If the limit is reached
+   * already, it counts nothing, so that this mail keeps out no mail that has a higher limit.
    * @param to The project, and a hash of the address.
    */
   async count(to: { projectId: string; hash: string }, most: number): Promise<boolean> {
+    if ((await this.#sent(to)) >= most) return false;
     const until = Date.now() + hourMs;
     const id = `${to.projectId}|${to.hash}|${randomUUID()}`;
     await this.#documents.keep(sentMails, [{ id, doc: { until }, epoch: 0, version: 1 }]);
-    const range = { ...within(to.projectId, to.hash), limit: 100 };
-    const all = await this.#documents.range(sentMails, range);
-    if (all.filter(({ doc }) => doc.until > Date.now()).length <= most) return true;
+    if ((await this.#sent(to)) <= most) return true;
     await this.#documents.clearIds(sentMails, [id]);
     return false;
+  }
+
+  async #sent({ projectId, hash }: { projectId: string; hash: string }): Promise<number> {
+    const all = await this.#documents.range(sentMails, { ...within(projectId, hash), limit: 100 });
+    return all.filter(({ doc }) => doc.until > Date.now()).length;
   }
 }
