@@ -1,5 +1,6 @@
 import { ApiError, untilMade } from '@kith/base';
 import { userSuspended, userUpdated } from '@kith/contracts';
+import { apart } from '@kith/store';
 import type { AppContext } from './app.ts';
 import { changedUser } from './changed-user.ts';
 import { finishEnding, tokensEnd } from './sessions.ts';
@@ -85,7 +86,9 @@ export async function notSuspended(app: AppContext, user: User, deadline?: numbe
   if (user.isActive) return user;
   if (!isOver(await saidOf(app, user))) throw new ApiError('auth/suspended');
   const whose = { projectId: user.projectId, userId: user.id, deadline };
-  const restored = await restore(app, whose, { ifOver: true });
+  // The suspension is over whatever the answer is. The request may still be refused, so a later change carries its row of the
+  // audit log.
+  const restored = await apart(() => restore(app, whose, { ifOver: true }));
   if (!restored.isActive) throw new ApiError('auth/suspended');
   return restored;
 }

@@ -1,4 +1,5 @@
 import { ApiError } from '@kith/base';
+import { apart } from '@kith/store';
 import type { AppContext } from '../app.ts';
 import type { Attempt } from '../attempts.ts';
 import type { Project, User } from '../store/index.ts';
@@ -20,12 +21,13 @@ export async function checkSecondFactor(
   if (!shown.code && !shown.passkey) throw new ApiError('auth/second-factor-required', { field: 'code' });
   const at = app.now();
   const showing = { userId: user.id, sessionId: null, webOrigins: project.webOrigins, at };
-  const right = await app.attempts.check(attempt, () =>
+  const use = () =>
     app.store.factors.change({ ...whose, at, deadline }, async (book) => {
       const next = await useFactor(app, book, shown, showing);
       return { book: next, result: next !== null };
-    }),
-  );
+    });
+  // The factor is used up even if the sign-in is refused after this. The session carries the row of the audit log.
+  const right = await app.attempts.check(attempt, () => apart(use));
   if (!right) throw invalidFactor(shown);
 }
 

@@ -1,6 +1,7 @@
 import { DeadlinePassed } from '@kith/base';
 import { signIn } from '@kith/contracts';
 import { handler, type OperationRequest } from '@kith/service';
+import { apart } from '@kith/store';
 import type { AppContext } from '../app.ts';
 import { checkCredentials } from '../check-credentials.ts';
 import { checkSecondFactor } from '../factors/second-factor.ts';
@@ -19,7 +20,9 @@ export const signInHandler = handler(
     await checkSecondFactor(app, user, body, { project, attempt, deadline });
     await replaceImportedHash(app, user, request);
     const now = new Date();
-    await Promise.all([app.store.users.touch(projectId, user.id, now), app.attempts.signedIn(attempt)]);
+    // Only the session carries the row of the audit log that tells of the sign-in.
+    const touch = () => app.store.users.touch(projectId, user.id, now);
+    await apart(() => Promise.all([touch(), app.attempts.signedIn(attempt)]));
     return openSession(app, { ...user, lastActive: now }, request, now, 'auth/invalid-credentials');
   },
   { places: 'own' },
@@ -34,7 +37,8 @@ async function replaceImportedHash(
   if (user.passwordHash === null || importedHash(user.passwordHash) === null) return;
   try {
     const hash = await app.passwords.hash(body.password, deadline);
-    await app.store.imports.replaceHash(user, user.passwordHash, hash);
+    const { passwordHash } = user;
+    await apart(() => app.store.imports.replaceHash(user, passwordHash, hash));
   } catch (error) {
     if (error instanceof DeadlinePassed) throw error;
     // The user can also sign in with the old hash, and a later sign-in replaces this hash.

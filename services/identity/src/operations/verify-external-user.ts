@@ -1,6 +1,7 @@
 import { ApiError, untilMade } from '@kith/base';
 import { profileFields, userCreated, userUpdated, verifyExternalUser } from '@kith/contracts';
 import { handler, isTooDeep, type OperationRequest } from '@kith/service';
+import { apart } from '@kith/store';
 import type { AppContext } from '../app.ts';
 import { changedUser } from '../changed-user.ts';
 import { eraseAccount } from '../erase-account.ts';
@@ -45,7 +46,8 @@ export const verifyExternalUserHandler = handler(verifyExternalUser, async (requ
     // The user was erased after the first check. If this token has created the user again, the new user must not stay.
     const isNew = user.createdAt.getTime() === now.getTime();
     audit.tell({ actor: `user:${user.id}` });
-    if (isNew) await eraseAccount(app, { projectId, userId: user.id, deadline: request.deadline });
+    const whose = { projectId, userId: user.id, deadline: request.deadline };
+    if (isNew) await apart(() => eraseAccount(app, whose));
     throw new ApiError('auth/invalid-token');
   }
   audit.tell({ actor: `user:${user.id}` });
