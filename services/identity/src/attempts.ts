@@ -66,8 +66,14 @@ export class Attempts {
    * checks than many attempts in a row.
    * @param check Returns whether the password or factor is right. If `check` throws an error, the attempt does not count as
    * failed, and the method throws the same error. The method also throws `auth/too-many-attempts`.
+   * @param afterWrong Called after a failure was counted, and before the next attempt. If it throws an error, the method throws
+   * the same error.
    */
-  async check(attempt: Attempt, check: () => Promise<boolean>): Promise<boolean> {
+  async check(
+    attempt: Attempt,
+    check: () => Promise<boolean>,
+    afterWrong?: () => Promise<unknown>,
+  ): Promise<boolean> {
     const place = await this.#placeOf(attempt);
     return this.#turns.run([place], async () => {
       refuse((await this.#store.find(place))?.failures ?? null, this.#now());
@@ -78,6 +84,7 @@ export class Attempts {
         await apart(() =>
           this.#store.fail(place, (before) => afterFailure(before, this.#now()), attempt.deadline),
         );
+        await afterWrong?.();
       }
       return isRight;
     });

@@ -31,13 +31,14 @@ export async function checkCredentials(
   const found = await app.store.users.findByEmail(projectId, body.email);
   request.audit.tell({ actor: found ? `user:${found.id}` : strangerOf(app, projectId, body.email) });
   const attempt = attemptOf(request, { address: body.email, userId: found?.id ?? null });
-  const right = await app.attempts.check(attempt, async () => {
-    const hash = found?.passwordHash ?? null;
-    if (await app.passwords.verify(body.password, hash, deadline)) return true;
+  const hash = found?.passwordHash ?? null;
+  const verify = () => app.passwords.verify(body.password, hash, deadline);
+  // The other hashes may have to wait until the deadline is over. So the failure is counted before.
+  const spendOthers = async () => {
     const kinds = await app.store.imports.hashKinds(projectId);
     await app.passwords.spendOthers(body.password, hash, { kinds, deadline });
-    return false;
-  });
+  };
+  const right = await app.attempts.check(attempt, verify, spendOthers);
   if (!found || !right) throw new ApiError('auth/invalid-credentials');
   const user = await notSuspended(app, found, deadline);
   return { user, project, attempt: { ...attempt, userId: user.id } };

@@ -1,0 +1,46 @@
+import { randomUUID } from 'node:crypto';
+import { DeadlinePassed } from '@kith/base';
+import { type signIn, userCreated } from '@kith/contracts';
+import type { OperationRequest } from '@kith/service';
+import { availableEngines } from '@kith/testing';
+import { describe, expect, test } from 'vitest';
+import type { AppContext } from '../src/app.ts';
+import { checkCredentials } from '../src/check-credentials.ts';
+import { derive, Passwords } from '../src/passwords.ts';
+import { userEvent } from '../src/user-events.ts';
+import { makeApp } from './support/app.ts';
+import { makeProjectRow } from './support/projects.ts';
+import { makeUser } from './support/users.ts';
+
+const audit = { tell: () => undefined } as unknown as OperationRequest<typeof signIn>['audit'];
+
+describe.each(availableEngines())('the check of an address and a password on %s', (engine) => {
+  const password = 'correct horse battery staple';
+  const check = (app: AppContext, projectId: string, body: { email: string; password: string }) =>
+    checkCredentials(app, { projectId, body, clientIp: '192.0.2.1', deadline: Date.now() + 10_000, audit });
+  const withUser = async (app: AppContext) => {
+    const project = makeProjectRow();
+    await app.store.projects.add(project);
+    const passwordHash = await app.passwords.hash(password, Date.now() + 10_000);
+    const email = `${randomUUID()}@example.org`;
+    const user = makeUser({ projectId: project.id, email, passwordHash });
+    await app.store.users.add(user, userEvent(userCreated, user));
+    return { ...user, email };
+  };
+
+  test('counts a wrong password even if hashes of other backends have no time left for their turn', async () => {
+    await using undo = new AsyncDisposableStack();
+    const app = await makeApp(engine, undo);
+    const { projectId, email } = await withUser(app);
+    await app.store.imports.noteHashKinds(projectId, ['$2b$10'], () => true);
+    const late = () => Promise.reject(new DeadlinePassed());
+    app.passwords = new Passwords({ derive, verifyImported: late });
+    for (const address of [email, 'nobody@example.org']) {
+      const body = { email: address, password: 'wrong' };
+      for (let nth = 0; nth < 10; nth++)
+        await expect(check(app, projectId, body)).rejects.toThrow(DeadlinePassed);
+      const tooMany = { code: 'auth/too-many-attempts' };
+      await expect(check(app, projectId, body)).rejects.toMatchObject(tooMany);
+    }
+  });
+});
