@@ -13,14 +13,17 @@ import {
   removeUserFactors,
   renewRecoveryCodes,
   signIn,
+  signUp,
   stepUp,
   suspendUser,
   updateProject,
+  verifyEmail,
 } from '@kith/contracts';
 import { SoftwarePasskey, type TestUser } from '@kith/testing';
 import { beforeAll, expect, it } from 'vitest';
 import { Authenticator } from '../support/authenticator.ts';
 import { keyPair } from '../support/keys.ts';
+import { mailTo, tokenIn } from '../support/mails.ts';
 import { externalUser } from '../support/surface/external-user.ts';
 import { refusesStrangers, refusesUnknown } from '../support/surface/guards.ts';
 import { features } from '../support/surface/parts.ts';
@@ -285,6 +288,21 @@ export const factors = surfaceSuite('factors', (world) => {
     const { projectId, operatorToken: token } = world;
     await world.ok(suspendUser, { params: { projectId, userId: ada.id }, token });
     await world.refused(challengeSignIn, { body: asked }, 'auth/suspended');
+  });
+
+  it('a project that asks for verified addresses gives challenges for signing in to those alone', async () => {
+    const { id: projectId } = await world.platform.createProject('Verified');
+    const token = world.operatorToken;
+    const body = { requireVerifiedEmail: true };
+    await world.ok(updateProject, { params: { projectId }, token, body });
+    const given = { email: `${randomUUID()}@example.com`, password: 'correct horse battery' };
+    await world.ok(signUp, { projectId, body: given });
+    await mailTo(world.platform, given.email, 'verificationLink');
+    const asked = { projectId, body: { ...given, rpId } };
+    await world.refused(challengeSignIn, asked, 'auth/email-not-verified');
+    const mailed = tokenIn(await mailTo(world.platform, given.email, 'verificationLink', 1));
+    await world.ok(verifyEmail, { projectId, body: { token: mailed } });
+    await world.refused(challengeSignIn, asked, 'auth/factor-not-found');
   });
 
   it('a step-up takes a password, a code or a passkey, and counts in its session', async () => {

@@ -197,7 +197,7 @@ export const errorMeanings = {
     remedy: 'Ask the user to open the link in the mail, then sign in again.',
   },
   'auth/invalid-reset-token': {
-    when: 'The token of a password reset is unknown, was used, is older than 1 hour, or a newer mail has replaced it.',
+    when: 'The token of a password reset is unknown, was used, is older than 1 hour, or is void: a newer mail has replaced it, or the user’s sessions were ended since.',
     remedy: 'Let the user ask for another mail.',
   },
   'auth/invalid-or-expired-token': {

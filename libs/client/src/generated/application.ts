@@ -159,7 +159,7 @@ export interface AuthMethods {
   /**
    * Makes a challenge for signing in with a passkey. The caller must know the password, so that nobody else learns whether an account has second factors.
    *
-   * Errors of its own: `auth/too-many-attempts`, `auth/invalid-credentials`, `auth/suspended`, `auth/factor-not-found`, `project/not-found`, `auth/server-error`, `auth/invalid-body`.
+   * Errors of its own: `auth/too-many-attempts`, `auth/invalid-credentials`, `auth/suspended`, `auth/email-not-verified`, `auth/factor-not-found`, `project/not-found`, `auth/server-error`, `auth/invalid-body`.
    */
   challengeSignIn(
     input: Methods['auth.challengeSignIn']['input'],

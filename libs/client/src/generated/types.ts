@@ -677,6 +677,7 @@ export interface Methods {
       | 'auth/too-many-attempts'
       | 'auth/invalid-credentials'
       | 'auth/suspended'
+      | 'auth/email-not-verified'
       | 'auth/factor-not-found'
       | 'project/not-found'
       | 'auth/server-error'

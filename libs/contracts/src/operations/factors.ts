@@ -176,6 +176,7 @@ export const challengeSignIn = operation({
     'auth/too-many-attempts',
     'auth/invalid-credentials',
     'auth/suspended',
+    'auth/email-not-verified',
     'auth/factor-not-found',
     'project/not-found',
   ],

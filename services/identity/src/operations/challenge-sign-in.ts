@@ -3,12 +3,14 @@ import { handler } from '@kith/service';
 import type { AppContext } from '../app.ts';
 import { checkCredentials } from '../check-credentials.ts';
 import { challengeUser } from '../factors/challenge.ts';
+import { refuseUnverified } from '../mails/refuse-unverified.ts';
 
 /** Makes a challenge for a sign-in, for a client that knows the password (spec#accounts-factors-sign-in-challenge). */
 export const challengeSignInHandler = handler(
   challengeSignIn,
   async (request, app: AppContext) => {
-    const { user } = await checkCredentials(app, request);
+    const { user, project } = await checkCredentials(app, request);
+    await refuseUnverified(app, project, user);
     const { projectId, body, deadline } = request;
     return challengeUser(app, { projectId, userId: user.id, rpId: body.rpId, sessionId: null, deadline });
   },
