@@ -6,6 +6,7 @@ import { availableEngines } from '@kith/testing';
 import { describe, expect, test } from 'vitest';
 import type { AppContext } from '../src/app.ts';
 import { checkCredentials } from '../src/check-credentials.ts';
+import { verifyImported } from '../src/imported-hash.ts';
 import { derive, Passwords } from '../src/passwords.ts';
 import { userEvent } from '../src/user-events.ts';
 import { makeApp } from './support/app.ts';
@@ -42,5 +43,36 @@ describe.each(availableEngines())('the check of an address and a password on %s'
       const tooMany = { code: 'auth/too-many-attempts' };
       await expect(check(app, projectId, body)).rejects.toMatchObject(tooMany);
     }
+  });
+
+  test('refuses a password that is changed meanwhile, also if the user’s suspension is over', async () => {
+    await using undo = new AsyncDisposableStack();
+    const app = await makeApp(engine, undo);
+    const made = await withUser(app);
+    const { projectId, email } = made;
+    const ended = { isActive: false, suspendedAt: new Date(), sessionEpoch: made.sessionEpoch + 1 };
+    const suspended = { ...made, ...ended, rev: made.rev + 1 };
+    const suspension = { until: new Date(Date.now() - 1), reason: null };
+    const suspend = { event: null, ending: 'suspended', suspension } as const;
+    expect(await app.store.accounts.update(suspended, suspend)).toBe('stored');
+    const usual = app.passwords;
+    const newPassword = 'another pass phrase';
+    const changed = {
+      ...suspended,
+      passwordHash: await usual.hash(newPassword, Date.now() + 10_000),
+      sessionEpoch: suspended.sessionEpoch + 1,
+      rev: suspended.rev + 1,
+    };
+    const whileVerifying: typeof derive = async (...of) => {
+      const change = { event: null, ending: 'password-set' } as const;
+      expect(await app.store.accounts.update(changed, change)).toBe('stored');
+      return derive(...of);
+    };
+    app.passwords = new Passwords({ derive: whileVerifying, verifyImported });
+    const refused = { code: 'auth/invalid-credentials' };
+    await expect(check(app, projectId, { email, password })).rejects.toMatchObject(refused);
+    app.passwords = usual;
+    const { user } = await check(app, projectId, { email, password: newPassword });
+    expect(user).toMatchObject({ isActive: true, sessionEpoch: changed.sessionEpoch });
   });
 });
