@@ -35,12 +35,17 @@ export async function picturesOf(
   });
 }
 
-function avatarAfter(
+/**
+ * The avatar after a change. If another address than that of the file is given, the file is no longer the avatar
+ * (spec#storage-avatar-replaced).
+ * @param given.address The address of the file `avatarFileId`.
+ */
+export function avatarAfter(
   before: Pictures,
   given: {
-    avatarFileId: string | null | undefined;
-    avatar: string | null | undefined;
-    address: string | undefined;
+    avatarFileId?: string | null | undefined;
+    avatar?: string | null | undefined;
+    address?: string | undefined;
   },
 ): Pick<Pictures, 'avatar' | 'avatarFileId'> {
   const { avatarFileId, avatar, address } = given;

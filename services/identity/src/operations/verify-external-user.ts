@@ -7,6 +7,7 @@ import { changedUser } from '../changed-user.ts';
 import { eraseAccount } from '../erase-account.ts';
 import { newUser } from '../new-user.ts';
 import { openSession } from '../open-session.ts';
+import { avatarAfter } from '../pictures.ts';
 import { changesProfile, type GivenProfile, withProfile } from '../profile.ts';
 import type { User } from '../store/index.ts';
 import { notSuspended } from '../suspension.ts';
@@ -96,7 +97,7 @@ async function update(app: AppContext, before: User, given: GivenProfile, now: D
   const profile = withProfile(given, before);
   let after: User = { ...before, lastActive: now };
   if (changesProfile(profile, before)) {
-    after = changedUser(after, profile, now);
+    after = changedUser(after, { ...profile, ...avatarAfter(before, { avatar: given.avatar }) }, now);
     const outcome = await app.store.users.update(after, userEvent(userUpdated, after));
     if (outcome !== 'stored') return outcome;
     app.relay.kick();

@@ -1,8 +1,18 @@
 import { randomUUID } from 'node:crypto';
-import { deleteUser, suspendUser, updateProject, updateUser, verifyExternalUser } from '@kith/contracts';
+import {
+  deleteUser,
+  suspendUser,
+  updateProject,
+  updateUser,
+  userUpdated,
+  verifyExternalUser,
+} from '@kith/contracts';
 import { handlerEngines, waitFor } from '@kith/testing';
 import { CompactSign, exportJWK, exportSPKI, generateKeyPair, type JWTPayload, SignJWT } from 'jose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { changedUser } from '../../src/changed-user.ts';
+import { openStore, type User } from '../../src/store/index.ts';
+import { userEvent } from '../../src/user-events.ts';
 import { call } from '../support/call.ts';
 import { collectEvents } from '../support/events.ts';
 import { startTestIdentity, type TestIdentity } from '../support/identity.ts';
@@ -245,6 +255,25 @@ describe.each(handlerEngines())('external users on %s', (engine) => {
       .sign(keys.privateKey);
     const { status, body } = await verify(token);
     expect([status, body.user?.name, body.user?.metadata]).toEqual([200, 'Deep', {}]);
+  });
+
+  test('gives a user the avatar that a token names, and no file beside it', async () => {
+    const [sub, file, other] = ['f-avatar', 'https://files.example/a.png', 'https://app.example/b.png'];
+    const { user } = (await verify(await sign({ sub, userData: { avatar: file } }))).body;
+    const avatarFileId = randomUUID();
+    const store = await openStore(identity.store);
+    try {
+      const before = await store.users.account(projectId, user.id);
+      const after = changedUser(before as User, { avatarFileId });
+      expect(await store.users.update(after, userEvent(userUpdated, after))).toBe('stored');
+    } finally {
+      await store.close();
+    }
+    const enter = async (userData: object) => (await verify(await sign({ sub, userData }))).body.user;
+    expect(await enter({ name: 'Ada' })).toMatchObject({ avatar: file, avatarFileId });
+    expect(await enter({ name: 'Ada L.', avatar: file })).toMatchObject({ avatar: file, avatarFileId });
+    expect(await enter({ avatar: other })).toMatchObject({ avatar: other, avatarFileId: null });
+    expect(await enter({})).toMatchObject({ avatar: other, avatarFileId: null });
   });
 
   test('leaves a username with who has it, and takes the rest', async () => {
