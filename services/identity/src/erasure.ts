@@ -1,7 +1,7 @@
 import { auditEventsOf, eraseEvents } from '@kith/service';
 import type { AppContext } from './app.ts';
 import { auditHash } from './audit-log.ts';
-import { endSessionsOf } from './sessions.ts';
+import { endSessionsOf, tokensEnd } from './sessions.ts';
 import type { DeletedUser } from './store/index.ts';
 import { userEvents } from './user-events.ts';
 
@@ -46,6 +46,8 @@ async function finishErasure(app: AppContext, deleted: DeletedUser, settleMs: nu
   const isSettled = Date.now() - deleted.deletedAt.getTime() >= settleMs;
   // An audit event can be erased only after it was published. Until then, the erasure stays unfinished.
   if (!isSettled || !hasNoFactors || (await parts.outbox.holds(audited))) return;
+  // Sessions of a suspended user are kept for long, so that a refresh is told why it is refused. Nobody refreshes any more.
+  await app.store.sessions.shorten(deleted.projectId, deleted.userId, tokensEnd);
   await app.store.blocks.forget(deleted.projectId, deleted.userId);
   await app.store.erasure.finish(deleted);
 }

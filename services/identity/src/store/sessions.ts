@@ -81,6 +81,24 @@ export class Sessions {
     return false;
   }
 
+  /**
+   * Makes a user's revoked sessions expire at the time that `endOf` returns for their revocation, unless they expire earlier.
+   * Repeatable.
+   */
+  async shorten(projectId: string, userId: string, endOf: (revokedAt: Date) => Date): Promise<void> {
+    for (const session of await this.#all(projectId, userId)) {
+      const { revokedAt } = session;
+      if (revokedAt === null) continue;
+      const expiresAt = endOf(revokedAt).getTime();
+      for (let target = await this.#asRead(session); target; target = await this.#stored(session)) {
+        const { doc } = target;
+        if (doc.expiresAt <= expiresAt) break;
+        const set = { ...doc, expiresAt };
+        if ((await this.#documents.change([{ in: sessions, target, set }]))[0] === 'made') break;
+      }
+    }
+  }
+
   /** Whether the session's `rotated` token was rotated within the last `ms`, by the database's time. */
   async rotatedWithin(session: Session, ms: number): Promise<boolean> {
     const read = await this.#asRead(session);

@@ -1,0 +1,43 @@
+import { userCreated } from '@kith/contracts';
+import { availableEngines, waitFor } from '@kith/testing';
+import { expect, test } from 'vitest';
+import { eraseAccount } from '../src/erase-account.ts';
+import { finishErasures } from '../src/erasure.ts';
+import { openSession } from '../src/open-session.ts';
+import { tokensEnd } from '../src/sessions.ts';
+import { suspend } from '../src/suspension.ts';
+import { userEvent } from '../src/user-events.ts';
+import { makeApp } from './support/app.ts';
+import { sessionIdOf } from './support/people.ts';
+import { makeUser } from './support/users.ts';
+
+const request = { userAgent: 'vitest', clientIp: '192.0.2.1', setHeader: () => undefined };
+
+test.each(availableEngines())(
+  'the sessions of a suspended user are kept for long only as long as the account is there (%s)',
+  async (engine) => {
+    await using undo = new AsyncDisposableStack();
+    const app = await makeApp(engine, undo);
+    const user = makeUser();
+    const { projectId, id: userId } = user;
+    await app.store.users.add(user, userEvent(userCreated, user));
+    const { accessToken } = await openSession(app, user, request, new Date());
+    await suspend(app, { projectId, userId }, { until: null, reason: null });
+    const read = async () => {
+      const session = await app.store.sessions.find(projectId, userId, sessionIdOf(String(accessToken)));
+      return { revokedAt: session?.revokedAt as Date, expiresAt: session?.expiresAt as Date };
+    };
+    const { revokedAt, expiresAt } = await read();
+    expect(expiresAt.getTime()).toBeGreaterThan(tokensEnd(revokedAt).getTime());
+
+    await eraseAccount(app, { projectId, userId });
+    const isFinished = async () => {
+      app.relay.kick();
+      await finishErasures(app, 0);
+      return (await app.store.erasure.unfinished(10)).length === 0;
+    };
+    await waitFor(isFinished, { what: 'the end of the erasure', timeoutMs: 10_000 });
+    // Until then, gateways refuse the session's access token.
+    expect(await read()).toEqual({ revokedAt, expiresAt: tokensEnd(revokedAt) });
+  },
+);
