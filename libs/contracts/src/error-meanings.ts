@@ -201,7 +201,7 @@ export const errorMeanings = {
     remedy: 'Let the user ask for another mail.',
   },
   'auth/invalid-or-expired-token': {
-    when: 'The token or code of a mail is wrong, was used, has expired, or a newer mail has replaced it; a code also after 5 wrong ones, and without the access token of its user.',
+    when: 'The token or code of a mail is wrong, was used, has expired, or a newer mail has replaced it; the token for a new address also after the user’s sessions were ended; a code also after 5 wrong ones, and without the access token of its user.',
     remedy: 'Let the user type the code again, or ask for another mail.',
   },
   'auth/invalid-redirect': {
