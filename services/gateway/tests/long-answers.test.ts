@@ -1,21 +1,15 @@
 import { randomBytes, randomInt, randomUUID } from 'node:crypto';
-import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
 import { createServer, type Server, type Socket } from 'node:net';
-import { platform } from 'node:os';
 import { setImmediate as turn } from 'node:timers/promises';
 import { statusHeader } from '@kith/bus';
-import { socketPath } from '@kith/service';
 import { waitFor } from '@kith/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { longBytes } from '../src/upstreams/byte-agent.ts';
 import { projectId, startTestGateway, type TestGateway } from './harness.ts';
+import { listenAt, ways } from './support/ways.ts';
 
 /** What a service does with a connection once it has read the head of a request. */
 type Answer = (socket: Socket, head: string) => Promise<void>;
-
-/** How the gateway reaches the service: at a port, or at a Unix socket without a file. */
-const ways = platform() === 'linux' ? ['port', 'socket'] : ['port'];
 
 describe.each(ways)('a long answer of a service of files (%s)', (way) => {
   const undo = new AsyncDisposableStack();
@@ -31,16 +25,11 @@ describe.each(ways)('a long answer of a service of files (%s)', (way) => {
       socket.on('error', () => undefined);
       socket.on('data', (head) => void answer(socket, head.toString()));
     });
-    const socket = `@kith-test-${randomUUID()}`;
-    if (way === 'port') upstream.listen(0, '127.0.0.1');
-    else upstream.listen(socketPath(socket));
-    await once(upstream, 'listening');
+    const at = await listenAt(way, upstream);
     undo.defer(() => {
       for (const socket of open) socket.destroy();
       upstream.close();
     });
-    const at =
-      way === 'port' ? `http://127.0.0.1:${(upstream.address() as AddressInfo).port}` : `unix:${socket}`;
     const env = {
       KITH_SECRET: 'the secret that these suites sign with',
       UPSTREAMS: `storage=${at}`,

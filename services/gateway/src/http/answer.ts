@@ -130,7 +130,7 @@ function withoutType({ 'Content-Type': _, ...others }: Record<string, string>): 
  * and thrown away, or if its length is unknown. It is also so if the client waits for a `100 Continue`. Such a client may send
  * the body or not.
  */
-function leavesBodyUnread(request: IncomingMessage): boolean {
+export function leavesBodyUnread(request: IncomingMessage): boolean {
   if (request.complete || !hasBody(request)) return false;
   const declared = request.headers['content-length'];
   return declared === undefined || Number(declared) > maxBody || expectsContinue(request);

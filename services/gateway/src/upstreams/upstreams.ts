@@ -1,4 +1,5 @@
 import type { ClientRequest, IncomingMessage } from 'node:http';
+import { Stream } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { ApiError, type Secrets, traceparentHeader } from '@kith/base';
 import { codeHeader, statusHeader } from '@kith/bus';
@@ -12,7 +13,7 @@ import {
   socketPath,
 } from '@kith/service';
 import { createProxyMiddleware } from 'http-proxy-middleware';
-import { answerReply, headOf, writeHead } from '../http/answer.ts';
+import { answerReply, headOf, leavesBodyUnread, writeHead } from '../http/answer.ts';
 import { expectsContinue } from '../http/body.ts';
 import type { HttpRequest, HttpResponse } from '../http/exchange.ts';
 import { ByteAgent, freeWritten, longBytes, passBytes } from './byte-agent.ts';
@@ -54,10 +55,14 @@ type Target = string | { protocol: 'http:'; host: 'localhost'; socketPath: strin
 interface Way {
   target: Target;
   outgoing?: ClientRequest;
+  /** Gives the request its own headers again. The answer depends on them. */
+  restore(): void;
   resolve(): void;
   reject(error: unknown): void;
   answer(reply: IncomingMessage): void;
 }
+
+type Proxy = (request: IncomingMessage, response: HttpResponse) => unknown;
 
 /**
  * The headers of the client that the gateway passes on to a service. They describe the body, ask for a part of the answer, or
@@ -87,28 +92,12 @@ export class Upstreams {
   readonly #times: UpstreamTimes;
   readonly #agent = new ByteAgent({ keepAlive: true, maxFreeSockets: 32 });
   readonly #ways = new WeakMap<IncomingMessage, Way>();
-  readonly #proxy: (request: IncomingMessage, response: HttpResponse) => unknown;
+  readonly #upload = this.#proxy();
+  readonly #download = this.#proxy({ buffer: new NoBody() });
 
   constructor(options: UpstreamOptions) {
     this.#options = options;
     this.#times = { ...defaults, ...options.times };
-    this.#proxy = createProxyMiddleware<IncomingMessage, HttpResponse>({
-      agent: this.#agent,
-      // The target is the whole address, including the path.
-      ignorePath: true,
-      router: (request) => this.#ways.get(request)?.target ?? '',
-      selfHandleResponse: true,
-      on: {
-        proxyReq: (outgoing, request) => {
-          const way = this.#ways.get(request);
-          if (way) way.outgoing = outgoing;
-          freeWritten(outgoing);
-        },
-        proxyRes: (reply, request) => this.#ways.get(request)?.answer(reply),
-        // Without this, the request would hang after an error.
-        error: (error, request) => this.#ways.get(request)?.reject(unavailable(error)),
-      },
-    });
   }
 
   /**
@@ -124,17 +113,43 @@ export class Upstreams {
     if (url === undefined || secrets === undefined) throw new ApiError('gateway/unavailable');
     const path = canonicalPath(operation, streamed.context);
     if (upload && expectsContinue(request)) response.writeContinue();
-    const own = request.headers;
+    const { headers } = request;
+    const restore = () => Object.assign(request, { headers });
     request.headers = this.#headersFor(request, streamed, { secrets, path });
     try {
-      await this.#send(request, response, { target: targetOf(url, path), isUpload: upload !== undefined });
+      const target = targetOf(url, path);
+      await this.#send(request, response, { target, isUpload: upload !== undefined, restore });
     } finally {
-      request.headers = own;
+      restore();
     }
   }
 
   stop(): void {
     this.#agent.destroy();
+  }
+
+  #proxy(options: { buffer?: Stream } = {}): Proxy {
+    return createProxyMiddleware<IncomingMessage, HttpResponse>({
+      ...options,
+      agent: this.#agent,
+      // The target is the whole address, including the path.
+      ignorePath: true,
+      router: (request) => this.#ways.get(request)?.target ?? '',
+      selfHandleResponse: true,
+      on: {
+        proxyReq: (outgoing, request) => {
+          const way = this.#ways.get(request);
+          if (way) {
+            way.outgoing = outgoing;
+            way.restore();
+          }
+          freeWritten(outgoing);
+        },
+        proxyRes: (reply, request) => this.#ways.get(request)?.answer(reply),
+        // Without this, the request would hang after an error.
+        error: (error, request) => this.#ways.get(request)?.reject(unavailable(error)),
+      },
+    });
   }
 
   #headersFor(
@@ -148,7 +163,7 @@ export class Upstreams {
       if (typeof value === 'string') headers[name] = value;
     }
     if (operation.kind === 'download') {
-      // A GET has no body here. If the client sends one, the gateway does not read it.
+      // A GET has no body here. If the client sends one, it is not passed on.
       for (const name of ['content-type', 'content-length', 'transfer-encoding']) delete headers[name];
     }
     const signed = { method: request.method, path, operation: operation.name };
@@ -164,7 +179,7 @@ export class Upstreams {
   #send(
     request: HttpRequest,
     response: HttpResponse,
-    { target, isUpload }: { target: Target; isUpload: boolean },
+    { target, isUpload, restore }: { target: Target; isUpload: boolean; restore(): void },
   ): Promise<void> {
     const { idle, answer } = this.#times;
     return new Promise<void>((resolve, reject) => {
@@ -189,6 +204,7 @@ export class Upstreams {
       };
       const way: Way = {
         target,
+        restore,
         resolve,
         reject: fail,
         answer: (reply) => {
@@ -215,7 +231,8 @@ export class Upstreams {
       // Each side of the proxy listens for the end of both sides. So there are more listeners than Node expects.
       response.setMaxListeners(20);
       this.#ways.set(request, way);
-      this.#proxy(request, response);
+      const proxy = isUpload ? this.#upload : this.#download;
+      proxy(request, response);
     });
   }
 
@@ -232,6 +249,7 @@ export class Upstreams {
     }
     // Only with this header can pages that are cross-origin isolated load the file. CORS and the token decide who gets a file.
     head.headers['Cross-Origin-Resource-Policy'] = 'cross-origin';
+    if (leavesBodyUnread(request)) head.headers.Connection = 'close';
     if (!writeHead(response, head)) return void reply.destroy();
     // If no bytes have moved for this time, the client has stopped reading.
     response.setTimeout(this.#times.unread, () => response.destroy());
@@ -242,6 +260,17 @@ export class Upstreams {
       // One side has gone. Closing the connection cuts the answer off, so nobody takes it for a whole answer.
       response.destroy();
     });
+  }
+}
+
+/**
+ * The body of a download: none. Node does not frame the body of a GET. If the client's body were passed on, the service would
+ * take it for the beginning of the next request on the connection.
+ */
+class NoBody extends Stream {
+  override pipe<T extends NodeJS.WritableStream>(outgoing: T): T {
+    outgoing.end();
+    return outgoing;
   }
 }
 

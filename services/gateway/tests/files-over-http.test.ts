@@ -1,0 +1,90 @@
+import { randomUUID } from 'node:crypto';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { codeHeader, statusHeader } from '@kith/bus';
+import { errorBody } from '@kith/contracts';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { parseAnswer, projectId, raw, startTestGateway, type TestGateway } from './harness.ts';
+import { listenAt, ways } from './support/ways.ts';
+
+describe.each(ways)('requests that go on to a service of files (%s)', (way) => {
+  const undo = new AsyncDisposableStack();
+  const seen: { url: string; connection: Socket }[] = [];
+  let upstream: Server;
+  let answer: (request: IncomingMessage, response: ServerResponse) => void;
+  let port: number;
+
+  beforeAll(async () => {
+    upstream = createServer((request, response) => {
+      seen.push({ url: request.url ?? '', connection: request.socket });
+      answer(request, response);
+    });
+    const at = await listenAt(way, upstream);
+    undo.defer(() => {
+      upstream.close();
+      upstream.closeAllConnections();
+    });
+    const env = {
+      KITH_SECRET: 'the secret that these suites sign with',
+      RATE_LIMIT_SCALE: '0',
+      UPSTREAMS: `storage=${at}`,
+    };
+    const test: TestGateway = undo.use(await startTestGateway('embedded', { env }));
+    port = test.gateway.port;
+  });
+  afterAll(() => undo.disposeAsync());
+  beforeEach(() => {
+    seen.length = 0;
+    answer = (_, response) => {
+      response.writeHead(200, { [statusHeader]: '200', 'Content-Length': 2 });
+      response.end('ok');
+    };
+  });
+
+  const pathOf = (fileId: string) => `/${projectId}/storage/files/${fileId}`;
+  const head = (method: string, path: string, ...lines: string[]) =>
+    [`${method} ${path} HTTP/1.1`, 'Host: x', ...lines, '', ''].join('\r\n');
+  const get = (fileId: string, ...lines: string[]) => head('GET', pathOf(fileId), ...lines);
+  const statusesIn = (text: string) =>
+    [...text.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status]) => Number(status));
+
+  const inside = 'GET /inside HTTP/1.1\r\nX: ';
+  it.each([
+    ['with a length', `Content-Length: ${inside.length}`, inside],
+    ['in chunks', 'Transfer-Encoding: chunked', `${inside.length.toString(16)}\r\n${inside}\r\n0\r\n\r\n`],
+  ])('the body of a download stays here, %s', async (_, line, body) => {
+    const ids = [randomUUID(), randomUUID()] as const;
+    expect(statusesIn(await raw(port, get(ids[0], line, 'Connection: close') + body))).toEqual([200]);
+    expect(statusesIn(await raw(port, get(ids[1], 'Connection: close')))).toEqual([200]);
+    expect(seen.map(({ url }) => url)).toEqual(ids.map(pathOf));
+    expect(new Set(seen.map(({ connection }) => connection)).size).toBe(1);
+  });
+
+  it('a client may ask again after a short body that nobody read', async () => {
+    const first = `${get(randomUUID(), 'Content-Length: 2')}ab`;
+    expect(statusesIn(await raw(port, first, get(randomUUID(), 'Connection: close')))).toEqual([200, 200]);
+  });
+
+  it('an error has the form that the client wants', async () => {
+    answer = (_, response) => {
+      const code = 'storage/not-found';
+      response.writeHead(404, {
+        [statusHeader]: '404',
+        [codeHeader]: code,
+        'Content-Type': 'application/json',
+      });
+      response.end(JSON.stringify(errorBody(code)));
+    };
+    const lines = ['Accept: application/problem+json', 'Connection: close'];
+    const { headers, text } = parseAnswer(await raw(port, get(randomUUID(), ...lines)));
+    expect(headers['content-type']).toBe('application/problem+json');
+    expect(JSON.parse(text)).toMatchObject({ status: 404, code: 'storage/not-found' });
+  });
+
+  it('a download does not wait for its body, and its connection ends', async () => {
+    const text = await raw(port, get(randomUUID(), 'Content-Length: 1000000'), get(randomUUID()));
+    expect(statusesIn(text)).toEqual([200]);
+    expect(text).toContain('\r\nConnection: close\r\n');
+    expect(seen).toHaveLength(1);
+  });
+});
