@@ -1,4 +1,8 @@
 import { randomInt, randomUUID } from 'node:crypto';
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { once } from 'node:events';
+import type { ServerResponse } from 'node:http';
+import { connect, type Socket } from 'node:net';
 import { errorBody } from '@kith/contracts';
 import { availableEngines, type EventSource, waitFor } from '@kith/testing';
 import { describe, expect, it } from 'vitest';
@@ -8,6 +12,26 @@ import { FeedWorld } from './support/feed-world.ts';
 
 const dayMs = 24 * 3600 * 1000;
 const idsOf = (source: EventSource) => source.events.map(({ event, id }) => `${event} ${id}`);
+
+/** Opens a stream with a client that reads nothing. Returns both ends of its connection. */
+async function deafClient(world: FeedWorld, userId: string) {
+  const authorization = `Bearer ${await world.token(userId)}`;
+  const client = connect(world.test.gateway.port, '127.0.0.1');
+  await once(client, 'connect');
+  client.pause();
+  const { promise, resolve } = Promise.withResolvers<{ socket: Socket; response: ServerResponse }>();
+  const onRequest = (message: unknown) => {
+    const started = message as { socket: Socket; response: ServerResponse };
+    if (started.socket.remotePort === client.localPort) resolve(started);
+  };
+  subscribe('http.server.request.start', onRequest);
+  const path = `/v7/${projectId}/app-notifications/stream`;
+  client.write(`GET ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: ${authorization}\r\n\r\n`);
+  const { socket, response } = await promise;
+  unsubscribe('http.server.request.start', onRequest);
+  await waitFor(() => response.headersSent, { what: 'the stream' });
+  return { client, socket, response };
+}
 
 describe.each(availableEngines())('streams (%s)', (engine) => {
   it('tells what comes from now on, with its sequence as id, and resumes from there', async () => {
@@ -166,6 +190,37 @@ describe.each(availableEngines())('streams (%s)', (engine) => {
     await waitFor(() => refused.isEnded);
     expectError(refused, 'auth/unauthorized');
   });
+
+  // This test runs on one engine only, as the bus plays no part in it.
+  it.runIf(engine === 'embedded')(
+    'writes nothing after the end to a client that has not read it',
+    async () => {
+      let later = 0;
+      const now = () => Date.now() + later;
+      await using world = await FeedWorld.start(engine, { now, streamTimes: { check: 20, heartbeat: 40 } });
+      const userId = randomUUID();
+      const { socket, response, client } = await deafClient(world, userId);
+      const errors: unknown[] = [];
+      response.on('error', (error) => errors.push(error));
+      // Fills the buffers on the way, so that the end of the stream cannot be sent. The pieces are small: a stream that waits for
+      // its client would be ended in another way.
+      await waitFor(() => {
+        if (socket.writableLength > 0) return true;
+        while (socket.writableLength === 0) socket.write(Buffer.alloc(4 * 1024));
+        return false;
+      });
+      const exp = Math.floor(now() / 1000) + 30 * 60;
+      using witness = await world.stream(userId, { token: await world.token(userId, { exp }) });
+      later = 20 * 60 * 1000;
+      await waitFor(() => response.writableEnded, { what: 'the end of the stream' });
+      const beats = witness.comments;
+      await waitFor(() => witness.comments >= beats + 3, { what: 'heartbeats of another stream' });
+      expect([response.closed, errors]).toEqual([false, []]);
+      client.resume();
+      await waitFor(() => response.closed, { what: 'the end of the connection' });
+      expect(response.writableFinished).toBe(true);
+    },
+  );
 
   it('keeps the five newest of a user, whichever gateway holds them', async () => {
     await using world = await FeedWorld.start(engine);

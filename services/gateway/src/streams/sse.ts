@@ -56,7 +56,8 @@ export class EventWriter {
   }
 
   #write(text: string): void {
-    if (!this.#response.writable) return;
+    // `writable` stays true after the end.
+    if (this.#response.writableEnded || this.#response.destroyed) return;
     if (!this.#response.write(text)) this.#blockedSince ??= performance.now();
   }
 }

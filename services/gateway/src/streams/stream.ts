@@ -54,6 +54,8 @@ export class Stream {
 
   /** Does what is due at this time. */
   tick(): void {
+    // A stream that has ended stays open until its client has read the end. The HTTP server limits this time.
+    if (this.#isEnded) return;
     const { writer } = this.#parts;
     const now = performance.now();
     if (writer.blockedSince !== undefined && now - writer.blockedSince > this.#times.unread) {

@@ -72,6 +72,8 @@ export class Streams {
       throw error;
     });
     const from = positionOf(request.headers['last-event-id']);
+    // Without a listener, an error of one client's stream would end the process.
+    response.on('error', (error) => log.error({ err: error, ...fields }, 'stream failed'));
     const writer = new EventWriter(response, wake);
     stream = new Stream(
       { feed, writer, identify: of.identify, log: log.child(fields) },
