@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import type { ServerResponse } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { createLogger } from '@kith/base';
 import { waitFor } from '@kith/testing';
@@ -19,10 +20,13 @@ interface Served {
   port: number;
   /** How many answers were closed, whether or not the client had read them whole. */
   closed: () => number;
+  /** Answers to `/held`, which wait for the test. */
+  held: ServerResponse[];
 }
 
 async function serve(options: { timeouts?: Partial<HttpTimeouts>; caps?: ConnectionCaps }): Promise<Served> {
   let closed = 0;
+  const held: ServerResponse[] = [];
   const server = await startHttpServer({
     host: '127.0.0.1',
     port: 0,
@@ -33,12 +37,20 @@ async function serve(options: { timeouts?: Partial<HttpTimeouts>; caps?: Connect
     handler(request, response) {
       response.on('close', () => closed++);
       const answer = () => response.end(request.url === '/large' ? Buffer.alloc(largeBytes) : 'small');
-      if (request.url === '/slow') setTimeout(answer, 500);
+      if (request.url === '/held') held.push(response);
+      else if (request.url === '/slow') setTimeout(answer, 500);
       else answer();
     },
   });
   undo.defer(() => server.stop());
-  return { port: server.port, closed: () => closed };
+  return { port: server.port, closed: () => closed, held };
+}
+
+/** All that comes from a connection until it ends. */
+async function allOf(socket: Socket): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of socket) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks).toString();
 }
 
 async function open(port: number): Promise<Socket> {
@@ -82,6 +94,32 @@ test('an answer that takes long to make is waited for', async () => {
   ask(socket, '/slow');
   const [chunk] = (await once(socket, 'data')) as [Buffer];
   expect(chunk.toString()).toContain('200 OK');
+});
+
+test('bytes after a request that is being answered are neither read nor kept', async () => {
+  const { port, held } = await serve({ timeouts: { linger: 200 } });
+  const socket = await open(port);
+  const all = allOf(socket);
+  ask(socket, '/held');
+  const response = await waitFor(() => held[0]);
+  const server = response.req.socket;
+  const before = response.listenerCount('close');
+  const garbage = Buffer.alloc(32 * 1024, '\0');
+  const pieces = 5;
+  for (let piece = 1, sent = server.bytesRead; piece <= pieces; piece++) {
+    socket.write(garbage);
+    sent += garbage.length;
+    await waitFor(() => server.isPaused() || server.bytesRead >= sent);
+  }
+  expect(response.listenerCount('close')).toBeLessThanOrEqual(before + 1);
+  expect(server.bytesRead).toBeLessThan(pieces * garbage.length);
+  response.end('small');
+  expect((await all).match(/HTTP\/1\.1 \d+|small|request\/invalid-http/g)).toEqual([
+    'HTTP/1.1 200',
+    'small',
+    'HTTP/1.1 400',
+    'request/invalid-http',
+  ]);
 });
 
 test.each([

@@ -13,6 +13,9 @@ const codes: Readonly<Record<string, ErrorCode>> = {
   ERR_HTTP_REQUEST_TIMEOUT: 'request/timeout',
 };
 
+/** Connections that have had an error. Each is answered once, and then ends. */
+const failed = new WeakSet<Socket>();
+
 /**
  * Answers bytes that are no request, and requests that do not arrive completely. Writes to the bare connection, because there
  * is no response object. `open` holds the answers that this connection still waits for. They are sent first.
@@ -29,15 +32,28 @@ export function answerParserError(
     socket.destroy();
     return;
   }
-  const code = codes[error.code ?? ''] ?? 'request/invalid-http';
-  const write = () => writeRaw(socket, code, {}, log, error.code);
+  // Each piece of bytes that still comes in brings another error.
+  if (failed.has(socket)) return;
+  failed.add(socket);
+  // The function does not hold the error, because the error holds the bytes.
+  const { code: reason } = error;
+  const code = codes[reason ?? ''] ?? 'request/invalid-http';
+  const write = () => {
+    // Bytes that still come in are thrown away until the connection ends. Unread, they would cost the client the answer.
+    socket.resume();
+    writeRaw(socket, code, {}, log, reason);
+  };
   const last = open.at(-1);
   if (!last) write();
   else if (!last.req.complete) {
     // The body of the last request is wrong or late. So this is the answer to that request, unless it already has an answer.
     if (last.headersSent) socket.destroy();
     else write();
-  } else last.once('close', write);
+  } else {
+    // Nothing that follows is read for now.
+    socket.pause();
+    last.once('close', write);
+  }
 }
 
 /** Refuses CONNECT: this is no proxy. */
