@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { codeHeader, statusHeader } from '@kith/bus';
-import { errorBody } from '@kith/contracts';
+import { type ErrorCode, errorBody, statusOf } from '@kith/contracts';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { parseAnswer, projectId, raw, startTestGateway, type TestGateway } from './harness.ts';
+import { expectError, parseAnswer, projectId, raw, startTestGateway, type TestGateway } from './harness.ts';
 import { listenAt, ways } from './support/ways.ts';
 
 describe.each(ways)('requests that go on to a service of files (%s)', (way) => {
@@ -48,6 +48,17 @@ describe.each(ways)('requests that go on to a service of files (%s)', (way) => {
   const statusesIn = (text: string) =>
     [...text.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status]) => Number(status));
 
+  const refusing = (code: ErrorCode) => (_: IncomingMessage, response: ServerResponse) => {
+    const status = statusOf(code);
+    const headers = {
+      [statusHeader]: String(status),
+      [codeHeader]: code,
+      'Content-Type': 'application/json',
+    };
+    response.writeHead(status, headers);
+    response.end(JSON.stringify(errorBody(code)));
+  };
+
   const inside = 'GET /inside HTTP/1.1\r\nX: ';
   it.each([
     ['with a length', `Content-Length: ${inside.length}`, inside],
@@ -66,20 +77,26 @@ describe.each(ways)('requests that go on to a service of files (%s)', (way) => {
   });
 
   it('an error has the form that the client wants', async () => {
-    answer = (_, response) => {
-      const code = 'storage/not-found';
-      response.writeHead(404, {
-        [statusHeader]: '404',
-        [codeHeader]: code,
-        'Content-Type': 'application/json',
-      });
-      response.end(JSON.stringify(errorBody(code)));
-    };
+    answer = refusing('storage/not-found');
     const lines = ['Accept: application/problem+json', 'Connection: close'];
     const { headers, text } = parseAnswer(await raw(port, get(randomUUID(), ...lines)));
     expect(headers['content-type']).toBe('application/problem+json');
     expect(JSON.parse(text)).toMatchObject({ status: 404, code: 'storage/not-found' });
   });
+
+  it.each(['storage/not-found', 'storage/invalid-range', 'request/precondition-failed'] as const)(
+    'HEAD is refused as GET is, without the body: %s',
+    async (code) => {
+      answer = refusing(code);
+      const asked = async (method: string) =>
+        parseAnswer(await raw(port, head(method, pathOf(randomUUID()), 'Connection: close')));
+      const [ofGet, ofHead] = [await asked('GET'), await asked('HEAD')];
+      expectError(ofGet, code);
+      expect([ofHead.status, ofHead.text]).toEqual([statusOf(code), '']);
+      for (const name of ['content-type', 'content-length', 'cache-control'])
+        expect(ofHead.headers[name]).toBe(ofGet.headers[name]);
+    },
+  );
 
   it('a download does not wait for its body, and its connection ends', async () => {
     const text = await raw(port, get(randomUUID(), 'Content-Length: 1000000'), get(randomUUID()));

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { codeHeader, type Message, replayedHeader, statusHeader } from '@kith/bus';
-import type { ErrorBody } from '@kith/contracts';
+import { type ErrorBody, type ErrorCode, errorBody } from '@kith/contracts';
 import { expectsContinue, hasBody, maxBody } from './body.ts';
 import { errorAnswer } from './error-answer.ts';
 import type { HttpRequest, HttpResponse } from './exchange.ts';
@@ -35,14 +35,17 @@ const passed = new Map(
 export function answerReply(request: HttpRequest, response: HttpResponse, reply: Message): void {
   const head = headOf(response, reply);
   const { body } = reply;
-  const isError = reply.headers[codeHeader] !== undefined;
-  const answer = isError
-    ? errorAnswer(request, response, { ...head, body: errorOf(body) })
-    : { ...head, body };
+  const code = reply.headers[codeHeader];
+  const answer =
+    code === undefined
+      ? { ...head, body }
+      : errorAnswer(request, response, { ...head, body: errorOf(body, code as ErrorCode) });
   writeAnswer(request, response, answer);
 }
 
-function errorOf(body: Uint8Array): ErrorBody {
+/** The error that a service has sent. For HEAD, a service sends no body. */
+function errorOf(body: Uint8Array, code: ErrorCode): ErrorBody {
+  if (body.length === 0) return errorBody(code);
   return JSON.parse(new TextDecoder().decode(body));
 }
 
