@@ -1,10 +1,21 @@
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { codeHeader, statusHeader } from '@kith/bus';
 import { type ErrorCode, errorBody, statusOf } from '@kith/contracts';
+import { waitFor } from '@kith/testing';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { expectError, parseAnswer, projectId, raw, startTestGateway, type TestGateway } from './harness.ts';
+import { maxBody } from '../src/http/body.ts';
+import {
+  expectError,
+  parseAnswer,
+  projectId,
+  raw,
+  serveIssuer,
+  startTestGateway,
+  type TestGateway,
+} from './harness.ts';
 import { listenAt, ways } from './support/ways.ts';
 
 describe.each(ways)('requests that go on to a service of files (%s)', (way) => {
@@ -13,6 +24,7 @@ describe.each(ways)('requests that go on to a service of files (%s)', (way) => {
   let upstream: Server;
   let answer: (request: IncomingMessage, response: ServerResponse) => void;
   let port: number;
+  let token: string;
 
   beforeAll(async () => {
     upstream = createServer((request, response) => {
@@ -31,6 +43,9 @@ describe.each(ways)('requests that go on to a service of files (%s)', (way) => {
     };
     const test: TestGateway = undo.use(await startTestGateway('embedded', { env }));
     port = test.gateway.port;
+    const issuer = await serveIssuer(test.bus);
+    undo.defer(() => issuer.stop());
+    token = await issuer.token();
   });
   afterAll(() => undo.disposeAsync());
   beforeEach(() => {
@@ -45,6 +60,10 @@ describe.each(ways)('requests that go on to a service of files (%s)', (way) => {
   const head = (method: string, path: string, ...lines: string[]) =>
     [`${method} ${path} HTTP/1.1`, 'Host: x', ...lines, '', ''].join('\r\n');
   const get = (fileId: string, ...lines: string[]) => head('GET', pathOf(fileId), ...lines);
+  const post = (...lines: string[]) => {
+    const type = 'Content-Type: multipart/form-data; boundary=b';
+    return head('POST', `/${projectId}/storage/files`, `Authorization: Bearer ${token}`, type, ...lines);
+  };
   const statusesIn = (text: string) =>
     [...text.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status]) => Number(status));
 
@@ -103,5 +122,27 @@ describe.each(ways)('requests that go on to a service of files (%s)', (way) => {
     expect(statusesIn(text)).toEqual([200]);
     expect(text).toContain('\r\nConnection: close\r\n');
     expect(seen).toHaveLength(1);
+  });
+
+  it.each([
+    ['a short one, and the next request', 200 * 1024],
+    ['a long one', 8 * 1024 * 1024],
+  ])('what is left of an upload is read after storage has failed: %s', async (_, length) => {
+    answer = (request) => request.socket.destroy();
+    const isShort = length <= maxBody;
+    const body = Buffer.alloc(length, 'x');
+    const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
+    let text = '';
+    socket.on('data', (chunk) => {
+      text += chunk;
+    });
+    socket.write(post(`Content-Length: ${length}`));
+    socket.write(body.subarray(0, length / 2));
+    await waitFor(() => text.includes('gateway/unavailable'), { what: 'the answer' });
+    socket.write(body.subarray(length / 2));
+    socket.end(isShort ? head('GET', '/nothing', 'Connection: close') : '');
+    // Rejects if the connection is reset.
+    await once(socket, 'close');
+    expect(statusesIn(text)).toEqual(isShort ? [503, 404] : [503]);
   });
 });

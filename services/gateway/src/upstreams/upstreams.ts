@@ -199,6 +199,9 @@ export class Upstreams {
         if (way.outgoing) {
           request.unpipe(way.outgoing);
           way.outgoing.destroy();
+          // The rest of the body is read and thrown away. Otherwise the client would lose the answer, or its next request would
+          // never be read (spec#storage-early-refusal).
+          request.resume();
         }
         reject(error);
       };
