@@ -14,6 +14,7 @@ import {
   raw,
   serveIssuer,
   startTestGateway,
+  statusesIn,
   type TestGateway,
 } from './harness.ts';
 import { listenAt, ways } from './support/ways.ts';
@@ -64,8 +65,6 @@ describe.each(ways)('requests that go on to a service of files (%s)', (way) => {
     const type = 'Content-Type: multipart/form-data; boundary=b';
     return head('POST', `/${projectId}/storage/files`, `Authorization: Bearer ${token}`, type, ...lines);
   };
-  const statusesIn = (text: string) =>
-    [...text.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status]) => Number(status));
 
   const refusing = (code: ErrorCode) => (_: IncomingMessage, response: ServerResponse) => {
     const status = statusOf(code);

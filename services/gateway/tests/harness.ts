@@ -143,6 +143,11 @@ export function parseAnswer(text: string): Answer {
   return { status: Number(statusLine.split(' ')[1]), headers, text: rest.join('\r\n\r\n') };
 }
 
+/** The statuses of all answers in the text that `raw` returned. */
+export function statusesIn(text: string): number[] {
+  return [...text.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status]) => Number(status));
+}
+
 /** Checks the status, the whole body and the content type of an error. The text must be the usual text of the code. */
 export function expectError(answer: Answer, code: ErrorCode): void {
   // The message says why a token is refused, so there are several messages. token.test.ts checks these messages.

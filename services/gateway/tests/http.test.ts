@@ -12,6 +12,7 @@ import {
   serveEcho,
   serveIssuer,
   startTestGateway,
+  statusesIn,
   type TestGateway,
 } from './harness.ts';
 
@@ -127,6 +128,34 @@ describe.each(availableEngines())('HTTP itself on %s', (engine) => {
     expect(text).toMatch(/^HTTP\/1\.1 200 OK/);
     expect(text).toContain('HTTP/1.1 400 Bad Request');
     expect(text.trimEnd().endsWith('"code":"request/invalid-http"}')).toBe(true);
+  });
+
+  it('answers a pipelined request whose answer is ready first', async () => {
+    const slow = `GET /${projectId}/users/slow HTTP/1.1\r\nHost: x\r\n\r\n`;
+    release = undefined;
+    const whole = raw(
+      port,
+      `${slow}GET /nothing HTTP/1.1\r\nHost: x\r\n\r\nGET ${user} HTTP/1.1\r\n${close}`,
+    );
+    const answerSlow = await waitFor(() => release, { what: 'the slow request at the service' });
+    answerSlow();
+    expect(statusesIn(await whole)).toEqual([200, 404, 200]);
+  });
+
+  it.each([
+    ['wrong', 'zz\r\n', 400],
+    ['late', '', 408],
+  ])('answers a pipelined request whose body is %s after those before it', async (_, rest, status) => {
+    const slow = `GET /${projectId}/users/slow HTTP/1.1\r\nHost: x\r\n\r\n`;
+    const json = 'Content-Type: application/json\r\nTransfer-Encoding: chunked';
+    const last = `POST /${projectId}/auth/sign-in HTTP/1.1\r\nHost: x\r\n${json}\r\n\r\n${rest}`;
+    release = undefined;
+    const whole = raw(port, slow + last);
+    const answerSlow = await waitFor(() => release, { what: 'the slow request at the service' });
+    // The other connection began later. So when its request is refused, the body here is overdue, too.
+    expect(statusesIn(await raw(port, last))).toEqual([status]);
+    answerSlow();
+    expect(statusesIn(await whole)).toEqual([200, status]);
   });
 
   it('goes on after clients that break off', async () => {

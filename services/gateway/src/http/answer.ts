@@ -76,7 +76,8 @@ export function headOf(response: HttpResponse, reply: Message): Head {
  * connection (see http-server).
  */
 export function writeHead(response: HttpResponse, { status, headers }: Head): boolean {
-  if (!response.writable || !response.socket?.writable) {
+  // While an answer waits in line behind earlier ones, it has no connection of its own. So this asks the request's connection.
+  if (response.destroyed || !response.req.socket.writable) {
     response.destroy();
     return false;
   }

@@ -38,21 +38,27 @@ export function answerParserError(
   // The function does not hold the error, because the error holds the bytes.
   const { code: reason } = error;
   const code = codes[reason ?? ''] ?? 'request/invalid-http';
-  const write = () => {
-    // Bytes that still come in are thrown away until the connection ends. Unread, they would cost the client the answer.
-    socket.resume();
-    writeRaw(socket, code, {}, log, reason);
-  };
-  const last = open.at(-1);
-  if (!last) write();
-  else if (!last.req.complete) {
-    // The body of the last request is wrong or late. So this is the answer to that request, unless it already has an answer.
-    if (last.headersSent) socket.destroy();
-    else write();
-  } else {
-    // Nothing that follows is read for now.
+  const write = () => writeRaw(socket, code, {}, log, reason);
+  // Until this answer is sent, nothing that follows is read. Then it is thrown away: unread, it would cost the client the answer.
+  const after = (answer: ServerResponse, next: () => void) => {
     socket.pause();
-    last.once('close', write);
+    answer.once('close', () => {
+      socket.resume();
+      next();
+    });
+  };
+  const [previous, last] = [open.at(-2), open.at(-1)];
+  if (!last) write();
+  else if (last.req.complete) after(last, write);
+  else {
+    // The body of the last request is wrong or late. So this is the answer to that request, unless it already has an answer.
+    const answerLast = () => {
+      if (!last.headersSent) write();
+      else if (last.writableEnded) socket.destroySoon();
+      else socket.destroy();
+    };
+    if (previous) after(previous, answerLast);
+    else answerLast();
   }
 }
 
