@@ -85,7 +85,7 @@ export function createHandle(parts: HandleParts) {
     const { authorization } = request.headers;
     const counted = address.isShort ? claimedProject(address, authorization) : named;
     const sentKey = serverKeys.sent(authorization, operation);
-    const serverKeyId = sentKey && serverKeys.idOf(sentKey);
+    const serverKeyId = sentKey && serverKeys.idOf(sentKey, named);
     await limits.count(response.locals.headers, { operation, projectId: counted, clientKey, serverKeyId });
 
     const isAdmin = operation.auth === 'operator';

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import { hashApiKey, makeApiKey } from '@kith/base';
 import { listConnections, signIn } from '@kith/contracts';
-import { availableEngines } from '@kith/testing';
+import { availableEngines, waitFor } from '@kith/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   type Answer,
@@ -10,6 +11,7 @@ import {
   serveIssuer,
   startTestGateway,
   type TestGateway,
+  type TestIssuer,
 } from './harness.ts';
 
 describe.each(availableEngines())('limits on %s', (engine) => {
@@ -20,10 +22,11 @@ describe.each(availableEngines())('limits on %s', (engine) => {
    */
   let ports: number[];
   let token: string;
+  let issuer: TestIssuer;
   const project = randomUUID();
   beforeAll(async () => {
     test = await startTestGateway(engine);
-    const issuer = await serveIssuer(test.bus);
+    issuer = await serveIssuer(test.bus);
     token = await issuer.token({ projectId: project });
     await serveEcho(test.bus, listConnections);
     await serveEcho(test.bus, signIn);
@@ -69,6 +72,25 @@ describe.each(availableEngines())('limits on %s', (engine) => {
     expectError(refused, 'rate-limit/exceeded');
     expectHeaders(refused, 0);
     expect(refused.headers['retry-after']).toBe(/t=(\d+)/.exec(String(refused.headers.ratelimit))?.[1]);
+  });
+
+  it('counts a server key on its own in its project alone', async () => {
+    const sent = makeApiKey('server');
+    issuer.apiKeys = [
+      { hash: hashApiKey(sent), key: { kind: 'server', id: randomUUID(), projectId: project } },
+    ];
+    const gateway = await test.another();
+    await waitFor(async () => (await gateway.notReady()).length === 0, { what: 'readiness' });
+    const counted = async (path: string, by: string) => {
+      const headers = { authorization: `Bearer ${by}` };
+      const answer = await send(gateway.port, { path, headers, localAddress: '127.0.0.7' });
+      return [answer.headers['x-ratelimit-limit'], answer.headers['x-ratelimit-remaining']];
+    };
+    expect(await counted(`/${project.toUpperCase()}/connections`, sent)).toEqual(['2000', '1999']);
+    const other = `/${randomUUID()}/connections`;
+    expect(await counted(other, sent)).toEqual(['100', '99']);
+    expect(await counted(other, token)).toEqual(['100', '98']);
+    expect(await counted('/v7/connections', sent)).toEqual(['100', '99']);
   });
 
   it('counts another client and another project on their own, and before the token', async () => {

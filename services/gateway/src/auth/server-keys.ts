@@ -44,12 +44,13 @@ export class ServerKeys {
   }
 
   /**
-   * The id of a server key, if the gateway already knows the key. Limits count the request under this id, before the key is
-   * checked (spec#limits-server-keys).
+   * The id of a server key, if the gateway already knows the key, and if the key is of the project that the address names. Limits
+   * count the request under this id, before the key is checked (spec#limits-server-keys). At the addresses of other projects, the
+   * key is worth nothing, so there it must not raise the limit.
    */
-  idOf(token: string): string | undefined {
+  idOf(token: string, named: string | null): string | undefined {
     const key = this.#known.keys.find(token)?.key;
-    return key?.kind === 'server' ? key.id : undefined;
+    return key?.kind === 'server' && key.projectId === named ? key.id : undefined;
   }
 
   /**
