@@ -1,7 +1,10 @@
 import { randomUUID } from 'node:crypto';
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { connect, type Socket } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { setImmediate as turn } from 'node:timers/promises';
 import { codeHeader, statusHeader } from '@kith/bus';
 import { type ErrorCode, errorBody, statusOf } from '@kith/contracts';
 import { waitFor } from '@kith/testing';
@@ -24,6 +27,8 @@ describe.each(ways)('requests that go on to a service of files (%s)', (way) => {
   const seen: { url: string; connection: Socket }[] = [];
   let upstream: Server;
   let answer: (request: IncomingMessage, response: ServerResponse) => void;
+  let env: Record<string, string>;
+  let test: TestGateway;
   let port: number;
   let token: string;
 
@@ -37,12 +42,12 @@ describe.each(ways)('requests that go on to a service of files (%s)', (way) => {
       upstream.close();
       upstream.closeAllConnections();
     });
-    const env = {
+    env = {
       KITH_SECRET: 'the secret that these suites sign with',
       RATE_LIMIT_SCALE: '0',
       UPSTREAMS: `storage=${at}`,
     };
-    const test: TestGateway = undo.use(await startTestGateway('embedded', { env }));
+    test = undo.use(await startTestGateway('embedded', { env }));
     port = test.gateway.port;
     const issuer = await serveIssuer(test.bus);
     undo.defer(() => issuer.stop());
@@ -144,4 +149,52 @@ describe.each(ways)('requests that go on to a service of files (%s)', (way) => {
     await once(socket, 'close');
     expect(statusesIn(text)).toEqual(isShort ? [503, 404] : [503]);
   });
+
+  it('an upload that storage does not read has an answer in time', async () => {
+    answer = () => undefined;
+    const gateway = await test.another({ env, upstreamTimes: { answer: 300 } });
+    const begun = Promise.withResolvers<IncomingMessage>();
+    const onRequest = (message: unknown) => {
+      const { request } = message as { request: IncomingMessage };
+      if (request.socket.localPort === gateway.port) begun.resolve(request);
+    };
+    subscribe('http.server.request.start', onRequest);
+    const socket = connect(gateway.port, '127.0.0.1');
+    const answered = text(socket);
+    socket.write(post('Transfer-Encoding: chunked', 'Connection: close'));
+    const request = await begun.promise;
+    unsubscribe('http.server.request.start', onRequest);
+    // Sends until the gateway waits for storage. The last piece is small enough to be read all the same, and so is the end.
+    const size = 16 * 1024;
+    const piece = `${size.toString(16)}\r\n${'x'.repeat(size)}\r\n`;
+    for (let held = 0; held < 1_000; held = request.readableLength > 0 ? held + 1 : 0) {
+      const { bytesRead } = request.socket;
+      if (request.readableLength === 0) {
+        socket.write(piece);
+        while (request.socket.bytesRead < bytesRead + piece.length) await turn();
+      }
+      await turn();
+    }
+    socket.write('0\r\n\r\n');
+    await waitFor(() => request.complete, { what: 'the whole body at the gateway' });
+    expect(request.readableEnded).toBe(false);
+    expectError(parseAnswer(await answered), 'gateway/timeout');
+  });
+
+  it.each(['http://h:99999', 'http://h:80', 'http://[h'])(
+    'a request is passed on if its address begins with %s',
+    async (origin) => {
+      answer = (request, response) => {
+        request.resume();
+        request.on('end', () => {
+          response.writeHead(201, { [statusHeader]: '201', 'Content-Type': 'application/json' });
+          response.end('{}');
+        });
+      };
+      const lines = ['Content-Length: 2', 'Connection: close'];
+      const head = post(...lines).replace('POST /', `POST ${origin}/`);
+      expect(statusesIn(await raw(port, head, 'ab'))).toEqual([201]);
+      expect(seen.map(({ url }) => url)).toEqual([`/${projectId}/storage/files`]);
+    },
+  );
 });

@@ -45,6 +45,7 @@ export interface TestOptions {
   timeouts?: NonNullable<GatewayOptions['timeouts']>;
   streamTimes?: NonNullable<GatewayOptions['streamTimes']>;
   exportTimes?: NonNullable<GatewayOptions['exportTimes']>;
+  upstreamTimes?: NonNullable<GatewayOptions['upstreamTimes']>;
   log?: ServiceRuntime['log'];
   now?: NonNullable<GatewayOptions['now']>;
 }
@@ -67,6 +68,7 @@ export async function startTestGateway(engine: EngineKind, options: TestOptions 
       timeouts: { linger: 200, ...changes.timeouts },
       ...(changes.streamTimes ? { streamTimes: changes.streamTimes } : {}),
       ...(changes.exportTimes ? { exportTimes: changes.exportTimes } : {}),
+      ...(changes.upstreamTimes ? { upstreamTimes: changes.upstreamTimes } : {}),
       ...(changes.now ? { now: changes.now } : {}),
     });
     return stack.use(gateway);

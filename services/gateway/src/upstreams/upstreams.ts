@@ -55,14 +55,14 @@ type Target = string | { protocol: 'http:'; host: 'localhost'; socketPath: strin
 interface Way {
   target: Target;
   outgoing?: ClientRequest;
-  /** Gives the request its own headers again. The answer depends on them. */
+  /** Gives the request its own address and headers again. The answer depends on them. */
   restore(): void;
   resolve(): void;
   reject(error: unknown): void;
   answer(reply: IncomingMessage): void;
 }
 
-type Proxy = (request: IncomingMessage, response: HttpResponse) => unknown;
+type Proxy = (request: IncomingMessage, response: HttpResponse, next: (error?: unknown) => void) => unknown;
 
 /**
  * The headers of the client that the gateway passes on to a service. They describe the body, ask for a part of the answer, or
@@ -113,8 +113,10 @@ export class Upstreams {
     if (url === undefined || secrets === undefined) throw new ApiError('gateway/unavailable');
     const path = canonicalPath(operation, streamed.context);
     if (upload && expectsContinue(request)) response.writeContinue();
-    const { headers } = request;
-    const restore = () => Object.assign(request, { headers });
+    const { headers, url: address } = request;
+    const restore = () => Object.assign(request, { headers, url: address });
+    // The proxy parses the address, and some addresses of clients are no URLs.
+    request.url = path;
     request.headers = this.#headersFor(request, streamed, { secrets, path });
     try {
       const target = targetOf(url, path);
@@ -222,11 +224,10 @@ export class Upstreams {
             idleMs: idle,
             isHeld: () => way.outgoing?.writableNeedDrain ?? false,
             onIdle: () => fail(new ApiError('request/timeout')),
+            onWhole: () => wait(answer),
           })
         : undefined;
       if (!isUpload) wait(this.#options.requestTimeoutMs);
-      else if (request.complete) wait(answer);
-      else request.once('end', () => isAnswered || wait(answer));
       response.once('close', () => {
         settle();
         resolve();
@@ -235,7 +236,8 @@ export class Upstreams {
       response.setMaxListeners(20);
       this.#ways.set(request, way);
       const proxy = isUpload ? this.#upload : this.#download;
-      proxy(request, response);
+      // The proxy calls this if it does not take the request on.
+      proxy(request, response, (error) => fail(unavailable(error)));
     });
   }
 
