@@ -1,4 +1,5 @@
-import express, { type Express, type NextFunction } from 'express';
+import { ApiError } from '@kith/base';
+import express, { type NextFunction } from 'express';
 import type { HttpRequest, HttpResponse } from './http/exchange.ts';
 import type { Middleware } from './http/middleware.ts';
 import type { ReferencePart } from './reference/files.ts';
@@ -14,6 +15,9 @@ export interface Shown {
   security: SecurityContact;
 }
 
+/** Express as a step, which its types do not know. It calls `next` if none of its own steps has answered. */
+type Serve = (request: HttpRequest, response: HttpResponse, next: (error?: unknown) => void) => void;
+
 export interface AppParts {
   /** Answers an address of the API. */
   handle(request: HttpRequest, response: HttpResponse): Promise<void>;
@@ -26,7 +30,11 @@ export interface AppParts {
  * Answers requests that name no operation. The server's own pages come first. `handle` answers all other addresses, and `fail`
  * answers errors.
  */
-export function createApp({ handle, fail, shown }: AppParts): Express {
+export function createApp({
+  handle,
+  fail,
+  shown,
+}: AppParts): (request: HttpRequest, response: HttpResponse) => void {
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');
@@ -39,5 +47,8 @@ export function createApp({ handle, fail, shown }: AppParts): Express {
   app.use((error: unknown, request: HttpRequest, response: HttpResponse, _next: NextFunction) => {
     fail(request, response, error);
   });
-  return app;
+  // A target without a path, such as `x://host`, reaches none of these steps.
+  const serve = app as unknown as Serve;
+  return (request, response) =>
+    serve(request, response, (error) => fail(request, response, error ?? new ApiError('route/not-found')));
 }

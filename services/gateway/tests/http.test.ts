@@ -113,6 +113,7 @@ describe.each(availableEngines())('HTTP itself on %s', (engine) => {
     expect(parseAnswer(await raw(port, `GET http://x:80${user} HTTP/1.1\r\n${close}`)).status).toBe(200);
     expect(parseAnswer(await raw(port, `OPTIONS * HTTP/1.1\r\n${close}`)).status).toBe(204);
     expectError(parseAnswer(await raw(port, `GET http://x HTTP/1.1\r\n${close}`)), 'route/not-found');
+    expectError(parseAnswer(await raw(port, `GET xyz://host HTTP/1.1\r\n${close}`)), 'route/not-found');
     expectError(parseAnswer(await raw(port, `GET //x/y HTTP/1.1\r\n${close}`)), 'route/not-found');
     expectError(parseAnswer(await raw(port, `GET /%zz HTTP/1.1\r\n${close}`)), 'route/not-found');
     expectError(parseAnswer(await raw(port, `GET /%00/%2e%2e HTTP/1.1\r\n${close}`)), 'route/not-found');
