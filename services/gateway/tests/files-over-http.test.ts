@@ -22,6 +22,8 @@ import {
 } from './harness.ts';
 import { listenAt, ways } from './support/ways.ts';
 
+const someId = '3f0e2a52-7d3b-4f0c-9a51-1c2d3e4f5a6b';
+
 describe.each(ways)('requests that go on to a service of files (%s)', (way) => {
   const undo = new AsyncDisposableStack();
   const seen: { url: string; connection: Socket }[] = [];
@@ -121,6 +123,15 @@ describe.each(ways)('requests that go on to a service of files (%s)', (way) => {
     },
   );
 
+  it.each(['%2e%2e', '%2E', '..', 'nonsense', `${someId}/%2e%2e`, `${someId}/.`])(
+    'a file that cannot be is refused here: %s',
+    async (name) => {
+      const text = await raw(port, get(name, 'Connection: close'));
+      expectError(parseAnswer(text), 'storage/not-found');
+      expect(seen).toEqual([]);
+    },
+  );
+
   it('a download does not wait for its body, and its connection ends', async () => {
     const text = await raw(port, get(randomUUID(), 'Content-Length: 1000000'), get(randomUUID()));
     expect(statusesIn(text)).toEqual([200]);
@@ -167,6 +178,8 @@ describe.each(ways)('requests that go on to a service of files (%s)', (way) => {
     // Sends until the gateway waits for storage. The last piece is small enough to be read all the same, and so is the end.
     const size = 16 * 1024;
     const piece = `${size.toString(16)}\r\n${'x'.repeat(size)}\r\n`;
+    socket.write(piece);
+    await waitFor(() => seen.length === 1, { what: 'the request at storage' });
     for (let held = 0; held < 1_000; held = request.readableLength > 0 ? held + 1 : 0) {
       const { bytesRead } = request.socket;
       if (request.readableLength === 0) {

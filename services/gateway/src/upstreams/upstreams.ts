@@ -11,6 +11,7 @@ import {
   signContext,
   socketOf,
   socketPath,
+  validatePart,
 } from '@kith/service';
 import { createProxyMiddleware } from 'http-proxy-middleware';
 import { answerReply, headOf, leavesBodyUnread, writeHead } from '../http/answer.ts';
@@ -110,6 +111,8 @@ export class Upstreams {
     const { secrets } = this.#options;
     const { upload } = operation;
     if (upload) checkUpload(request, upload);
+    // A name such as `..` would change the path on its way, and the signature is for one path.
+    validatePart(operation, 'params', streamed.context.params);
     if (url === undefined || secrets === undefined) throw new ApiError('gateway/unavailable');
     const path = canonicalPath(operation, streamed.context);
     if (upload && expectsContinue(request)) response.writeContinue();
