@@ -172,7 +172,7 @@ export const serverKeys = surfaceSuite('server-keys', (world) => {
     const foreign = await makeServerKey(world.platform, world.stranger.projectId);
     const message = 'This server key is for the addresses of its own project.';
     const headers = onBehalfOf(ada);
-    const asked = { token: foreign, headers, params: { userId: ada.id } };
+    const asked = { token: foreign, isForeignKey: true, headers, params: { userId: ada.id } };
     await world.refused(updateUser, asked, 'auth/forbidden', { message });
     await world.refused(createNotifications, asked, 'auth/forbidden', { message });
     const short = { token: key, headers, projectId: null };

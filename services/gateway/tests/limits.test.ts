@@ -83,7 +83,7 @@ describe.each(availableEngines())('limits on %s', (engine) => {
     await waitFor(async () => (await gateway.notReady()).length === 0, { what: 'readiness' });
     const counted = async (path: string, by: string) => {
       const headers = { authorization: `Bearer ${by}` };
-      const answer = await send(gateway.port, { path, headers, localAddress: '127.0.0.7' });
+      const answer = await send(gateway.port, { path, headers, localAddress: '127.0.0.77' });
       return [answer.headers['x-ratelimit-limit'], answer.headers['x-ratelimit-remaining']];
     };
     expect(await counted(`/${project.toUpperCase()}/connections`, sent)).toEqual(['2000', '1999']);

@@ -24,6 +24,8 @@ export interface Given {
   /** The content type of a success, if the contract does not say it. */
   type?: string;
   token?: string;
+  /** Whether the token is a server key of another project. */
+  isForeignKey?: boolean;
   headers?: Record<string, string>;
   /** The local address to call from. */
   from?: string;
@@ -112,10 +114,11 @@ export class Surface {
     return answer;
   }
 
-  /** Each valid server key has a counter of its own, and higher limits (spec#limits-server-keys). */
-  #limitsOf({ token }: Given, code?: ErrorCode): Limits {
+  /** At the addresses of its project, a server key has a counter of its own, and higher limits (spec#limits-server-keys). */
+  #limitsOf({ token, projectId, isForeignKey }: Given, code?: ErrorCode): Limits {
     const { limits } = this.#options;
-    const isKey = token?.startsWith('kith_sk_') && code !== 'auth/unauthorized';
+    const isHere = projectId !== null && !isForeignKey;
+    const isKey = token?.startsWith('kith_sk_') && isHere && code !== 'auth/unauthorized';
     return (spec) => {
       const limit = limits(spec);
       const isTaken = isKey && spec.auth !== 'none' && spec.auth !== 'operator';
