@@ -5,6 +5,7 @@ import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { freePort } from '@kith/engines';
 import { waitFor } from '@kith/testing';
 import type { LoadOptions } from '../load/options.ts';
 import { samplePage } from '../page.ts';
@@ -52,7 +53,7 @@ export async function measureFiles(options: FilesOptions): Promise<FilesRow> {
   const places = { kith: join(folder, 'files'), peer: join(folder, 'piped'), nginx: join(folder, 'static') };
   for (const place of Object.values(places)) mkdirSync(place);
   const secret = randomBytes(32).toString('hex');
-  const socket = join(folder, 'storage.sock');
+  const httpPort = await freePort();
   const environment: NodeJS.ProcessEnv = {
     PATH: process.env.PATH,
     NODE_ENV: 'production',
@@ -85,14 +86,14 @@ export async function measureFiles(options: FilesOptions): Promise<FilesRow> {
       JWK: JSON.stringify(jwk),
     });
     const storage = await start(serviceMain('storage'), {
-      HTTP_SOCKET: socket,
+      HTTP_PORT: String(httpPort),
       STORAGE_URL: `file://${places.kith}`,
       STORAGE_USER_MIB: '100000000',
       STORAGE_PROJECT_MIB: '100000000',
     });
     const gateway = await start(serviceMain('gateway'), {
       PORT: '0',
-      UPSTREAMS: `storage=unix:${socket}`,
+      UPSTREAMS: `storage=http://127.0.0.1:${httpPort}`,
       RATE_LIMITS: JSON.stringify({ 'storage.create-file': unlimited, 'storage.get-file': unlimited }),
       TOKEN_ISSUER: issuer,
       TOKEN_AUDIENCE: audience,

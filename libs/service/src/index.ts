@@ -27,7 +27,6 @@ export {
   uploadHandler,
 } from './http/http-handler.ts';
 export { type HttpIntakeConfig, operationHeader } from './http/http-intake.ts';
-export { socketOf, socketPath } from './http/local-socket.ts';
 export { canonicalPath, signContext } from './http/signed-context.ts';
 export { type RunningProcess, runProcess, startProcess } from './lifecycle/run-process.ts';
 export { type ServiceParts, startService } from './lifecycle/service.ts';

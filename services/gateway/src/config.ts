@@ -37,17 +37,16 @@ const limits = z.string().transform((text, context): Readonly<Record<string, Lim
   return unlimited ? refuse(`${unlimited.name} is for operators, who have no limit`) : parsed.data;
 });
 
-/** Parses `UPSTREAMS`: `storage=http://storage:9091`, or `storage=unix:/run/kith/storage.sock`. */
+/** Parses `UPSTREAMS`: `storage=http://storage:9091`. */
 const upstreams = z.string().transform((text, context): Readonly<Record<string, string>> => {
-  const message = '<service>=http://host:port or <service>=unix:/path is needed';
   const urls: Record<string, string> = {};
   for (const one of text
     .split(',')
     .map((part) => part.trim())
     .filter(Boolean)) {
-    const [, name = '', url = ''] = /^([a-z-]+)=(http:\/\/[^/\s]+|unix:[@/]\S+?)\/?$/.exec(one) ?? [];
+    const [, name = '', url = ''] = /^([a-z-]+)=(http:\/\/[^/\s]+)\/?$/.exec(one) ?? [];
     if (!name || !URL.canParse(url)) {
-      context.issues.push({ code: 'custom', message, input: text });
+      context.issues.push({ code: 'custom', message: '<service>=http://host:port is needed', input: text });
       return z.NEVER;
     }
     urls[name] = url;
@@ -106,9 +105,7 @@ export const gatewayConfig = z.object({
     ),
   UPSTREAMS: upstreams
     .default({})
-    .describe(
-      'services that take or give bytes, `<service>=http://host:port` or `<service>=unix:<HTTP_SOCKET>`, separated by commas',
-    ),
+    .describe('services that take or give bytes, `<service>=http://host:port`, separated by commas'),
   KITH_SECRET: secretConfig.shape.KITH_SECRET.optional().describe(secretText),
   KITH_SECRET_PREVIOUS: secretConfig.shape.KITH_SECRET_PREVIOUS,
   UPLOAD_IDLE_MS: wholeNumber(1, 600_000)

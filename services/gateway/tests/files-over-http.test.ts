@@ -20,11 +20,11 @@ import {
   statusesIn,
   type TestGateway,
 } from './harness.ts';
-import { listenAt, ways } from './support/ways.ts';
+import { listen } from './support/listen.ts';
 
 const someId = '3f0e2a52-7d3b-4f0c-9a51-1c2d3e4f5a6b';
 
-describe.each(ways)('requests that go on to a service of files (%s)', (way) => {
+describe('requests that go on to a service of files', () => {
   const undo = new AsyncDisposableStack();
   const seen: { url: string; connection: Socket }[] = [];
   let upstream: Server;
@@ -39,7 +39,7 @@ describe.each(ways)('requests that go on to a service of files (%s)', (way) => {
       seen.push({ url: request.url ?? '', connection: request.socket });
       answer(request, response);
     });
-    const at = await listenAt(way, upstream);
+    const at = await listen(upstream);
     undo.defer(() => {
       upstream.close();
       upstream.closeAllConnections();

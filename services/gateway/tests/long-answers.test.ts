@@ -6,12 +6,12 @@ import { waitFor } from '@kith/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { longBytes } from '../src/upstreams/byte-agent.ts';
 import { projectId, startTestGateway, type TestGateway } from './harness.ts';
-import { listenAt, ways } from './support/ways.ts';
+import { listen } from './support/listen.ts';
 
 /** What a service does with a connection once it has read the head of a request. */
 type Answer = (socket: Socket, head: string) => Promise<void>;
 
-describe.each(ways)('a long answer of a service of files (%s)', (way) => {
+describe('a long answer of a service of files', () => {
   const undo = new AsyncDisposableStack();
   const open = new Set<Socket>();
   let upstream: Server;
@@ -25,7 +25,7 @@ describe.each(ways)('a long answer of a service of files (%s)', (way) => {
       socket.on('error', () => undefined);
       socket.on('data', (head) => void answer(socket, head.toString()));
     });
-    const at = await listenAt(way, upstream);
+    const at = await listen(upstream);
     undo.defer(() => {
       for (const socket of open) socket.destroy();
       upstream.close();

@@ -127,12 +127,9 @@ export async function startDistributed(options: DistributedOptions): Promise<Dis
   return platform;
 }
 
-/**
- * The port of an address, so that a restarted process keeps its port. At the first start, and for a Unix socket: 0, which means any
- * free port.
- */
+/** The port of an address, so that a restarted process keeps its port. At the first start: 0, which means any free port. */
 function portOf(url: string | undefined): string {
-  return (url && new URL(url).port) || '0';
+  return url ? new URL(url).port : '0';
 }
 
 /** The environment of a process that does not need the secret. */

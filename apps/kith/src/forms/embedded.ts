@@ -1,5 +1,3 @@
-import { randomUUID } from 'node:crypto';
-import { platform } from 'node:os';
 import {
   hostOfUrl,
   type InternalServer,
@@ -94,7 +92,7 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedP
       const store = manifest.stores && ({ kind: 'sqlite', file, synchronous } as const);
       // The gateway sends bytes to the service over HTTP, as in the distributed form. The address is reachable only on this machine
       // (docs/adr/0045).
-      const http = manifest.streams && { host: '127.0.0.1', port: 0, socket: ownSocket(), secrets };
+      const http = manifest.streams && { host: '127.0.0.1', port: 0, secrets };
       const service = await startByManifest(manifest, runtime, {
         config: settings,
         store,
@@ -137,11 +135,6 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedP
     if (error instanceof StartError) throw error;
     throw new StartError(`Kith could not start: ${(error as Error).message}`, { cause: error });
   }
-}
-
-/** A Unix socket without a file, which costs less than a port of 127.0.0.1. Only Linux has such sockets. */
-function ownSocket(): string | undefined {
-  return platform() === 'linux' ? `@kith-${randomUUID()}` : undefined;
 }
 
 /** What a part lacks. Each text names the part, because all parts answer as one process. */

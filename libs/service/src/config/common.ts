@@ -95,24 +95,11 @@ export const secretConfig = z.object({
     ),
 });
 
-/** Longest path of a Unix socket, in bytes. Linux allows 107, other systems allow less. */
-export const longestSocketPath = 103;
-
 /** What a service needs to receive or send bytes over HTTP. */
 export const httpConfig = z.object({
   HTTP_PORT: wholeNumber(0, 65535)
     .default(9091)
     .describe('port on which a service takes bytes from gateways; 0 is a free one'),
-  HTTP_SOCKET: z
-    .string()
-    .regex(/^[@/]./, 'the path of a Unix socket is needed, or `@name`')
-    .refine((socket) => Buffer.byteLength(socket) <= longestSocketPath, {
-      error: `at most ${longestSocketPath} bytes are possible`,
-    })
-    .optional()
-    .describe(
-      'Unix socket in place of `HTTP_PORT`, if all gateways are on the same machine: the path of its file, or `@name` on Linux. Files then cost less work',
-    ),
   ...secretConfig.shape,
 });
 

@@ -22,7 +22,6 @@ import { isListed } from '../operations/is-listed.ts';
 import { errorReply, successReply } from '../operations/reply.ts';
 import { validatePart } from '../operations/validate.ts';
 import type { BytesAnswer, HttpHandler, HttpRequest } from './http-handler.ts';
-import { removeLeftSocket, socketPath } from './local-socket.ts';
 import { canonicalPath, verifiedContext } from './signed-context.ts';
 
 /** Where a service accepts requests over HTTP, and the secrets by which it recognises requests from a gateway. */
@@ -30,8 +29,6 @@ export interface HttpIntakeConfig {
   host: string;
   /** 0 picks a free port. */
   port: number;
-  /** A Unix socket in place of host and port: the path of its file, or `@name` (Linux). */
-  socket?: string | undefined;
   secrets: Secrets;
 }
 
@@ -48,7 +45,7 @@ export interface HttpIntakeOptions<App> extends HttpIntakeConfig {
 
 /** A service's address for bytes. */
 export interface HttpIntake {
-  /** `http://host:port`, or `unix:<socket>`. */
+  /** `http://host:port` */
   readonly url: string;
   /** Accepts no more requests, and waits at most `ms` for the requests under way. Then breaks off the rest. */
   drain(ms: number): Promise<void>;
@@ -66,7 +63,7 @@ const keepAliveMs = 65_000;
  * same headers for status and code as replies on the bus (docs/adr/0045).
  */
 export async function serveHttp<App>(options: HttpIntakeOptions<App>): Promise<HttpIntake> {
-  const { host, port, socket, log } = options;
+  const { host, port, log } = options;
   const byName = new Map(options.handlers.map((one) => [one.spec.name as string, one]));
   const open = new Set<{ abort(): void; done: Promise<void> }>();
   // The gateway has already checked the head. It also limits how long a body takes.
@@ -95,21 +92,14 @@ export async function serveHttp<App>(options: HttpIntakeOptions<App>): Promise<H
   });
   server.on('request', take);
   server.on('checkContinue', take);
-  if (socket !== undefined) await removeLeftSocket(socket);
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error) => {
-      const sentence =
-        socket === undefined
-          ? listenSentence('HTTP_PORT', { host, port }, error)
-          : `HTTP_SOCKET: ${socket} cannot be listened on (${(error as NodeJS.ErrnoException).code}).`;
-      reject(new StartError(sentence, { cause: error }));
+      reject(new StartError(listenSentence('HTTP_PORT', { host, port }, error), { cause: error }));
     });
-    if (socket === undefined) server.listen(port, host, resolve);
-    else server.listen(socketPath(socket), resolve);
+    server.listen(port, host, resolve);
   });
   const at = host.includes(':') ? `[${host}]` : host;
-  const url =
-    socket === undefined ? `http://${at}:${(server.address() as AddressInfo).port}` : `unix:${socket}`;
+  const url = `http://${at}:${(server.address() as AddressInfo).port}`;
   log.info({ url }, 'serves bytes');
   return {
     url,

@@ -15,10 +15,7 @@ export function runServiceMain(manifest: ServiceManifest): Promise<void> {
     const store = stores && storeOf(name, config as z.output<typeof storingServiceConfig>);
     const { HOST: host } = config;
     const streaming = manifest.streams && (config as unknown as z.output<typeof httpConfig>);
-    const http = streaming && {
-      ...{ host, port: streaming.HTTP_PORT, socket: streaming.HTTP_SOCKET },
-      secrets: secretsOf(streaming),
-    };
+    const http = streaming && { host, port: streaming.HTTP_PORT, secrets: secretsOf(streaming) };
     return startByManifest(manifest, runtime, { config, store, http });
   });
 }

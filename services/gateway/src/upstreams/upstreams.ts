@@ -9,8 +9,6 @@ import {
   operationHeader,
   type RequestContext,
   signContext,
-  socketOf,
-  socketPath,
   validatePart,
 } from '@kith/service';
 import { createProxyMiddleware } from 'http-proxy-middleware';
@@ -49,12 +47,9 @@ export interface StreamedRequest {
   context: Omit<RequestContext, 'deadline'>;
 }
 
-/** A path of a service: its whole address, or its Unix socket and the path. */
-type Target = string | { protocol: 'http:'; host: 'localhost'; socketPath: string; pathname: string };
-
 /** What is known of a request while it is proxied. */
 interface Way {
-  target: Target;
+  target: string;
   outgoing?: ClientRequest;
   /** Gives the request its own address and headers again. The answer depends on them. */
   restore(): void;
@@ -122,7 +117,7 @@ export class Upstreams {
     request.url = path;
     request.headers = this.#headersFor(request, streamed, { secrets, path });
     try {
-      const target = targetOf(url, path);
+      const target = `${url}${path}`;
       await this.#send(request, response, { target, isUpload: upload !== undefined, restore });
     } finally {
       restore();
@@ -184,7 +179,7 @@ export class Upstreams {
   #send(
     request: HttpRequest,
     response: HttpResponse,
-    { target, isUpload, restore }: { target: Target; isUpload: boolean; restore(): void },
+    { target, isUpload, restore }: { target: string; isUpload: boolean; restore(): void },
   ): Promise<void> {
     const { idle, answer } = this.#times;
     return new Promise<void>((resolve, reject) => {
@@ -280,13 +275,6 @@ class NoBody extends Stream {
     outgoing.end();
     return outgoing;
   }
-}
-
-/** @param url `http://host:port`, or `unix:` and a socket. */
-function targetOf(url: string, path: string): Target {
-  const socket = socketOf(url);
-  if (socket === undefined) return `${url}${path}`;
-  return { protocol: 'http:', host: 'localhost', socketPath: socketPath(socket), pathname: path };
 }
 
 /** Whether bytes follow the head. The answer has no bytes if the request is a HEAD, or if the file is unchanged. */
