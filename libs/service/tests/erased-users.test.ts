@@ -21,13 +21,13 @@ test.each(availableEngines())(
     /** The minutes of the next 20 in which the user is looked for. */
     const looks: number[] = [];
     for (let at = 0; at <= 20; at++) {
-      if ((await erased.due(now + at * minute)).length > 0) looks.push(at);
+      await erased.eachDue(now + at * minute, async () => void looks.push(at));
     }
     // Ten minutes after the end, nothing can arrive any more.
     expect(looks).toEqual([0, 10, 20]);
     await documents.sweep();
     expect(await erased.has(user)).toBe(true);
-    expect(await erased.due(now + 31 * minute)).toEqual([]);
+    await erased.eachDue(now + 31 * minute, () => Promise.reject(new Error('The mark is over.')));
   },
 );
 
@@ -40,5 +40,31 @@ test.each(availableEngines())('while data may arrive, it is looked for each time
   const user = { projectId: randomUUID(), userId: randomUUID() };
   const now = Date.now();
   await erased.mark(user, now, 10 * minute);
-  for (const at of [0, 1, 2, 9]) expect(await erased.due(now + at * minute)).toEqual([user]);
+  const looks: unknown[] = [];
+  for (const at of [0, 1, 2, 9]) await erased.eachDue(now + at * minute, async (one) => void looks.push(one));
+  expect(looks).toEqual([user, user, user, user]);
 });
+
+test.each(availableEngines())(
+  'a look that fails comes again, and keeps nobody waiting (%s)',
+  async (engine) => {
+    await using place = await createStore(engine);
+    await using stack = new AsyncDisposableStack();
+    const declared = { collections: [erasedUserCollection] };
+    const documents = stack.adopt(await openDocuments(place.config, declared), (one) => one.close());
+    const erased = new ErasedUsers(documents);
+    const now = Date.now();
+    for (let count = 0; count < 2; count++) {
+      const user = { projectId: randomUUID(), userId: randomUUID() };
+      await erased.mark(user, now - 60 * minute, 10 * minute);
+    }
+    let looks = 0;
+    const failing = async () => {
+      looks++;
+      throw new Error('The database is away.');
+    };
+    await expect(erased.eachDue(now, failing)).rejects.toThrow('2 users not erased yet');
+    await erased.eachDue(now + minute, async () => void looks++);
+    expect(looks).toBe(4);
+  },
+);

@@ -3,11 +3,8 @@ import { auditEventsOf, eraseEvents, subscription } from '@kith/service';
 import type { AppContext } from './app.ts';
 import { changed, collectionEvent, type Owner } from './collection.ts';
 
-/**
- * When an account has ended, its data is erased again and again for this time, in ms. After this time, every request that began
- * before the account ended is over.
- */
-const againForMs = 10 * 60_000;
+/** How long data of an ended account may arrive, in ms. After this time, every request that began before the end is over. */
+const lateMs = 10 * 60_000;
 
 /**
  * Erases the data of a deleted user. It deletes the root and the collections without a parent, and the purger erases
@@ -19,15 +16,15 @@ export const usersSubscription = subscription({
   events: [userDeleted],
   async apply(event, app: AppContext) {
     const owner = { projectId: event.projectId, userId: event.data.id };
-    await app.store.erased.mark(owner, Date.now(), againForMs);
+    await app.store.erased.mark(owner, Date.now(), lateMs);
     await app.store.deleteOrphans(owner);
     await eraseOwner(app, owner);
   },
 });
 
-/** Erases again the data of users whose mark has not expired yet. */
+/** Erases what has arrived of marked users since. */
 export async function eraseMarked(app: AppContext): Promise<void> {
-  for (const owner of await app.store.erased.due(Date.now())) await eraseOwner(app, owner);
+  await app.store.erased.eachDue(Date.now(), (owner) => eraseOwner(app, owner));
 }
 
 async function eraseOwner(app: AppContext, owner: Owner): Promise<void> {

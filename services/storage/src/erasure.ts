@@ -4,11 +4,8 @@ import { changeAccount } from './account.ts';
 import type { AppContext } from './app.ts';
 import type { Owner } from './file.ts';
 
-/**
- * How long the service looks again and again for files of an ended account, in ms. When this time is over, every upload that
- * began before the account ended is over, too.
- */
-const againForMs = 20 * 60_000;
+/** How long files of an ended account may arrive, in ms. After this time, every upload that began before the end is over. */
+const lateMs = 20 * 60_000;
 
 /**
  * Erases what a deleted user had stored. The user stays marked for a while, because late uploads may leave bytes and publish
@@ -19,14 +16,14 @@ export const usersSubscription = subscription({
   events: [userDeleted],
   async apply(event, app: AppContext) {
     const owner = { projectId: event.projectId, userId: event.data.id };
-    await app.store.erased.mark(owner, Date.now(), againForMs);
+    await app.store.erased.mark(owner, Date.now(), lateMs);
     await eraseOwner(app, owner);
   },
 });
 
-/** Erases again the data of users whose mark has not expired yet. */
+/** Erases what has arrived of marked users since. */
 export async function eraseMarked(app: AppContext): Promise<void> {
-  for (const owner of await app.store.erased.due(Date.now())) await eraseOwner(app, owner);
+  await app.store.erased.eachDue(Date.now(), (owner) => eraseOwner(app, owner));
 }
 
 async function eraseOwner(app: AppContext, owner: Owner): Promise<void> {

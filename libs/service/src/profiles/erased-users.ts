@@ -48,12 +48,24 @@ export class ErasedUsers {
     return (await this.#documents.get(erasedUserCollection, [id])).has(id);
   }
 
-  /** The users whose data is to be looked for at `now` (Unix ms): always while it may arrive, and after that every ten minutes. */
-  async due(now: number): Promise<UserKey[]> {
-    const users: UserKey[] = [];
+  /**
+   * Erases the data of the users for whom this is due at `now` (Unix ms): always while data may arrive, and after that every ten
+   * minutes. If this fails for some users, the others are not kept waiting, and those have another turn at the next call. Rejects with
+   * an `AggregateError`.
+   */
+  async eachDue(now: number, erase: (user: UserKey) => Promise<void>): Promise<void> {
     const isForAll = now >= this.#rarelyAt;
+    const failures: unknown[] = [];
+    for (const user of await this.#due(now + (isForAll ? 0 : clocksMs + rarelyMs))) {
+      await erase(user).catch((error) => failures.push(error));
+    }
+    if (failures.length > 0) throw new AggregateError(failures, `${failures.length} users not erased yet`);
     if (isForAll) this.#rarelyAt = now + rarelyMs;
-    const until = now + (isForAll ? 0 : clocksMs + rarelyMs);
+  }
+
+  /** The users whose marks stay until `until` (Unix ms) or longer. */
+  async #due(until: number): Promise<UserKey[]> {
+    const users: UserKey[] = [];
     for (let above: string | undefined = ''; above !== undefined; ) {
       const range: Range = { above, below: '~', limit: batch };
       const some: Stored<{ until: number }>[] = await this.#documents.range(erasedUserCollection, range);
