@@ -38,6 +38,8 @@ const leaseMs = 3 * 60_000;
 const longestWaitMs = 20 * 60_000;
 /** After how long the service gives up sending a mail, in ms. */
 const patienceMs = 4 * 3600 * 1000;
+/** How often the service tries to send a mail that reports a change: for about as long, without the time that it only waits. */
+const mostTries = 18;
 const codePatienceMs = 10 * 60_000;
 /** How many mails an address may get in an hour, all kinds together (spec#accounts-mail-rate). */
 const mostAnHour = 5;
@@ -122,9 +124,9 @@ export class Postman {
     const { tries, since } = waiting;
     const project = await store.projects.find(projectId);
     const patience = kind === 'verificationCode' ? codePatienceMs : patienceMs;
-    // A mail that reports a change and has only waited for the limit of its address is not given up.
-    const isKept = reportsChange(kind) && tries === 0;
-    const isOver = (!isKept && Date.now() - since > patience) || since < this.#options.restoredAt;
+    // The time in which a mail that reports a change only waits for the limit of its address does not count.
+    const isTried = reportsChange(kind) ? tries >= mostTries : Date.now() - since > patience;
+    const isOver = isTried || since < this.#options.restoredAt;
     if (!project || isOver) {
       await store.mailings.settle(mailing, { tries });
       this.#options.log.warn({ kind, userId: mailing.userId, tries }, 'a mail was given up');

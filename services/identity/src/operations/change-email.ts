@@ -25,7 +25,7 @@ export const changeEmailHandler = handler(
     const { newEmail: address } = body;
     const isTaken =
       (await app.store.users.findByEmail(projectId, address)) !== null ||
-      (await app.store.mailings.isKept(projectId, address, new Date(), user.id));
+      (await app.store.mailings.isKept(projectId, address, new Date(), { userId: user.id }));
     if (isTaken) throw new ApiError('DUPLICATE_EMAIL', { field: 'newEmail' });
     // If the password was reset or changed since the user was read, whoever asks may no longer be the user.
     const isStored = await mailUser(app, user, { kind: 'emailChange', address }, user.sessionEpoch);

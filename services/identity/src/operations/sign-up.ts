@@ -29,12 +29,11 @@ export const signUpHandler = handler(
     const now = new Date();
     const { email } = body;
     const user = newUser({ projectId, foreignId: null, email, passwordHash }, withProfile(body), now);
-    const isKept = () => app.store.mailings.isKept(projectId, email, now);
     const refusal = (code: ErrorCode, field: string) => {
       request.audit.tell({ actor: strangerOf(app, projectId, email) });
       return new ApiError(code, { field });
     };
-    if (await isKept()) throw refusal('DUPLICATE_EMAIL', 'email');
+    if (await app.store.mailings.isKept(projectId, email, now)) throw refusal('DUPLICATE_EMAIL', 'email');
     const mail = requireVerifiedEmail ? firstVerification(project, email) : undefined;
     request.audit.tell({ actor: `user:${user.id}` });
     const outcome = await app.store.users.add(user, userEvent(userCreated, user), mail);
@@ -42,9 +41,11 @@ export const signUpHandler = handler(
     if (outcome === 'username-taken') throw refusal('DUPLICATE_USERNAME', 'username');
     // The address may have become free only after the first question, by a change that its owner may still undo.
     await afterChange(async () => {
-      if (!(await isKept())) return;
-      await eraseAccount(app, { projectId, userId: user.id, deadline });
-      throw refusal('DUPLICATE_EMAIL', 'email');
+      if (!(await app.store.mailings.isKept(projectId, email, now, { settled: true }))) return;
+      await eraseAccount(app, { projectId, userId: user.id });
+      // The row is stored with the user, so it keeps its actor. It is erased with the user.
+      request.audit.tell({ outcome: 'DUPLICATE_EMAIL' });
+      throw new ApiError('DUPLICATE_EMAIL', { field: 'email' });
     });
     app.relay.kick();
     if (requireVerifiedEmail) {

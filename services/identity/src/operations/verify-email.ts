@@ -18,7 +18,10 @@ export const verifyEmailHandler = handler(
       : await app.store.mailings.byToken(projectId, hashToken(token));
     if (!mailing) throw new ApiError('auth/invalid-or-expired-token');
     const { kind, address, userId } = mailing;
-    if (kind === 'emailChange' && (await app.store.mailings.isKept(projectId, address, new Date(), userId)))
+    if (
+      kind === 'emailChange' &&
+      (await app.store.mailings.isKept(projectId, address, new Date(), { userId, settled: true }))
+    )
       throw new ApiError('DUPLICATE_EMAIL');
     if (kind === 'emailChange' || kind === 'emailChanged') audit.tell({ actor: `user:${userId}` });
     const used = await app.store.mailings.use(mailing, useOf);

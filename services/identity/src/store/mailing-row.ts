@@ -19,7 +19,7 @@ export interface NewMailing {
  */
 const endingWithSessions = ['emailChange', 'passwordReset'] as const satisfies readonly MailKind[];
 
-const dayMs = 24 * 3600 * 1000;
+export const dayMs = 24 * 3600 * 1000;
 
 /** The row of a mail that is to be sent. It is stored as a part of a change of the user. */
 export function mailingRow(

@@ -2,7 +2,7 @@ import type { EventEnvelope } from '@kith/contracts';
 import { apart, type Documents, type Stored, timeKey } from '@kith/store';
 import { mailings, type StoredMailing, type StoredUser, users } from './collections.ts';
 import { everything, nameKey, within } from './keys-of.ts';
-import { endedMailingRows, mailingRow, type NewMailing } from './mailing-row.ts';
+import { dayMs, endedMailingRows, mailingRow, type NewMailing } from './mailing-row.ts';
 import type { EndingReason, User } from './records.ts';
 import { storedOf, type Taken, takenBy, userOf } from './user-document.ts';
 
@@ -88,14 +88,15 @@ export class Mailings {
 
   /**
    * Notes the result of try number `tries`: the mail stops waiting, or waits until `again`. If another mail was requested
-   * meanwhile, does nothing.
+   * meanwhile, does nothing. A mail that was not tried yet stays stored for a day after `again`.
    */
   async settle({ id, waiting }: Mailing, { tries, again }: { tries: number; again?: Date }): Promise<void> {
     await this.#change(userIn(id), id, (_, row) => {
       if (!row?.waiting || row.waiting.since !== waiting?.since || row.waiting.tries !== tries) return null;
       const next = again ? { ...row.waiting, dueAt: again.getTime() } : null;
       const isOver = next === null && row.token === null && row.kind !== 'emailChanged';
-      return { rows: [{ in: mailings, id, put: isOver ? null : { ...row, waiting: next } }] };
+      const until = next && tries === 0 ? Math.max(row.until, next.dueAt + dayMs) : row.until;
+      return { rows: [{ in: mailings, id, put: isOver ? null : { ...row, waiting: next, until } }] };
     });
   }
 
@@ -166,11 +167,19 @@ export class Mailings {
     return (await this.#documents.range(mailings, range)).map(mailingOf);
   }
 
-  /** Whether another user had this address not long ago and may still take it back (spec#accounts-old-address). */
-  async isKept(projectId: string, address: string, at: Date, userId?: string): Promise<boolean> {
+  /**
+   * Whether another user had this address not long ago and may still take it back (spec#accounts-old-address). With `settled`, this
+   * also finds a change of address that was just made.
+   */
+  async isKept(
+    projectId: string,
+    address: string,
+    at: Date,
+    { userId, settled = false }: { userId?: string; settled?: boolean } = {},
+  ): Promise<boolean> {
     const key = nameKey(projectId, address);
-    // The row of a change of address that was just made may not be written yet.
-    await this.#documents.settle(users, within(projectId));
+    // The row of a change that was just made may not be written yet.
+    if (settled) await this.#documents.settle(users, within(projectId));
     const found = (await this.#documents.by(mailings, 'kept', [key])).get(key) ?? [];
     return found.map(mailingOf).some((one) => one.userId !== userId && one.until > at.getTime());
   }
