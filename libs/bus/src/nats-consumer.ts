@@ -40,8 +40,8 @@ interface Fetched {
 
 /** What is left of a fetch when its other events have been begun. */
 interface Rest {
-  /** An event that may kill its process. */
-  suspect: Fetched | undefined;
+  /** Events that may kill their process. */
+  suspects: Fetched[];
   /** Events that are to be given back. */
   left: Fetched[];
 }
@@ -133,14 +133,14 @@ export class NatsConsumer {
     while (!this.#stopped.signal.aborted) {
       try {
         const consumer = this.#consumer ?? (await this.#open());
-        const { suspect, left } = await this.#fetch(consumer, most);
+        const { suspects, left } = await this.#fetch(consumer, most);
         // Gives back the events that were fetched and are not worked on any more, so that they come again immediately, here or at
         // another replica. This is done only after the fetch: while this replica still fetches, the server could send such an
         // event back here.
         for (const one of left) await this.#tell(one, (message) => message.nak());
-        if (suspect) await this.#workAlone(suspect);
+        await this.#workAlone(suspects);
         // Other suspects probably follow. A fetch of one event gives no other event back.
-        most = suspect ? 1 : batch;
+        most = suspects.length > 0 ? 1 : batch;
         failures = 0;
       } catch (error) {
         log.warn({ err: error, durable: this.#options.durable }, 'consumer interrupted');
@@ -151,12 +151,13 @@ export class NatsConsumer {
   }
 
   /**
-   * Fetches events and begins to work on them, until the fetch ends or a suspect arrives. Fetches batches and not an endless
-   * stream. If a stream were closed, events on their way would be lost until `ack_wait` is over.
+   * Fetches events and begins to work on them, until the fetch ends or a suspect arrives. Suspects that arrive after it are kept:
+   * the server counts every delivery, so a suspect that is given back loses one of its last attempts. Fetches batches and not an
+   * endless stream. If a stream were closed, events on their way would be lost until `ack_wait` is over.
    */
   async #fetch(consumer: Consumer, most: number): Promise<Rest> {
     const left: Fetched[] = [];
-    let suspect: Fetched | undefined;
+    const suspects: Fetched[] = [];
     let fetched = 0;
     const over = this.#connection.current();
     const messages = await consumer.fetch({ max_messages: most, expires: fetchMs });
@@ -165,11 +166,12 @@ export class NatsConsumer {
       for await (const message of messages) {
         fetched++;
         const one = { message, over };
-        if (this.#stopped.signal.aborted || suspect) left.push(one);
+        if (this.#stopped.signal.aborted) left.push(one);
         else if (this.#isSuspect(message)) {
-          suspect = one;
-          end();
-        } else await this.#begin(one);
+          if (suspects.length === 0) end();
+          suspects.push(one);
+        } else if (suspects.length > 0) left.push(one);
+        else await this.#begin(one);
       }
     } catch (error) {
       // The client throws this error at the end of a fetch if work on its events took longer than a second. All its events
@@ -178,7 +180,7 @@ export class NatsConsumer {
     } finally {
       letGo();
     }
-    return { suspect, left };
+    return { suspects, left };
   }
 
   /**
@@ -190,18 +192,25 @@ export class NatsConsumer {
     return message.info.deliveryCount > Math.max(this.#options.maxDeliveries / 2, 1);
   }
 
-  /** Works on an event while this process holds no other event of the consumer. */
-  async #workAlone(suspect: Fetched): Promise<void> {
-    this.#held.add(suspect);
+  /**
+   * Works on one suspect after the other, while this process holds no other event of the consumer. If a suspect kills the process,
+   * the suspects after it lose this attempt. After a start, the process fetches one event at a time while suspects come.
+   */
+  async #workAlone(suspects: Fetched[]): Promise<void> {
+    if (suspects.length === 0) return;
+    for (const one of suspects) this.#held.add(one);
     try {
       await this.#working.idle();
-      // The server must know which events were given back before this process can die.
-      await this.#connection.flush();
-      if (this.#stopped.signal.aborted) return await this.#tell(suspect, (message) => message.nak());
-      await this.#begin(suspect);
-      await this.#working.idle();
+      for (const one of suspects) {
+        // The server must know what became of the other events before this process can die. If the connection is lost, the server
+        // cannot be told, and this event still has its attempt.
+        await this.#connection.flush().catch(() => undefined);
+        if (this.#stopped.signal.aborted) await this.#tell(one, (message) => message.nak());
+        else await this.#begin(one);
+        await this.#working.idle();
+      }
     } finally {
-      this.#held.delete(suspect);
+      for (const one of suspects) this.#held.delete(one);
     }
   }
 

@@ -113,3 +113,46 @@ test.runIf(availableEngines().includes('containers'))(
   },
   120_000,
 );
+
+test.runIf(availableEngines().includes('containers'))(
+  'on NATS events that only fail reach their handler as often as they may, although many come together',
+  async () => {
+    await using undo = new AsyncDisposableStack();
+    const engines = undo.use(await startEngines());
+    const prefix = uniquePrefix();
+    undo.defer(() => eraseEngines(engines, prefix));
+    const bus = undo.adopt(
+      await NatsBus.connect({ url: engines.natsUrl, name: 'test', prefix, log }),
+      (one) => one.close(),
+    );
+    const subject = `${prefix}.event.p.thing.made`;
+    const ids = Array.from({ length: 10 }, (_, at) => `event-${at}`);
+    for (const id of ids) await bus.publish({ subject, id, body: new Uint8Array() });
+    // In the first half of the attempts, all events fail at the same moment. So they come again together.
+    const rounds = [1, 2].map(() => ({ arrived: 0, all: Promise.withResolvers<void>() }));
+    const attempts: string[] = [];
+    const options = {
+      durable: 'd',
+      subjects: [subject],
+      atOnce: ids.length,
+      maxDeliveries: 4,
+      backoffMs: [100],
+    };
+    const intake = await bus.consume(options, async ({ id, delivery }) => {
+      attempts.push(`${id} ${delivery}`);
+      const round = rounds[delivery - 1];
+      if (round && ++round.arrived === ids.length) round.all.resolve();
+      await round?.all.promise;
+      throw new Error('cannot be handled');
+    });
+    await waitFor(async () => (await bus.deadLetters('d')).length === ids.length);
+    await intake.drain();
+
+    expect(attempts.toSorted()).toEqual(
+      ids.flatMap((id) => [1, 2, 3, 4].map((delivery) => `${id} ${delivery}`)),
+    );
+    const errors = (await bus.deadLetters('d')).map(({ error }) => error);
+    expect(new Set(errors)).toEqual(new Set(['Error: cannot be handled']));
+  },
+  60_000,
+);
