@@ -164,14 +164,35 @@ describe('kith restore', () => {
   );
 
   it('under another prefix applies the events that were not received before the backup', async () => {
-    const [backup, data] = [await copyOfBackup('unread'), pathOf('prefix')];
+    const backup = await copyOfBackup('unread');
     await addUnreadDeletion(backup, other);
-    const restored = await runKith(['restore', backup, '--erased', list()], {
-      ...{ KITH_DATA: data, KITH_SECRET: movedSecret, KITH_PREFIX: 'another' },
-    });
-    expect(restored.code).toBe(0);
-    expect(await ownersIn(folderOf(data))).toEqual([]);
+    for (const [name, listed, owners] of [
+      ['prefix', ['--erased', list()], []],
+      ['prefix-unlisted', [], [leaver.id]],
+    ] as const) {
+      const restored = await runKith(['restore', backup, ...listed], {
+        ...{ KITH_DATA: pathOf(name), KITH_SECRET: movedSecret, KITH_PREFIX: 'another' },
+      });
+      expect(restored.code).toBe(0);
+      expect(await ownersIn(folderOf(pathOf(name)))).toEqual(owners);
+    }
   });
+
+  it.each(['files', 'bytes', 'files/bytes'])(
+    'into a folder whose STORAGE_URL is its folder %s keeps the files there',
+    async (below) => {
+      const data = pathOf(`with-${below.replace('/', '-')}`);
+      await mkdir(data);
+      await symlink(data, `${data}-link`);
+      const place = pathToFileURL(join(`${data}-link`, below)).href;
+      const env = { KITH_DATA: `${data}-link`, KITH_SECRET: movedSecret, STORAGE_URL: place };
+      const restored = await runKith(['restore', pathOf('backup')], env);
+      expect([restored.code, restored.stderr]).toEqual([0, expect.not.stringContaining('ENOTEMPTY')]);
+      const owners = await ownersIn({ kind: 'folder', folder: join(data, below) });
+      expect(owners.sort()).toEqual([leaver.id, other.id].sort());
+      expect(await readdir(data)).not.toContain('files.restored');
+    },
+  );
 
   it('into a folder copies files to STORAGE_URL before the folder is there', async () => {
     const bucket = pathOf('bucket');

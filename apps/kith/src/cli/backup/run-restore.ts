@@ -1,11 +1,11 @@
 import { existsSync } from 'node:fs';
 import { constants, copyFile, readdir, realpath, rename, rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { isAbsolute, join, relative, sep } from 'node:path';
 import { createLogger, readConfig, StartError } from '@kith/base';
 import type { ErasureNote } from '@kith/identity';
 import { secretsOf } from '@kith/service';
 import { snapshotFiles } from '@kith/store/backup';
-import { blobsAt } from '@kith/store/blobs';
+import { type BlobsConfig, blobsAt } from '@kith/store/blobs';
 import { isMoved } from '@kith/store/sqlite';
 import { type BackupManifest, readManifest } from '../../forms/backup-manifest.ts';
 import { platformConfig } from '../../forms/config.ts';
@@ -95,11 +95,25 @@ async function restoreFolder(
     // A later restore from an even older backup needs the whole list.
     if (restoring.erased) await writeErasures(join(partial, 'erasures.jsonl'), restoring.erased);
     if (!storageUrl) return;
-    await bringFiles({ from: filesIn(partial), to: blobsAt(storageUrl), erased }, restoring.progress);
+    const to = [path, data].reduce((place, one) => inPartial(place, one, partial), blobsAt(storageUrl));
+    const own = join(partial, 'files');
+    if (to.kind === 'folder' && to.folder === own) return;
+    // The other place may be below this folder.
+    await rename(own, `${own}.restored`);
+    const from = { kind: 'folder', folder: `${own}.restored` } as const;
+    await bringFiles({ from, to, erased }, restoring.progress);
     // No later erasure would remove the bytes that stay here.
-    await rm(join(partial, 'files'), { recursive: true });
+    await rm(from.folder, { recursive: true });
   });
   return countDocuments((service) => join(data, `${service}.sqlite`));
+}
+
+/** A place in a data folder, as long as that folder has the name `partial`. Other places stay as they are. */
+function inPartial(place: BlobsConfig, data: string, partial: string): BlobsConfig {
+  if (place.kind !== 'folder') return place;
+  const below = relative(data, place.folder);
+  const isOutside = isAbsolute(below) || below.split(sep)[0] === '..';
+  return isOutside ? place : { ...place, folder: join(partial, below) };
 }
 
 /**
@@ -195,13 +209,16 @@ async function prepare(restoring: Restoring, path: string, { quiet = false } = {
   );
   const log = createLogger({ name: 'kith', level: 'error' });
   const file = join(path, 'events.sqlite');
-  const bus = { prefix: prefixOfLog(file) ?? config.KITH_PREFIX, file, log };
+  const logged = prefixOfLog(file);
+  const bus = { prefix: logged ?? config.KITH_PREFIX, file, log };
+  // A platform with another prefix would not receive the events that are in this log.
+  const isForeign = logged !== undefined && logged !== config.KITH_PREFIX;
   const since = await adopt(path, { hasList: restoring.erased !== undefined });
   const erased = (restoring.erased ?? []).filter(({ at }) => Date.parse(at) >= since);
   // This is needed even if nobody has to be erased, because it creates the log of events. A backup of the distributed form has no
   // such log.
   await eraseAgain(erased, bus);
-  if (erased.length > 0 || quiet) {
+  if (erased.length > 0 || quiet || isForeign) {
     progress(`waiting for pending work, including ${erased.length} erasures …`);
     const folder = openDataFolder(path);
     await untilQuiet(folder, { config, log }).finally(() => folder.release());
