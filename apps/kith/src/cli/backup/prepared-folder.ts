@@ -1,12 +1,11 @@
 import { hash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
-import { join } from 'node:path';
 import { StartError } from '@kith/base';
 import type { ErasureNote } from '@kith/identity';
 import { isMoved } from '@kith/store/sqlite';
 import type { BackupManifest } from '../../forms/backup-manifest.ts';
-import { dataFolder } from '../../forms/data-folder.ts';
+import { dataFolder, openDataFolder } from '../../forms/data-folder.ts';
 import { readState, writeState } from '../move/state.ts';
 import { whole } from './whole.ts';
 
@@ -60,13 +59,21 @@ export async function prepareFolder(
   const note = kept === undefined ? undefined : (JSON.parse(kept) as Note);
   if (note?.inputs === hashed) return note.applied;
   if (!existsSync(path)) return whole(path, (partial) => make(partial));
-  if (isMoved(join(path, 'events.sqlite'))) {
-    throw new StartError(
-      `The restore from ${path} is nearly complete, with another list of erasures. Complete it with that list, or drop the databases, remove ${path}, and restore again.`,
-    );
+  // Another run may still fill the databases from this folder.
+  const folder = openDataFolder(path);
+  try {
+    if (isMoved(folder.file('events.sqlite'))) {
+      // An earlier version of Kith has left no note. All that is left to do is the hand-over, which needs no list.
+      if (!note) return [];
+      throw new StartError(
+        `The restore from ${path} is nearly complete, with another list of erasures. Complete it with that list, or drop the databases, remove ${path}, and restore again.`,
+      );
+    }
+    const move = readState(folder, inputs.prefix)?.move;
+    return await whole(path, (partial) => make(partial, move), { replaced: older });
+  } finally {
+    folder.release();
   }
-  const move = readState(dataFolder(path), inputs.prefix)?.move;
-  return whole(path, (partial) => make(partial, move), { replaced: older });
 }
 
 function hashOf({ manifest: { begunAt, endedAt }, erased }: Inputs): string {
