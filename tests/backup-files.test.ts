@@ -70,6 +70,20 @@ describe('a backup of a platform whose files lie elsewhere', () => {
     expect(await readFile(join(pathOf('copy'), 'erasures.jsonl'), 'utf8')).toContain(leaver.id);
   });
 
+  it('is made of a copy with the files in the folder of the copy, and counts as old as the copy', async () => {
+    expect((await backUp('original')).code).toBe(0);
+    const url = pathToFileURL(pathOf('empty')).href;
+    const made = await backUp('of-copy', { KITH_DATA: pathOf('original'), STORAGE_URL: url });
+    expect([made.code, made.stderr]).toEqual([0, expect.stringContaining('files: 2')]);
+    const [original, again] = await Promise.all(
+      ['original', 'of-copy'].map(async (name) =>
+        JSON.parse(await readFile(join(pathOf(name), 'backup.json'), 'utf8')),
+      ),
+    );
+    // The platform may have erased users between the two, who are in both.
+    expect(again.begunAt).toBe(original.begunAt);
+  });
+
   it('is not made without the files', async () => {
     const url = pathToFileURL(pathOf('empty')).href;
     const sealed = { KITH_BACKUP_PASSPHRASE: 'a passphrase of this suite' };

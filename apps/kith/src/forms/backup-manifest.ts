@@ -39,6 +39,11 @@ export function readManifest(folder: Pick<DataFolder, 'read' | 'file'>): BackupM
   }
 }
 
+/** Whether a folder with this description is a copy of a platform, and not an installation of its own. */
+export function isCopy(backup: BackupManifest | undefined): backup is BackupManifest {
+  return backup !== undefined && backup.adoptedAt === undefined;
+}
+
 export function writeManifest(folder: Pick<DataFolder, 'write'>, content: BackupManifest): void {
   folder.write(manifestFile, `${JSON.stringify(content, null, 2)}\n`);
 }

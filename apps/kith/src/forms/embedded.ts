@@ -11,7 +11,7 @@ import { InProcessBus } from '@kith/bus/in-process';
 import { type RunningGateway, startGateway } from '@kith/gateway';
 import { type RunningService, secretsOf, startByManifest } from '@kith/service';
 import { services, storingNames } from '../services.ts';
-import { readManifest } from './backup-manifest.ts';
+import { isCopy, readManifest } from './backup-manifest.ts';
 import type { PlatformConfig } from './config.ts';
 import type { OpenDataFolder } from './data-folder.ts';
 import { checkInstallation } from './installation.ts';
@@ -81,8 +81,7 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedP
     bus = observedBus(own, { metrics, system: 'in_process' });
     const operationsAtOnce = config.OPERATIONS_AT_ONCE;
     const runtime = { bus, log, metrics, nodeEnv: config.NODE_ENV, operationsAtOnce };
-    const backup = readManifest(folder);
-    const isSilent = backup !== undefined && backup.adoptedAt === undefined;
+    const isSilent = isCopy(readManifest(folder));
     // A copy is often started in the environment of the platform itself, and must not change anything of that platform.
     const settings = withSecret(folder, isSilent ? keptInFolder(config) : config);
     const secrets = secretsOf(settings);

@@ -1,6 +1,6 @@
 import { StartError } from '@kith/base';
 import { noteRestored, readEpoch } from '@kith/store/open';
-import { readManifest, writeManifest } from '../../forms/backup-manifest.ts';
+import { isCopy, readManifest, writeManifest } from '../../forms/backup-manifest.ts';
 import { openDataFolder } from '../../forms/data-folder.ts';
 import { serviceBackups } from '../../services.ts';
 import { isSealed } from './sealed.ts';
@@ -22,8 +22,7 @@ export async function adopt(path: string, { hasList = false } = {}): Promise<num
     if (isSealed(path))
       throw new StartError(`The backup in ${path} is sealed; start it before it is adopted.`);
     const manifest = readManifest(folder);
-    if (!manifest || manifest.adoptedAt)
-      throw new StartError(`${path} holds no backup, or was adopted already.`);
+    if (!isCopy(manifest)) throw new StartError(`${path} holds no backup, or was adopted already.`);
     const earlier = (await readEpoch(folder.file('identity.sqlite')))?.unerasedSince;
     const since = earlier ?? Date.parse(manifest.begunAt) - clocksMs;
     for (const { service } of serviceBackups) {

@@ -8,10 +8,11 @@ import { secretsOf } from '@kith/service';
 import { anonymise, MadeUp, snapshotFiles } from '@kith/store/backup';
 import { blobsAt } from '@kith/store/blobs';
 import { isMoved } from '@kith/store/sqlite';
-import { type BackupManifest, readManifest, writeManifest } from '../../forms/backup-manifest.ts';
+import { type BackupManifest, isCopy, readManifest, writeManifest } from '../../forms/backup-manifest.ts';
 import { dataFolder } from '../../forms/data-folder.ts';
 import { filesAt, filesIn } from '../../forms/files-of.ts';
 import { withKnownSecret } from '../../forms/installation-secret.ts';
+import { keptInFolder } from '../../forms/kept-in-folder.ts';
 import { serviceBackups } from '../../services.ts';
 import { type Given, type Result, type Surroundings, UsageError } from '../command.ts';
 import { copyFiles } from '../copy-files.ts';
@@ -38,11 +39,14 @@ type Progress = (line: string) => void;
 export async function runBackup(given: Given, { env, progress }: Surroundings): Promise<Result> {
   const folder = resolvePath(given.words[0] ?? '', env);
   if (existsSync(folder)) throw new StartError(`${folder} exists already; choose a new folder.`);
-  const config = configOf(env);
+  const read = configOf(env);
+  const copied = read.MONGODB_URL ? undefined : readManifest(dataFolder(read.KITH_DATA));
+  const copy = isCopy(copied) ? copied : undefined;
+  const config = copy ? keptInFolder(read) : read;
   const isAnonymised = given.options.anonymise === true;
   // An anonymous backup holds nobody's data.
   const passphrase = isAnonymised ? undefined : givenPassphrase(given, env);
-  const how = { config, isAnonymised, progress };
+  const how = { config, copy, isAnonymised, progress };
   removeLeft(dirname(folder), (name) => name.endsWith('.partial'), progress);
   const made = await whole(folder, (partial) =>
     inHeldFolder(partial, () =>
@@ -55,6 +59,8 @@ export async function runBackup(given: Given, { env, progress }: Surroundings): 
 
 interface How {
   config: Config;
+  /** The backup that is backed up, if it was not adopted. */
+  copy: BackupManifest | undefined;
   isAnonymised: boolean;
   progress: Progress;
   /** Whether the folder will be sealed. If so, the folder holds the secret that seals its keys, but not the users' files. */
@@ -81,9 +87,10 @@ async function writeSealedFolder(folder: string, passphrase: string, how: How) {
 /** Writes a backup to an existing, empty folder. */
 async function write(
   folder: string,
-  { config, isAnonymised, progress, isSealed = false }: How,
+  { config, copy, isAnonymised, progress, isSealed = false }: How,
 ): Promise<{ counts: Count[]; password?: string }> {
-  const begunAt = new Date().toISOString();
+  // A copy still has users whom the platform has erased since the copy was made.
+  const begunAt = copy?.begunAt ?? new Date().toISOString();
   const fileOf = (name: string) => join(folder, `${name}.sqlite`);
   const settings = config.MONGODB_URL
     ? await backUpDatabases(config, fileOf, progress)

@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs';
 import { createLogger, readConfig, StartError } from '@kith/base';
-import { readManifest } from '../../forms/backup-manifest.ts';
+import { isCopy, readManifest } from '../../forms/backup-manifest.ts';
 import { platformConfig } from '../../forms/config.ts';
 import { openDataFolder } from '../../forms/data-folder.ts';
 import { filesAt, filesIn } from '../../forms/files-of.ts';
@@ -30,8 +30,7 @@ export async function runMove(given: Given, { env, progress }: Surroundings): Pr
   const log = createLogger({ name: 'kith', level: config.LOG_LEVEL, destination });
   const folder = openDataFolder(path);
   try {
-    const backup = readManifest(folder);
-    if (backup && !backup.adoptedAt)
+    if (isCopy(readManifest(folder)))
       throw new StartError(
         `${path} is a copy of a platform; kith adopt makes it an installation of its own first.`,
       );

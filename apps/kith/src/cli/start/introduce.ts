@@ -1,6 +1,6 @@
 import { ensureDemo } from '../../demo/demo.ts';
 import { copyNotice, goodbye, type InternalAddress, productionNotice, welcome } from '../../demo/welcome.ts';
-import type { BackupManifest } from '../../forms/backup-manifest.ts';
+import { type BackupManifest, isCopy } from '../../forms/backup-manifest.ts';
 import type { PlatformConfig } from '../../forms/config.ts';
 import type { OpenDataFolder } from '../../forms/data-folder.ts';
 import type { Announcement } from '../../forms/running.ts';
@@ -29,7 +29,7 @@ export async function introduce(up: Up): Promise<Result> {
 async function textFor({ config, folder, record, operatorToken, internal, backup }: Up): Promise<string> {
   const { url, adminUrl, form } = record;
   // A backup holds somebody's data, so no demo is made in it.
-  if (backup && !backup.adoptedAt) return `${copyNotice(url, folder, backup.begunAt)}\n`;
+  if (isCopy(backup)) return `${copyNotice(url, folder, backup.begunAt)}\n`;
   if (config.NODE_ENV === 'production') return `${productionNotice(url, folder, internal)}\n`;
   const start = await ensureDemo(folder, { url, adminUrl, operatorToken, stateName: `demo-${form}.json` });
   return `${welcome(start, folder, internal)}\n${goodbye(folder)}\n`;
