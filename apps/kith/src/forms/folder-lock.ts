@@ -41,7 +41,11 @@ const patienceMs = 250;
  * Locks a folder for this process by an open write transaction. Whenever and however the process ends, the operating system removes
  * the lock. Throws `StartError` if another process has locked the folder. `holder` names this other process.
  */
-export function lockFolder(path: string, holder: () => string): DatabaseSync {
+export function lockFolder(
+  path: string,
+  holder: () => string,
+  { what = 'data folder', advice = 'set KITH_DATA to another folder' } = {},
+): DatabaseSync {
   let lock: DatabaseSync | undefined;
   try {
     lock = new DatabaseSync(join(path, lockFile), { timeout: patienceMs });
@@ -51,8 +55,8 @@ export function lockFolder(path: string, holder: () => string): DatabaseSync {
     lock?.close();
     throw new StartError(
       isBusy(error)
-        ? `${holder()} uses the data folder ${path}; stop it, or set KITH_DATA to another folder.`
-        : `The data folder ${path} cannot be written to: ${(error as Error).message}.`,
+        ? `${holder()} uses the ${what} ${path}; stop it, or ${advice}.`
+        : `The ${what} ${path} cannot be written to: ${(error as Error).message}.`,
       { cause: error },
     );
   }

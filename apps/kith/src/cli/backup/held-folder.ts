@@ -1,29 +1,62 @@
 import { existsSync, lstatSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { constants } from 'node:os';
 import { join } from 'node:path';
+import type { DatabaseSync } from 'node:sqlite';
 import { isLocked, lockFile, lockFolder } from '../../forms/folder-lock.ts';
 
 /** Marks a folder that is worth nothing once the process that works in it has died. */
 const marker = 'unfinished';
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
+interface Held {
+  /** Whether the folder stays once the work is done. It never stays if the work fails. */
+  isKept?: boolean;
+  /** Whether the folder has no unsealed data. Then the work is also done where folders cannot be locked, as on some networks. */
+  isSealed?: boolean;
+}
+
 /**
  * Does some work in a folder that nobody may find later: until it is sealed or whole, its data is only half protected. If a signal
  * ends this process, the folder is removed first. If the process is killed, `removeLeft` can tell that nobody works in the folder.
  */
-export async function inHeldFolder<T>(path: string, work: () => Promise<T>): Promise<T> {
-  // The operating system unlocks the folder when the process dies. A process id would say less: containers that share a folder
-  // do not see each other's processes.
-  const lock = lockFolder(path, () => 'Another backup');
-  writeFileSync(join(path, marker), '', { mode: 0o600 });
+export async function inHeldFolder<T>(
+  path: string,
+  work: () => Promise<T>,
+  { isKept = false, isSealed = false }: Held = {},
+): Promise<T> {
+  const lock = lockHeld(path, isSealed);
+  // Without a lock, a marked folder would look as if its process was dead.
+  if (lock) writeFileSync(join(path, marker), '', { mode: 0o600 });
   const forget = removeAtSignal(path);
+  let isDone = false;
   try {
-    return await work();
+    const made = await work();
+    isDone = true;
+    return made;
   } finally {
-    forget();
-    rmSync(join(path, marker), { force: true });
-    lock.close();
-    rmSync(join(path, lockFile), { force: true });
+    try {
+      if (isDone && isKept) rmSync(join(path, marker), { force: true });
+      else removeFolder(path);
+    } finally {
+      forget();
+      lock?.close();
+      rmSync(join(path, lockFile), { force: true });
+    }
+  }
+}
+
+/**
+ * The operating system unlocks the folder when the process dies. A process id would say less: containers that share a folder do not
+ * see each other's processes.
+ */
+function lockHeld(path: string, isSealed: boolean): DatabaseSync | undefined {
+  const words = { what: 'folder', advice: 'back up to another folder' };
+  try {
+    return lockFolder(path, () => 'Another backup', words);
+  } catch (error) {
+    // A file system without locks answers as if another process had the lock.
+    if (isSealed) return undefined;
+    throw error;
   }
 }
 
@@ -60,7 +93,8 @@ function isLeft(path: string): boolean {
 /** Removes the marker last. So if this is interrupted, the rest of the folder can still be removed later. */
 function removeFolder(path: string): void {
   const options = { recursive: true, force: true, maxRetries: 3 } as const;
-  for (const name of readdirSync(path)) if (name !== marker) rmSync(join(path, name), options);
+  const names = readdirSync(path).filter((name) => name !== marker && name !== lockFile);
+  for (const name of [...names, lockFile]) rmSync(join(path, name), options);
   rmSync(path, options);
 }
 

@@ -49,8 +49,10 @@ export async function runBackup(given: Given, { env, progress }: Surroundings): 
   const how = { config, copy, isAnonymised, progress };
   removeLeft(dirname(folder), (name) => name.endsWith('.partial'), progress);
   const made = await whole(folder, (partial) =>
-    inHeldFolder(partial, () =>
-      passphrase === undefined ? write(partial, how) : writeSealedFolder(partial, passphrase, how),
+    inHeldFolder(
+      partial,
+      () => (passphrase === undefined ? write(partial, how) : writeSealedFolder(partial, passphrase, how)),
+      { isKept: true, isSealed: passphrase !== undefined },
     ),
   );
   progress(`the backup is in ${folder}`);
@@ -73,15 +75,11 @@ interface How {
  */
 async function writeSealedFolder(folder: string, passphrase: string, how: How) {
   const work = await makeWork(how.config.KITH_BACKUP_WORK, how.progress);
-  try {
-    return await inHeldFolder(work, async () => {
-      const made = await write(work, { ...how, isSealed: true });
-      await writeSealed({ work, files: filesOf(how.config), to: folder, passphrase });
-      return made;
-    });
-  } finally {
-    await rm(work, { recursive: true, force: true });
-  }
+  return inHeldFolder(work, async () => {
+    const made = await write(work, { ...how, isSealed: true });
+    await writeSealed({ work, files: filesOf(how.config), to: folder, passphrase });
+    return made;
+  });
 }
 
 /** Writes a backup to an existing, empty folder. */
