@@ -163,6 +163,23 @@ describe('kith restore', () => {
     60_000,
   );
 
+  it('erases again whom a restore by an earlier version has brought back before the backup', async () => {
+    const env = { KITH_DATA: pathOf('untold'), KITH_SECRET: movedSecret };
+    expect((await runKith(['restore', pathOf('backup')], env)).code).toBe(0);
+    const backup = pathOf('untold-backup');
+    expect((await runKith(['backup', backup], env)).code).toBe(0);
+    await postdate(backup);
+    {
+      // All that an earlier version has noted.
+      using db = new DatabaseSync(join(backup, 'identity.sqlite'));
+      const told = JSON.stringify({ number: 1, restoredAt: Date.now() });
+      db.prepare("UPDATE facts SET value = ? WHERE name = 'epoch'").run(told);
+    }
+    const again = { ...env, KITH_DATA: pathOf('untold-restored') };
+    expect((await runKith(['restore', backup, '--erased', list()], again)).code).toBe(0);
+    expect(namesInFolder(again.KITH_DATA)).toEqual(['Other']);
+  });
+
   it('under another prefix applies the events that were not received before the backup', async () => {
     const backup = await copyOfBackup('unread');
     await addUnreadDeletion(backup, other);

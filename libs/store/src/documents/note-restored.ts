@@ -36,10 +36,12 @@ async function raiseEpoch(outbox: Outbox, { whole, unerasedSince }: Restored): P
   const before = await outbox.fact('epoch');
   const number = (before?.number ?? 0) + 1;
   const since = whole ? unerasedSince : before?.unerasedSince;
+  const isTold = whole || !before?.number || before.isTold;
   await outbox.noteFact('epoch', {
     ...{ number, restoredAt: Date.now() },
     ...(!whole && { isNew: true }),
     ...(since !== undefined && { unerasedSince: since }),
+    ...(isTold && { isTold }),
   });
   return number;
 }

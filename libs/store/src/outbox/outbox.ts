@@ -89,6 +89,8 @@ export interface Epoch {
    * The data was restored from a backup without a list of erasures. So users who were erased after this time, in Unix ms, may be back.
    */
   unerasedSince?: number;
+  /** Whether `unerasedSince` tells of all restores. An earlier version of Kith has not noted restores without a list of erasures. */
+  isTold?: boolean;
 }
 
 /** The log of events that an outbox's marks refer to. */

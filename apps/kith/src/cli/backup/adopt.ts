@@ -23,7 +23,10 @@ export async function adopt(path: string, { hasList = false } = {}): Promise<num
       throw new StartError(`The backup in ${path} is sealed; start it before it is adopted.`);
     const manifest = readManifest(folder);
     if (!isCopy(manifest)) throw new StartError(`${path} holds no backup, or was adopted already.`);
-    const earlier = (await readEpoch(folder.file('identity.sqlite')))?.unerasedSince;
+    const epoch = await readEpoch(folder.file('identity.sqlite'));
+    // An earlier version may have restored any erased users, and not noted it.
+    const isUntold = epoch !== undefined && epoch.number > 0 && !epoch.isTold;
+    const earlier = epoch?.unerasedSince ?? (isUntold ? 0 : undefined);
     const since = earlier ?? Date.parse(manifest.begunAt) - clocksMs;
     for (const { service } of serviceBackups) {
       const file = folder.file(`${service}.sqlite`);
