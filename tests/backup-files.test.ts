@@ -109,6 +109,21 @@ describe('a backup of a platform whose files lie elsewhere', () => {
     ]);
   });
 
+  it('is made if all bytes are lost but those of other files, and warns', async () => {
+    const place = pathOf('lost');
+    const blobs = await openBlobs({ kind: 'folder', folder: place });
+    const bytes = async function* () {
+      yield Buffer.from('bytes without a record');
+    };
+    await blobs.put('project/user/file/original.bytes', bytes());
+    await blobs.close();
+    const made = await backUp('of-lost', { STORAGE_URL: pathToFileURL(place).href });
+    expect([made.code, made.stderr]).toEqual([
+      0,
+      expect.stringContaining('warning: of 2 files, the bytes of 2 are not in'),
+    ]);
+  });
+
   it.runIf(availableEngines().includes('containers'))(
     'is not made without the files of databases',
     async () => {

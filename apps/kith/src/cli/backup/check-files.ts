@@ -8,8 +8,8 @@ const most = 100;
 
 /**
  * Looks for the bytes of files that the copied databases name. If there are many files, looks for some that are spread over all of
- * them. Throws `StartError` if nothing is found, because then the platform keeps its files in another place. A file may have been
- * deleted since the databases were copied. So if only some are missing, this only warns.
+ * them. Throws `StartError` if nothing is found and the place is empty, because then the platform keeps its files in another place.
+ * Otherwise this only warns if bytes are missing: they may have been deleted since the databases were copied, or be lost.
  */
 export async function checkFiles(
   fileOf: (service: string) => string,
@@ -22,13 +22,13 @@ export async function checkFiles(
     let missing = 0;
     for (const prefix of prefixes) if (!(await hasAny(blobs, prefix))) missing += 1;
     if (missing === 0) return;
-    if (missing === prefixes.length) {
+    if (missing === prefixes.length && !(await hasAny(blobs))) {
       throw new StartError(
         `The platform has files, but their bytes are not in ${nameOf(place)}; set STORAGE_URL as the platform sets it.`,
       );
     }
     progress(
-      `warning: of ${prefixes.length} files, the bytes of ${missing} are not in ${nameOf(place)}; unless they were deleted meanwhile, check STORAGE_URL`,
+      `warning: of ${prefixes.length} files, the bytes of ${missing} are not in ${nameOf(place)}; unless they were deleted meanwhile or are lost, check STORAGE_URL`,
     );
   } finally {
     await blobs.close();
@@ -50,7 +50,7 @@ function someFiles({ bytes }: (typeof serviceBackups)[number], file: string): st
   return rows.map(({ id, doc }) => bytes.below({ id: String(id), doc: JSON.parse(String(doc)) }));
 }
 
-async function hasAny(blobs: Blobs, prefix: string): Promise<boolean> {
+async function hasAny(blobs: Blobs, prefix?: string): Promise<boolean> {
   for await (const _ of blobs.list(prefix)) return true;
   return false;
 }
