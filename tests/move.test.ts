@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { caller, openDataFolder, startDistributed, storingNames } from '@kith/platform';
 import { fingerprint, moveData, Source, Target } from '@kith/platform/testing';
+import { openBlobs } from '@kith/store/blobs';
 import {
   availableEngines,
   compileCache,
@@ -144,6 +145,10 @@ describe.runIf(availableEngines().includes('containers'))('kith move', () => {
     const data = join(folder, 'changed');
     const own = partOf('c');
     const user = await makeSmall(data, { name: 'Before' });
+    const database = `${own}_storage`;
+    const bucket = await openBlobs({ kind: 'gridfs', url: engines.mongodbUrl, database });
+    await using closing = new AsyncDisposableStack();
+    closing.defer(() => bucket.close());
     expect(await diesAfter(data, own, 'connections.pairs')).toContain('identity.users: 1 rows');
     {
       await using platform = await startInFolder(data);
@@ -152,7 +157,13 @@ describe.runIf(availableEngines().includes('containers'))('kith move', () => {
         body: { name: 'After' },
       });
     }
+    // As if the first try had copied a file that was removed since.
+    const bytes = async function* () {
+      yield Buffer.from('bytes of a removed file');
+    };
+    await bucket.put(`${user.projectId}/${user.id}/removed/original.bytes`, bytes());
     const again = await runKith(['move', '--from', data], envOf(own));
+    for await (const { key } of bucket.list()) expect(key).not.toContain('/removed/');
     expect([again.code, again.stderr]).toEqual(done);
     expect(again.stderr).toMatch(/^waiting for pending work …\n(.+\n)*identity\.users: 1 rows\n/);
     await using client = new MongoClient(engines.mongodbUrl);

@@ -12,6 +12,7 @@ import { resolvePath } from '../data-folder.ts';
 import { moveConfig } from './config.ts';
 import { moveData } from './move.ts';
 import { untilQuiet } from './quiet.ts';
+import { removeOthers } from './remove-others.ts';
 import { checkFolder, Source } from './source.ts';
 import { isBegun, isHandedOver, readState } from './state.ts';
 import { Target } from './target.ts';
@@ -42,7 +43,12 @@ export async function runMove(given: Given, { env, progress }: Surroundings): Pr
       await untilQuiet(folder, { config, log, without });
     }
     const parts = { folder, source: new Source(folder), target, prefix };
-    const toBucket = () => copyFiles(filesIn(path), filesAt({ url, prefix }, undefined), progress);
+    const toBucket = async () => {
+      const [own, bucket] = [filesIn(path), filesAt({ url, prefix }, undefined)];
+      // An earlier try has copied files that were erased since. The databases have been claimed, so all files there are of this move.
+      await removeOthers(own, bucket);
+      await copyFiles(own, bucket, progress);
+    };
     // If the files are in S3, they stay there.
     const counts = await moveData({ ...parts, ...(!STORAGE_URL && { copyFiles: toBucket }) }, progress);
     return { value: { counts }, text: tableOfCounts(counts) };
