@@ -101,6 +101,37 @@ describe('requests that go on to a service of files', () => {
     expect(statusesIn(await raw(port, first, get(randomUUID(), 'Connection: close')))).toEqual([200, 200]);
   });
 
+  it('storage is asked for a pipelined download when the answer before it has ended', async () => {
+    const [first, second] = [randomUUID(), randomUUID()];
+    const half = 'x'.repeat(512 * 1024);
+    const begun = Promise.withResolvers<ServerResponse>();
+    answer = (request, response) => {
+      response.writeHead(200, { [statusHeader]: '200', 'Content-Length': 2 * half.length });
+      response.write(half);
+      if (request.url === pathOf(first)) begun.resolve(response);
+      else response.end(half);
+    };
+    const waits = Promise.withResolvers<void>();
+    const onRequest = (message: unknown) => {
+      const { request, response } = message as { request: IncomingMessage; response: ServerResponse };
+      if (request.url !== pathOf(second)) return;
+      response.on('newListener', (name) => name === 'socket' && waits.resolve());
+    };
+    subscribe('http.server.request.start', onRequest);
+    const socket = connect(port, '127.0.0.1');
+    const answers = text(socket);
+    socket.write(get(first) + get(second, 'Connection: close'));
+    // It waits for its turn on the connection.
+    await waits.promise;
+    unsubscribe('http.server.request.start', onRequest);
+    const held = await begun.promise;
+    expect(seen.map(({ url }) => url)).toEqual([pathOf(first)]);
+    held.end(half);
+    expect(statusesIn(await answers)).toEqual([200, 200]);
+    expect(seen.map(({ url }) => url)).toEqual([pathOf(first), pathOf(second)]);
+    expect((await answers).endsWith(half + half)).toBe(true);
+  });
+
   it('an error has the form that the client wants', async () => {
     answer = refusing('storage/not-found');
     const lines = ['Accept: application/problem+json', 'Connection: close'];

@@ -3,7 +3,7 @@ import { ApiError, type Logger } from '@kith/base';
 import { type Bus, type Message, statusHeader } from '@kith/bus';
 import type { OperationSpec } from '@kith/contracts';
 import type { Caller } from '@kith/service';
-import { answerReply, headOf, writeHead } from '../http/answer.ts';
+import { answerReply, cutOff, headOf, writeHead } from '../http/answer.ts';
 import { type HttpRequest, type HttpResponse, logFieldsOf } from '../http/exchange.ts';
 import { firstPage, pagesFrom, type SectionPage, type SectionRequest } from './section-pages.ts';
 
@@ -79,11 +79,12 @@ export class Exports {
     const slowest = retryMs.reduce((sum, ms) => sum + ms + timeoutMs, timeoutMs);
     // A service's page never takes longer than `slowest`. So if nothing was read or written for longer than that, the client is
     // the cause, not a service.
-    response.setTimeout(Math.max(this.#times.unread, slowest), () => response.destroy());
+    response.setTimeout(Math.max(this.#times.unread, slowest), () => cutOff(response));
     try {
       await pipeline(documentOf(reply.body, sections), response);
     } catch (error) {
-      // The connection is closed by now. The document has no end, so nobody takes it for a whole document.
+      // The document has no end, so nobody takes it for a whole document.
+      cutOff(response);
       if (!signal.aborted) log.error({ err: error, ...logFieldsOf(response) }, 'export broken off');
     }
   }

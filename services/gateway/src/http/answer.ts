@@ -91,6 +91,15 @@ export function writeHead(response: HttpResponse, { status, headers }: Head): bo
 }
 
 /**
+ * Ends an answer that has begun and cannot be finished. This closes the request's connection. While an answer waits in line, it
+ * has no connection of its own: with `destroy()` alone, the client would later get the beginning of the answer, and then wait.
+ */
+export function cutOff(response: HttpResponse): void {
+  response.destroy();
+  response.req.socket.destroy();
+}
+
+/**
  * Turns headers into one list in which each name is followed by its value. Node writes such a list as it is. If headers are set
  * one by one, Node keeps and checks each of them twice. An answer has about 25 headers.
  */

@@ -1,6 +1,6 @@
 import { ApiError, type Logger } from '@kith/base';
 import { type ErrorCode, errorBody, statusOf } from '@kith/contracts';
-import { writeAnswer } from './answer.ts';
+import { cutOff, writeAnswer } from './answer.ts';
 import { errorAnswer } from './error-answer.ts';
 import { type HttpRequest, type HttpResponse, logFieldsOf } from './exchange.ts';
 
@@ -22,7 +22,7 @@ export function answerError(request: HttpRequest, response: HttpResponse, error:
   }
   if (response.headersSent) {
     // Part of an answer is already sent. Closing the connection cuts the answer off, so nobody takes it for a whole answer.
-    response.destroy();
+    cutOff(response);
     return;
   }
   response.locals.code = code;

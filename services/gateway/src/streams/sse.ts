@@ -1,4 +1,4 @@
-import { writeHead } from '../http/answer.ts';
+import { cutOff, writeHead } from '../http/answer.ts';
 import type { HttpResponse } from '../http/exchange.ts';
 
 /** How long a client waits before it connects again, in ms. */
@@ -52,7 +52,7 @@ export class EventWriter {
 
   /** Ends the connection, and drops what the client has not read yet. */
   destroy(): void {
-    this.#response.destroy();
+    cutOff(this.#response);
   }
 
   #write(text: string): void {

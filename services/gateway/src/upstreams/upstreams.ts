@@ -12,7 +12,7 @@ import {
   validatePart,
 } from '@kith/service';
 import { createProxyMiddleware } from 'http-proxy-middleware';
-import { answerReply, headOf, leavesBodyUnread, writeHead } from '../http/answer.ts';
+import { answerReply, cutOff, headOf, leavesBodyUnread, writeHead } from '../http/answer.ts';
 import { expectsContinue } from '../http/body.ts';
 import type { HttpRequest, HttpResponse } from '../http/exchange.ts';
 import { ByteAgent, freeWritten, longBytes, passBytes } from './byte-agent.ts';
@@ -111,6 +111,7 @@ export class Upstreams {
     if (url === undefined || secrets === undefined) throw new ApiError('gateway/unavailable');
     const path = canonicalPath(operation, streamed.context);
     if (upload && expectsContinue(request)) response.writeContinue();
+    if (!upload && !(await hasItsTurn(response))) return;
     const { headers, url: address } = request;
     const restore = () => Object.assign(request, { headers, url: address });
     // The proxy parses the address, and some addresses of clients are no URLs.
@@ -255,15 +256,37 @@ export class Upstreams {
     if (leavesBodyUnread(request)) head.headers.Connection = 'close';
     if (!writeHead(response, head)) return void reply.destroy();
     // If no bytes have moved for this time, the client has stopped reading.
-    response.setTimeout(this.#times.unread, () => response.destroy());
+    response.setTimeout(this.#times.unread, () => cutOff(response));
     const length = Number(headers['Content-Length'] ?? 0);
     const isLong = length >= longBytes && hasBytes(request, reply);
     const passed = isLong ? passBytes(reply, response, length) : pipeline(reply, response);
     await passed.catch(() => {
       // One side has gone. Closing the connection cuts the answer off, so nobody takes it for a whole answer.
-      response.destroy();
+      cutOff(response);
     });
   }
+}
+
+/**
+ * Waits until the earlier answers on the connection have ended. Until then, nobody reads this answer, and nothing limits for how
+ * long: its bytes would hold buffers and a connection to storage. Returns `false` if the client has gone.
+ */
+async function hasItsTurn(response: HttpResponse): Promise<boolean> {
+  const { socket } = response.req;
+  const isGone = () => response.destroyed || socket.destroyed;
+  if (response.socket || isGone()) return !isGone();
+  // Every request that waits on this connection listens to it.
+  socket.setMaxListeners(0);
+  return new Promise((resolve) => {
+    const settle = () => {
+      response.off('socket', settle).off('close', settle);
+      socket.off('close', settle);
+      resolve(!isGone());
+    };
+    // When a connection closes, Node tells only the answer that has it, and none that wait.
+    response.once('socket', settle).once('close', settle);
+    socket.once('close', settle);
+  });
 }
 
 /**
