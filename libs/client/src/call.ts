@@ -26,16 +26,21 @@ export interface CallSettings {
   tokens: Tokens;
 }
 
+/** What an error says if a user has to be signed in, and is not. */
+export const notSignedIn = { status: 401, code: 'auth/unauthorized' } as const;
+
 /**
  * Returns a function that sends a request with a token. If the token is refused, the function sends the request once more with
  * another token. Each further attempt is made as the same user. If somebody else is signed in by then, or nobody, the attempt
- * rejects with the error of the first attempt: only that error says whether the request may have been carried out.
+ * rejects with the error of the first attempt: only that error says whether the request may have been carried out. `endOf` can
+ * give another error in its place.
  */
 export function authorized<T>(
   { tokens }: CallSettings,
   auth: Operation['auth'],
   signal: AbortSignal | undefined,
   send: (token: string | undefined) => Promise<T>,
+  endOf: (first: unknown) => unknown = giveUp,
 ): () => Promise<T> {
   if (auth === 'none') return () => send(undefined);
   /** The token with which the request was sent first, and the error of that attempt. */
@@ -48,9 +53,9 @@ export function authorized<T>(
       if (auth === 'optional' && isEnd) return undefined;
       throw error;
     });
-    if (first?.token !== undefined && isOtherUser(first.token, token)) throw giveUp(first.error);
+    if (first?.token !== undefined && isOtherUser(first.token, token)) throw endOf(first.error);
     if (token === undefined && auth !== 'optional') {
-      throw new KithError('Nobody is signed in.', { status: 401, code: 'auth/unauthorized' });
+      throw new KithError('Nobody is signed in.', notSignedIn);
     }
     first ??= { token };
     if (token === undefined) return send(undefined);

@@ -1,5 +1,6 @@
 import { buildRequest } from './build-request.ts';
-import { authorized, type CallSettings, call } from './call.ts';
+import { authorized, type CallSettings, call, notSignedIn } from './call.ts';
+import { KithError } from './errors.ts';
 import { openStream } from './exchange.ts';
 import { type MethodGroups, managed, operations } from './generated/application.ts';
 import type { SessionAnswer, SignedUp } from './generated/types.ts';
@@ -98,19 +99,29 @@ export function createClient(options: ClientOptions): KithClient {
     },
     notifications: {
       ...methods.notifications,
-      stream: (streamOptions) =>
-        streamNotifications((lastEventId, signal) => {
-          const { fetch, timeoutMs } = settings;
-          const request = buildRequest(settings, managed.stream, {});
-          const headers = {
+      stream(streamOptions) {
+        const { fetch, timeoutMs } = settings;
+        const signal = streamOptions?.signal;
+        let headers: Record<string, string> = {};
+        const attempt = authorized(
+          settings,
+          managed.stream.auth,
+          signal,
+          (token) => {
+            const request = buildRequest(settings, managed.stream, {});
+            return openStream({ ...request, headers }, { fetch, token, timeoutMs, signal });
+          },
+          // The error of an earlier connection may be one after which the stream reconnects. It has to end.
+          () => new KithError('The user of this stream is no longer signed in.', notSignedIn),
+        );
+        return streamNotifications((lastEventId) => {
+          headers = {
             accept: 'text/event-stream',
             ...(lastEventId && { 'last-event-id': lastEventId }),
           };
-          const attempt = authorized(settings, managed.stream.auth, signal, (token) =>
-            openStream({ ...request, headers }, { fetch, token, timeoutMs, signal }),
-          );
           return attempt();
-        }, streamOptions),
+        }, streamOptions);
+      },
     },
     storage: {
       ...methods.storage,

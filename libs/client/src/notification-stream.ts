@@ -36,7 +36,7 @@ export interface StreamOptions {
 type Bytes = ReadableStreamDefaultReader<Uint8Array>;
 
 /** Opens the stream after a given event. Rejects as a call does. */
-export type OpenNotifications = (lastEventId: string, signal: AbortSignal | undefined) => Promise<Bytes>;
+export type OpenNotifications = (lastEventId: string) => Promise<Bytes>;
 
 const firstRetryMs = 1_000;
 const longestRetryMs = 30_000;
@@ -46,7 +46,8 @@ const defaultSilenceMs = 32_000;
 /**
  * Yields notifications as they come. If a connection breaks, opens a new connection, and neither misses nor repeats a
  * notification. The stream ends when the loop over it is left, or when the signal is aborted. If the platform refuses the
- * stream for good, the loop rejects with the `KithError`. This happens, for example, when the session has ended.
+ * stream for good, the loop rejects with the `KithError`. This happens, for example, when the session has ended, or when
+ * somebody else is signed in when the stream reconnects.
  */
 export async function* streamNotifications(
   open: OpenNotifications,
@@ -60,7 +61,7 @@ export async function* streamNotifications(
     let failure: unknown;
     try {
       onStatus?.({ state: 'connecting' });
-      reader = await open(parser.lastEventId, signal);
+      reader = await open(parser.lastEventId);
       // If only a part of an event arrived before the connection broke, the platform sends the whole event again.
       parser = parserAfter(parser);
       for (let isOpen = false; ; ) {

@@ -2,6 +2,7 @@ import { type TestPlatform, waitFor } from '@kith/testing';
 import { describe, it } from 'vitest';
 import {
   createClient,
+  type KithClient,
   KithError,
   KithNetworkError,
   type NotificationEvent,
@@ -17,15 +18,25 @@ class Listening {
   readonly ended: Promise<unknown>;
   readonly #controller = new AbortController();
 
-  constructor(world: ClientWorld, person: Person, options: { silenceMs?: number; retries?: number } = {}) {
+  hasEnded = false;
+
+  constructor(
+    world: ClientWorld,
+    person: Person,
+    { kith, ...options }: { silenceMs?: number; kith?: KithClient } = {},
+  ) {
     const { url, projectId } = world;
-    const kith = createClient({ url, projectId, session: person.session, retries: 0 });
+    kith ??= createClient({ url, projectId, session: person.session, retries: 0 });
     const events = kith.notifications.stream({
       ...options,
       signal: this.#controller.signal,
       onStatus: (status) => this.statuses.push(status),
     });
-    this.ended = this.#listen(events).catch((error: unknown) => error);
+    this.ended = this.#listen(events)
+      .catch((error: unknown) => error)
+      .finally(() => {
+        this.hasEnded = true;
+      });
   }
 
   get opened(): number {
@@ -108,6 +119,36 @@ export function testStreams(platform: () => TestPlatform): void {
         [401, 404, 200].map((status) => ({ status, code: 'client/unexpected-answer' })),
       );
       await listening.leave();
+    });
+
+    it.for([
+      ['somebody else is signed in', 'after a connection', true, []],
+      ['somebody else is signed in', 'after an attempt that failed', true, [503]],
+      ['nobody is signed in', 'after a connection', false, []],
+    ] as const)('end when %s, %s', async ([, , isOther, failures], { expect }) => {
+      await using world = await reach(platform());
+      const [ada, grace] = [await world.control.person(), await world.control.person()];
+      const { url, projectId } = world;
+      const kith = createClient({ url, projectId, session: ada.session, retries: 0 });
+      const listening = new Listening(world, ada, { kith });
+      await waitFor(() => listening.opened === 1, { what: 'the stream' });
+      await world.control.request(grace, ada);
+      await waitFor(() => listening.told.length === 1, { what: 'the notification' });
+      for (const status of failures) {
+        await world.control.fault({ match: 'stream', times: 1_000, how: { status, body: '' } });
+        await world.control.cut();
+        const isRefused = () => listening.statuses.some(({ error }) => error instanceof KithError);
+        await waitFor(isRefused, { what: 'the failed attempt' });
+      }
+      await kith.setSession(isOther ? grace.session : null);
+      await world.control.seen();
+      await world.control.cut();
+      // If the stream goes on, it opens again instead.
+      await waitFor(() => listening.opened > 1 || listening.hasEnded, { what: 'the end of the stream' });
+      await listening.leave();
+      expect(await listening.ended).toMatchObject({ status: 401, code: 'auth/unauthorized' });
+      const tokens = (await world.control.seen()).map(({ token }) => token);
+      expect(tokens).not.toContain(grace.session.accessToken);
     });
 
     it('are not opened by nobody', async ({ expect }) => {
