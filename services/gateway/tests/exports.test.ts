@@ -1,13 +1,16 @@
 import { randomUUID } from 'node:crypto';
-import { exportPageItems, exportUser } from '@kith/contracts';
+import type { Message } from '@kith/bus';
+import { exportPageItems, exportUser, getUser } from '@kith/contracts';
+import { successReply } from '@kith/service';
 import { availableEngines, waitFor } from '@kith/testing';
 import { describe, expect, it } from 'vitest';
-import { expectError, projectId, userId } from './harness.ts';
+import { expectError, projectId, raw, serveEcho, userId } from './harness.ts';
 import {
   contentDisposition,
   ExportWorld,
   head,
   largePage,
+  path,
   type SectionName,
   sessionItem,
 } from './support/export-world.ts';
@@ -123,6 +126,20 @@ describe.each(availableEngines())('exports (%s)', (engine) => {
     expect([download.status, download.isWhole]).toEqual([200, false]);
     expect(download.text).toMatch(/^\{"exportedAt".*"notifications":\[$/s);
     expect(() => JSON.parse(download.text)).toThrow();
+  });
+
+  it('closes the connection when it breaks off while an earlier answer is awaited', async () => {
+    // The earlier request must not be answered by its time-out.
+    const env = { REQUEST_TIMEOUT_MS: '60000' };
+    await using world = await ExportWorld.start(engine, { env, exportTimes: { retry: [1, 1] } });
+    const earlier = Promise.withResolvers<Message>();
+    await serveEcho(world.test.bus, getUser, () => earlier.promise);
+    await world.give('sessions', ({ after }) => (after === null ? { items: [], next: 'more' } : 'failure'));
+    const token = await world.issuer.token();
+    const lines = `HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\n\r\n`;
+    const user = `GET /v7/${projectId}/users/${userId} ${lines}`;
+    expect(await raw(world.test.gateway.port, `${user}GET ${path} ${lines}`)).toBe('');
+    earlier.resolve(successReply(200, {}, {}));
   });
 
   it('breaks off when the token would be refused now', async () => {
