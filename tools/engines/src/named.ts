@@ -46,10 +46,17 @@ export async function startNamedEngines(options: NamedEnginesOptions): Promise<E
   }
 }
 
+/** Throws if a container of these names is in use, or is not one of Kith's. Others are removed, with their data. */
 async function refuseIfUsed(name: string, containers: readonly string[]): Promise<void> {
   for (const container of containers) {
+    if ((await docker(['container', 'inspect', container])).code !== 0) continue;
     const label = await labelOf(['inspect', '-f', `{{index .Config.Labels "${ownerLabel}"}}`, container]);
-    if (label && isAlive(label) && (await isRunning(container))) {
+    if (!label) {
+      throw new EnginesError(
+        `The container ${container} is not one of Kith's; rename it, or set KITH_PREFIX to another name`,
+      );
+    }
+    if (isAlive(label) && (await isRunning(container))) {
       throw new EnginesError(`The engines named ${name} are in use by process ${label}`);
     }
   }

@@ -29,9 +29,10 @@ export const accessOptions = {
 
 /** A running platform, and a token for its operators' endpoints. */
 export interface PlatformAccess {
-  origin: string;
+  /** The address of the gateway, without a slash at its end. Behind a proxy it may have a path. */
+  url: string;
   token: string;
-  /** The installation on the data folder, if it is the platform at `origin`; otherwise `undefined`. */
+  /** The installation on the data folder, if it is the platform at `url`; otherwise `undefined`. */
   own: Running | undefined;
   /** Calls an operators' endpoint. Rejects with `CallError` or `StartError`. */
   call: <T>(method: string, path: string, body?: unknown) => Promise<T>;
@@ -44,19 +45,20 @@ export interface PlatformAccess {
  */
 export function accessPlatform(given: Given, { env }: Pick<Surroundings, 'env'>): PlatformAccess {
   const config = readConfig(accessConfig, { ...env, KITH_URL: textOf(given, 'url') ?? env.KITH_URL });
-  const { KITH_URL: url, OPERATOR_TOKEN, KITH_DATA: folder } = config;
-  const running = url && OPERATOR_TOKEN ? undefined : runningIn(folder);
-  const address = url ?? running?.adminUrl ?? running?.url;
+  const { KITH_URL: named, OPERATOR_TOKEN, KITH_DATA: folder } = config;
+  const running = named && OPERATOR_TOKEN ? undefined : runningIn(folder);
+  const address = named ?? running?.adminUrl ?? running?.url;
   if (!address) throw notRunning(folder, ' Start it with kith start, or name an address with --url.');
-  const { origin } = new URL(address);
-  const isOwn = running !== undefined && [running.url, running.adminUrl].includes(origin);
+  const { origin, pathname } = new URL(address);
+  const url = `${origin}${pathname}`.replace(/\/+$/, '');
+  const isOwn = running !== undefined && [running.url, running.adminUrl].includes(url);
   const own = isOwn ? running : undefined;
-  const token = OPERATOR_TOKEN ?? keptToken(folder, origin, own !== undefined);
-  const call: Call = caller(origin);
-  return { origin, token, own, call: (method, path, body) => call(method, path, { token, body }) };
+  const token = OPERATOR_TOKEN ?? keptToken(folder, url, own !== undefined);
+  const call: Call = caller(url);
+  return { url, token, own, call: (method, path, body) => call(method, path, { token, body }) };
 }
 
-function keptToken(folder: string, origin: string, isOwn: boolean): string {
+function keptToken(folder: string, url: string, isOwn: boolean): string {
   const token = read(join(folder, 'operator-token'));
   if (!token)
     throw new StartError(
@@ -65,7 +67,7 @@ function keptToken(folder: string, origin: string, isOwn: boolean): string {
   if (isOwn) return token;
   throw new Failure(
     'token-not-sent',
-    `The operator’s token in ${folder} is not sent to ${origin}, where its installation does not run. Set OPERATOR_TOKEN or OPERATOR_TOKEN_FILE to the token of ${origin}.`,
+    `The operator’s token in ${folder} is not sent to ${url}, where its installation does not run. Set OPERATOR_TOKEN or OPERATOR_TOKEN_FILE to the token of ${url}.`,
   );
 }
 

@@ -11,16 +11,16 @@ start.json in the data folder (KITH_DATA) describes it.`,
   reads: accessConfig,
   options: accessOptions,
   async run(given, around) {
-    const { origin, token, own } = accessPlatform(given, around);
+    const { url, token, own } = accessPlatform(given, around);
     const { ensureDemo } = await import('../../demo/demo.ts');
     const { welcome } = await import('../../demo/welcome.ts');
     const { dataFolder } = await import('../../forms/data-folder.ts');
     const { makeFolder } = await import('../../forms/folder-lock.ts');
     const folder = dataFolder(folderOf(around.env));
     makeFolder(folder.path);
-    const place = own?.form ?? new URL(origin).host.replaceAll(/[^\w.-]/g, '-');
+    const place = own?.form ?? new URL(url).host.replaceAll(/[^\w.-]/g, '-');
     const start = await ensureDemo(folder, {
-      ...{ url: own?.url ?? origin, adminUrl: origin, operatorToken: token },
+      ...{ url: own?.url ?? url, adminUrl: url, operatorToken: token },
       stateName: `demo-${place}.json`,
     });
     const { operatorToken: _, ...value } = start;

@@ -20,12 +20,12 @@ async function slowPlatform(most: number) {
     return response.end(JSON.stringify(result));
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
-  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const pace = new Pace({ pauseMs: 1 });
   const send = (from: number, count: number): Promise<SentRows> =>
     sendRows(
       Array.from({ length: count }, (_, index) => JSON.stringify({ n: from + index })),
-      { access: { origin, token: 'token' }, path: '/', file: '', pace, signal: new AbortController().signal },
+      { access: { url, token: 'token' }, path: '/', file: '', pace, signal: new AbortController().signal },
     );
   return { answered, sizes, send, [Symbol.asyncDispose]: async () => void server.close() };
 }

@@ -25,7 +25,7 @@ export type SentRows = Omit<ImportResult, 'rejected'> & {
 
 /** Where rows come from and go to. */
 export interface Sending {
-  access: Pick<PlatformAccess, 'origin' | 'token'>;
+  access: Pick<PlatformAccess, 'url' | 'token'>;
   path: string;
   /** The file that has the rows. */
   file: string;
@@ -146,19 +146,19 @@ async function send(
       const isPassing = answer.status === 429 || answer.status >= 500;
       if (!isPassing || isLate) throw new CallError(`POST ${path}`, answer.status, told);
     } else if (isLate)
-      throw new StartError(`The gateway at ${access.origin} does not answer.`, { cause: answer });
+      throw new StartError(`The gateway at ${access.url} does not answer.`, { cause: answer });
     await wait(waitMs, undefined, { signal });
   }
 }
 
 async function post(
-  { origin, token }: Pick<PlatformAccess, 'origin' | 'token'>,
+  { url, token }: Pick<PlatformAccess, 'url' | 'token'>,
   path: string,
   { headers, body }: Body,
   signal: AbortSignal,
 ): Promise<Response | Error> {
   try {
-    return await fetch(`${origin}${path}`, {
+    return await fetch(`${url}${path}`, {
       method: 'POST',
       headers: { ...headers, authorization: `Bearer ${token}` },
       body,
