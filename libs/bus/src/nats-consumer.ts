@@ -44,6 +44,8 @@ interface Rest {
   suspects: Fetched[];
   /** Events that are to be given back. */
   left: Fetched[];
+  /** Whether the fetch has brought no event. */
+  isEmpty: boolean;
 }
 
 /** The headers of a dead letter, beside the event's body. */
@@ -133,14 +135,16 @@ export class NatsConsumer {
     while (!this.#stopped.signal.aborted) {
       try {
         const consumer = this.#consumer ?? (await this.#open());
-        const { suspects, left } = await this.#fetch(consumer, most);
+        const { suspects, left, isEmpty } = await this.#fetch(consumer, most);
         // Gives back the events that were fetched and are not worked on any more, so that they come again immediately, here or at
         // another replica. This is done only after the fetch: while this replica still fetches, the server could send such an
         // event back here.
         for (const one of left) await this.#tell(one, (message) => message.nak());
         await this.#workAlone(suspects);
-        // Other suspects probably follow. A fetch of one event gives no other event back.
-        most = suspects.length > 0 ? 1 : batch;
+        // Other suspects probably follow. A fetch of one event counts a delivery of no other. A fetch that brings nothing says
+        // nothing: what a dead process held comes only after `ack_wait`.
+        if (suspects.length > 0) most = 1;
+        else if (!isEmpty) most = batch;
         failures = 0;
       } catch (error) {
         log.warn({ err: error, durable: this.#options.durable }, 'consumer interrupted');
@@ -180,7 +184,7 @@ export class NatsConsumer {
     } finally {
       letGo();
     }
-    return { suspects, left };
+    return { suspects, left, isEmpty: fetched === 0 };
   }
 
   /**
@@ -194,14 +198,15 @@ export class NatsConsumer {
 
   /**
    * Works on one suspect after the other, while this process holds no other event of the consumer. If a suspect kills the process,
-   * the suspects after it lose this attempt. After a start, the process fetches one event at a time while suspects come.
+   * the suspects after it lose this attempt. So they come in another order each time, and after a start, the process fetches one
+   * event at a time while suspects come.
    */
   async #workAlone(suspects: Fetched[]): Promise<void> {
     if (suspects.length === 0) return;
     for (const one of suspects) this.#held.add(one);
     try {
       await this.#working.idle();
-      for (const one of suspects) {
+      for (const one of shuffled(suspects)) {
         // The server must know what became of the other events before this process can die. If the connection is lost, the server
         // cannot be told, and this event still has its attempt.
         await this.#connection.flush().catch(() => undefined);
@@ -306,6 +311,12 @@ export class NatsConsumer {
       await this.#tell(fetched, () => message.nak(5_000));
     }
   }
+}
+
+/** The same items in random order. */
+function shuffled<T>(items: readonly T[]): T[] {
+  const drawn = items.map((item) => ({ item, place: Math.random() }));
+  return drawn.sort((one, other) => one.place - other.place).map(({ item }) => item);
 }
 
 /**
