@@ -37,6 +37,16 @@ async function runChild(
   return { killed: signal === 'SIGKILL', deliveries: out.split('\n').filter((line) => line !== '') };
 }
 
+/** Connects to NATS under a prefix of its own. Disposing `undo` ends and erases everything. */
+async function onNats(undo: AsyncDisposableStack) {
+  const engines = undo.use(await startEngines());
+  const prefix = uniquePrefix();
+  undo.defer(() => eraseEngines(engines, prefix));
+  const { natsUrl: url } = engines;
+  const bus = undo.adopt(await NatsBus.connect({ url, name: 'test', prefix, log }), (one) => one.close());
+  return { bus, url, prefix, subject: `${prefix}.event.p.thing.made` };
+}
+
 test('an event that kills its process is given up after its attempts, and the rest goes on', async () => {
   const file = join(folder, 'events.sqlite');
   const events = new EventLog({ file, log });
@@ -89,19 +99,12 @@ test.runIf(availableEngines().includes('containers'))(
   'on NATS it is given up alone: whatever was fetched with it is handled',
   async () => {
     await using undo = new AsyncDisposableStack();
-    const engines = undo.use(await startEngines());
-    const prefix = uniquePrefix();
-    undo.defer(() => eraseEngines(engines, prefix));
-    const bus = undo.adopt(
-      await NatsBus.connect({ url: engines.natsUrl, name: 'test', prefix, log }),
-      (one) => one.close(),
-    );
-    const subject = `${prefix}.event.p.thing.made`;
+    const { bus, subject, ...place } = await onNats(undo);
     const others = Array.from({ length: 48 }, (_, at) => `other-${at}`);
     // A process first fetches one event, and then many.
     const ids = ['first', 'poison', ...others];
     for (const id of ids) await bus.publish({ subject, id, body: new Uint8Array() });
-    const work = { url: engines.natsUrl, prefix, durable: 'd', subject, poison: 'poison', maxDeliveries: 6 };
+    const work = { ...place, durable: 'd', subject, poison: 'poison', maxDeliveries: 6 };
     const runs: Awaited<ReturnType<typeof runChild>>[] = [];
     do runs.push(await runChild(work));
     while (runs.at(-1)?.killed && runs.length < 10);
@@ -118,14 +121,7 @@ test.runIf(availableEngines().includes('containers'))(
   'on NATS events that only fail reach their handler as often as they may, although many come together',
   async () => {
     await using undo = new AsyncDisposableStack();
-    const engines = undo.use(await startEngines());
-    const prefix = uniquePrefix();
-    undo.defer(() => eraseEngines(engines, prefix));
-    const bus = undo.adopt(
-      await NatsBus.connect({ url: engines.natsUrl, name: 'test', prefix, log }),
-      (one) => one.close(),
-    );
-    const subject = `${prefix}.event.p.thing.made`;
+    const { bus, subject } = await onNats(undo);
     const ids = Array.from({ length: 10 }, (_, at) => `event-${at}`);
     for (const id of ids) await bus.publish({ subject, id, body: new Uint8Array() });
     // In the first half of the attempts, all events fail at the same moment. So they come again together.

@@ -169,8 +169,8 @@ export class SessionKeeper {
     if (this.#session !== from) return true;
     if (stored?.refreshToken === from.refreshToken) return false;
     if (this.#outdated.has(stored?.refreshToken)) {
-      // No other client has stored this session. It is an earlier one of this client. If its refresh token were used again, the
-      // platform would take it for stolen, and would end the session.
+      // What is stored is no newer session of another client, but an earlier one of this client. If its refresh token were used
+      // again, the platform would take it for stolen, and would end the session.
       await this.#write(from).catch(() => {});
       return this.#session !== from;
     }

@@ -67,7 +67,13 @@ export {
 } from './operations/reply.ts';
 export { type ServeOptions, serveInternal, serveOperation } from './operations/serve.ts';
 export { isTooDeep, validatePart } from './operations/validate.ts';
-export { type EndedUser, EndedUsers, endedUserCollection, nextLook } from './profiles/ended-users.ts';
+export {
+  clocksMs,
+  type EndedUser,
+  EndedUsers,
+  endedUserCollection,
+  nextLook,
+} from './profiles/ended-users.ts';
 export { eraseProject } from './profiles/erase-project.ts';
 export { ErasedUsers, erasedUserCollection } from './profiles/erased-users.ts';
 export { askForUsers, findUsers } from './profiles/find-users.ts';

@@ -1,19 +1,23 @@
 import { randomUUID } from 'node:crypto';
 import { ErasedUsers, erasedUserCollection } from '@kith/service';
 import { openDocuments } from '@kith/store/open';
-import { availableEngines, createStore } from '@kith/testing';
+import { availableEngines, createStore, type EngineKind } from '@kith/testing';
 import { expect, test } from 'vitest';
 
 const minute = 60_000;
 
+async function makeErased(engine: EngineKind, undo: AsyncDisposableStack) {
+  const place = undo.use(await createStore(engine));
+  const declared = { collections: [erasedUserCollection] };
+  const documents = undo.adopt(await openDocuments(place.config, declared), (one) => one.close());
+  return { documents, erased: new ErasedUsers(documents) };
+}
+
 test.each(availableEngines())(
   'a user is looked for until nothing can arrive, even if the clock of the mark is an hour behind (%s)',
   async (engine) => {
-    await using place = await createStore(engine);
-    await using stack = new AsyncDisposableStack();
-    const declared = { collections: [erasedUserCollection] };
-    const documents = stack.adopt(await openDocuments(place.config, declared), (one) => one.close());
-    const erased = new ErasedUsers(documents);
+    await using undo = new AsyncDisposableStack();
+    const { erased, documents } = await makeErased(engine, undo);
     const user = { projectId: randomUUID(), userId: randomUUID() };
     const now = Date.now();
     await erased.mark(user, now - 60 * minute, 10 * minute);
@@ -32,11 +36,8 @@ test.each(availableEngines())(
 );
 
 test.each(availableEngines())('while data may arrive, it is looked for each time (%s)', async (engine) => {
-  await using place = await createStore(engine);
-  await using stack = new AsyncDisposableStack();
-  const declared = { collections: [erasedUserCollection] };
-  const documents = stack.adopt(await openDocuments(place.config, declared), (one) => one.close());
-  const erased = new ErasedUsers(documents);
+  await using undo = new AsyncDisposableStack();
+  const { erased } = await makeErased(engine, undo);
   const user = { projectId: randomUUID(), userId: randomUUID() };
   const now = Date.now();
   await erased.mark(user, now, 10 * minute);
@@ -48,11 +49,8 @@ test.each(availableEngines())('while data may arrive, it is looked for each time
 test.each(availableEngines())(
   'a look that fails comes again, and keeps nobody waiting (%s)',
   async (engine) => {
-    await using place = await createStore(engine);
-    await using stack = new AsyncDisposableStack();
-    const declared = { collections: [erasedUserCollection] };
-    const documents = stack.adopt(await openDocuments(place.config, declared), (one) => one.close());
-    const erased = new ErasedUsers(documents);
+    await using undo = new AsyncDisposableStack();
+    const { erased } = await makeErased(engine, undo);
     const now = Date.now();
     for (let count = 0; count < 2; count++) {
       const user = { projectId: randomUUID(), userId: randomUUID() };

@@ -21,7 +21,7 @@ export const endedUserCollection: Collection<{ endedAt: number; lookAt: number }
   indexes: { lookAt: { key: ({ lookAt }) => timeKey(lookAt) } },
 });
 
-/** How far the clocks of two replicas may differ, in ms. The replica that marks a user and the one that erases may be two. */
+/** How far the clocks of two machines may differ, in ms. The replica that marks a user and the one that erases may be two. */
 export const clocksMs = 60 * 60_000;
 
 /**

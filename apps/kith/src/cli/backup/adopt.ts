@@ -1,12 +1,10 @@
 import { StartError } from '@kith/base';
+import { clocksMs } from '@kith/service';
 import { noteRestored, readEpoch } from '@kith/store/open';
 import { isCopy, readManifest, writeManifest } from '../../forms/backup-manifest.ts';
 import { openDataFolder } from '../../forms/data-folder.ts';
 import { serviceBackups } from '../../services.ts';
 import { isSealed } from './sealed.ts';
-
-/** How far the clocks of machines may differ, in ms. */
-const clocksMs = 3600 * 1000;
 
 /**
  * Turns a started backup into a separate installation. From then on the installation may send things outside, for example mails.
