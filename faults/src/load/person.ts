@@ -108,13 +108,26 @@ export class Person extends Key {
     await this.signIn();
   }
 
+  /**
+   * Signs in, and tries again until it is answered. The person has no valid refresh token any more, and a use of the old one would
+   * look like theft.
+   */
   async signIn(): Promise<void> {
-    const { ask } = this.scene;
+    const { ask, record } = this.scene;
     const { email, password } = this;
-    const answer = await ask('identity', 'POST', '/auth/sign-in', { body: { email, password } });
-    if (!answer.isOk) return;
-    this.accessToken = answer.body.accessToken;
-    this.refreshToken = answer.body.refreshToken;
+    for (;;) {
+      const answer = await ask('identity', 'POST', '/auth/sign-in', { body: { email, password } });
+      if (answer.isOk) {
+        this.accessToken = answer.body.accessToken;
+        this.refreshToken = answer.body.refreshToken;
+        return;
+      }
+      if (answer.isCertain && answer.status !== 503) {
+        record().wrong.push(`a sign-in was refused: ${answer.status} ${answer.body?.code}`);
+        return;
+      }
+      await sleep(500);
+    }
   }
 
   async readProfile(): Promise<void> {
