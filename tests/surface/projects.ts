@@ -58,6 +58,15 @@ const badInside: [field: string, body: unknown][] = [
     { mailTexts: { passwordReset } },
   ]),
 ];
+/** Keys inside settings that no setting has. */
+const misspelt: [field: string, body: unknown][] = [
+  ['limits.identity.sign-in.window', { limits: { 'identity.sign-in': { ...limit, window: 1 } } }],
+  ['mailTexts.pasword', { mailTexts: { pasword: { subject: 'Hello', text: '{link}' } } }],
+  [
+    'mailTexts.passwordReset.body',
+    { mailTexts: { passwordReset: { subject: 'Hello', text: '{link}', body: '{link}' } } },
+  ],
+];
 
 export const projects = surfaceSuite('projects', (world) => {
   let token: string;
@@ -126,6 +135,10 @@ export const projects = surfaceSuite('projects', (world) => {
     for (const [field, body] of badInside) {
       const named = { name: 'x', ...(body as object) };
       await world.refused(spec, { ...given, body: named }, 'project/invalid-body', { field });
+    }
+    for (const [field, body] of misspelt) {
+      const named = { name: 'x', ...(body as object) };
+      await world.refused(spec, { ...given, body: named }, 'request/unknown-field', { field });
     }
   });
 

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { z } from 'zod';
 import {
   closeFeed,
   type ErrorCode,
@@ -42,6 +43,24 @@ test.each(operations.map((spec) => [spec.name, spec] as const))('%s is a whole c
     expect(spec.limit.windowSeconds).toBe(300);
   }
 });
+
+/** The paths of the objects inside a JSON Schema that would drop a key they do not name. */
+function lenientIn(schema: unknown, path = ''): string[] {
+  if (typeof schema !== 'object' || schema === null) return [];
+  const { properties, additionalProperties } = schema as Record<string, unknown>;
+  const isLenient = properties !== undefined && additionalProperties !== false;
+  const inside = Object.entries(schema).flatMap(([key, value]) => lenientIn(value, `${path}/${key}`));
+  return isLenient ? [path, ...inside] : inside;
+}
+
+test.each(operations.filter(({ auth }) => auth === 'operator').map((spec) => [spec.name, spec] as const))(
+  '%s drops no unknown key inside its body (spec#requests-admin-unknown)',
+  (_, spec) => {
+    // The keys of the body itself are checked for all operations alike.
+    const inside = lenientIn(z.toJSONSchema(spec.body, { io: 'input' })).filter((path) => path !== '');
+    expect(inside).toEqual([]);
+  },
+);
 
 test('no two operations share method and path', () => {
   const taken = operations.flatMap((spec) =>

@@ -64,20 +64,21 @@ const textOf = (kind: MailKind) =>
       if (message) context.addIssue({ code: 'custom', message });
     });
 
-const mailText = (kind: MailKind) => z.object({ subject: subjectOf(kind), text: textOf(kind) }).optional();
+const mailText = (kind: MailKind) => z.object({ subject: subjectOf(kind), text: textOf(kind) });
+
+function ofEachKind<T>(make: (kind: MailKind) => T): Record<MailKind, T> {
+  return Object.fromEntries(mailKinds.map((kind) => [kind, make(kind)])) as Record<MailKind, T>;
+}
 
 /** Subjects and texts of mails, by kind. A kind that is left out has the usual subject and text (spec#accounts-mail-texts). */
-export const mailTexts = z.object({
-  passwordReset: mailText('passwordReset'),
-  verificationLink: mailText('verificationLink'),
-  verificationCode: mailText('verificationCode'),
-  emailChange: mailText('emailChange'),
-  emailChanged: mailText('emailChanged'),
-  factorAdded: mailText('factorAdded'),
-  factorRemoved: mailText('factorRemoved'),
-  recoveryCodesRenewed: mailText('recoveryCodesRenewed'),
-});
+export const mailTexts = z.object(ofEachKind((kind) => mailText(kind).optional()));
 export type MailTexts = z.output<typeof mailTexts>;
+
+/**
+ * Subjects and texts of mails as an operator gives them. They replace all earlier ones, so a misspelt kind would remove a text
+ * (spec#requests-admin-unknown).
+ */
+export const givenMailTexts = z.strictObject(ofEachKind((kind) => mailText(kind).strict().optional()));
 
 /** The application's page that the links in mails open. */
 export const mailLinkBase = z

@@ -3,7 +3,7 @@ import { generalList, listQuery } from '../lists.ts';
 import { internalOperation, operation } from '../operation.ts';
 import { jsonObject, shownText, sized, text, timestamp, uuid, wholeNumber } from '../scalars.ts';
 import { webOrigin } from '../web-origin.ts';
-import { mailLinkBase, mailTexts } from './mail-settings.ts';
+import { givenMailTexts, mailLinkBase, mailTexts } from './mail-settings.ts';
 import { nothing, perFiveMinutes } from './shared.ts';
 import { projectUser } from './users.ts';
 
@@ -113,7 +113,7 @@ const settings = {
   signUp: z.enum(['open', 'closed']).optional(),
   requireVerifiedEmail: z.boolean().optional(),
   mailLinkBase: mailLinkBase.nullable().optional(),
-  mailTexts: mailTexts.optional(),
+  mailTexts: givenMailTexts.optional(),
 };
 
 const common = {

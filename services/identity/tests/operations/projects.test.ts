@@ -135,6 +135,20 @@ describe.each(handlerEngines())('projects on %s', (engine) => {
     for (const value of ['2001-01-01', 'owner', 'eve', forced.id]) expect(stored).not.toContain(value);
   });
 
+  test('refuse a misspelt key inside the texts of mails, which would remove a text', async () => {
+    const text = { subject: 'Hello', text: '{link}' };
+    const project = await make({ mailTexts: { passwordReset: text } });
+    for (const [key, mailTexts] of [
+      ['pasword', { pasword: text }],
+      ['passwordReset.body', { passwordReset: { ...text, body: '{link}' } }],
+    ] as const) {
+      const { status, body } = await patch(project.id, { mailTexts });
+      const refusal = { code: 'request/unknown-field', field: `mailTexts.${key}` };
+      expect([status, body]).toEqual([400, expect.objectContaining(refusal)]);
+    }
+    expect((await get(project.id)).body).toEqual(project);
+  });
+
   test.each(bad)('refuse a malformed %s', async (field, body) => {
     const project = await make();
     for (const answer of [await patch(project.id, body), await post({ name: 'x', ...(body as object) })]) {
