@@ -344,6 +344,14 @@ export const imports = surfaceSuite('imports', (world) => {
     });
     const { parts, ...known } = asFile(row);
     await world.refused(importFile, { ...known, parts: parts.slice(0, -1) }, 'storage/no-file');
+    const late = [...parts, { name: 'name', value: 'x' }];
+    await world.refused(importFile, { ...known, parts: late }, 'request/invalid-multipart', {
+      message: 'The file must be the last part of the form.',
+    });
+    await world.refused(importFile, { ...known, parts, query: 'dryRun=1' }, 'request/unknown-field', {
+      field: 'dryRun',
+      message: 'dryRun is not a field of this endpoint.',
+    });
     const large = filePart(Buffer.alloc(50 * 1024 * 1024 + 1));
     await world.refused(importFile, asFile({ ...row, kind: 'file' }, large), 'storage/file-too-large');
     for (const projectId of ['nonsense', randomUUID()])

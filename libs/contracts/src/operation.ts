@@ -34,6 +34,8 @@ export interface Upload {
   /** The name of the part with the bytes. */
   part: string;
   maxBytes: number;
+  /** Set if the file has to be the last part of the form, because the other parts decide what becomes of its bytes. */
+  fileLast?: true;
   /** The media types that the bytes may have; if absent, any type. Kith reads the type from the bytes, not from the form. */
   types?: readonly string[];
   /** The error codes: `missing` for a form without the part, `tooLarge` for a file that is too large. */

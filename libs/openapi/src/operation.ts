@@ -54,21 +54,27 @@ function formOf(
   { body, upload }: OperationSpec & { upload: Upload },
   { schemas, example }: Parts,
 ): JsonObject {
-  const { properties = {}, required = [] } = schemas.of(body) as {
+  const {
+    properties = {},
+    required = [],
+    additionalProperties,
+  } = schemas.of(body) as {
     properties?: JsonObject;
     required?: string[];
+    additionalProperties?: false;
   };
   const file = {
     type: 'string',
     contentMediaType: anyType,
     maxLength: upload.maxBytes,
-    description: `At most ${upload.maxBytes / (1024 * 1024)} MiB.`,
+    description: `At most ${upload.maxBytes / (1024 * 1024)} MiB.${upload.fileLast ? ' The last part of the form.' : ''}`,
   };
   const schema = {
     type: 'object',
     // The bytes come last, because the other parts may decide what happens with them.
     properties: { ...properties, [upload.part]: file },
     required: [...required, upload.part],
+    ...(additionalProperties === false && { additionalProperties }),
   };
   // The bytes are described as a text. Without an encoding, tools would send them as `text/plain`.
   const encoding = { [upload.part]: { contentType: (upload.types ?? [anyType]).join(', ') } };

@@ -132,6 +132,19 @@ describe('requests that go on to a service of files', () => {
     expect((await answers).endsWith(half + half)).toBe(true);
   });
 
+  it('a refusal without our status is 503, and leaves its connection to the next request', async () => {
+    answer = (_, response) => {
+      response.writeHead(403, { 'Content-Length': 9 });
+      response.end('forbidden');
+    };
+    for (let nth = 0; nth < 2; nth++) {
+      const refused = parseAnswer(await raw(port, get(randomUUID(), 'Connection: close')));
+      expectError(refused, 'gateway/unavailable');
+      expect(refused.headers['retry-after']).toBe('1');
+    }
+    expect(new Set(seen.map(({ connection }) => connection)).size).toBe(1);
+  });
+
   it('an error has the form that the client wants', async () => {
     answer = refusing('storage/not-found');
     const lines = ['Accept: application/problem+json', 'Connection: close'];

@@ -1,15 +1,30 @@
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
+import { mkdtempDisposable } from 'node:fs/promises';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { Secrets } from '@kith/base';
 import { statusHeader } from '@kith/bus';
 import { createFile, getFile } from '@kith/contracts';
 import { encodeContext, operationHeader, type RequestContext, signContext } from '@kith/service';
+import { startStorage } from '@kith/storage';
+import { openStore } from '@kith/storage/testing';
+import { openBlobs } from '@kith/store/blobs';
+import { createStore } from '@kith/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { filePart, multipart } from '../../../tests/support/multipart.ts';
-import { projectId, send, serveIssuer, startTestGateway, type TestGateway, userId } from './harness.ts';
+import {
+  expectError,
+  projectId,
+  send,
+  serveIssuer,
+  startTestGateway,
+  type TestGateway,
+  userId,
+} from './harness.ts';
 
 const secret = 'the secret that these suites sign with';
 const contextHeader = 'kith-signed-context';
@@ -132,4 +147,33 @@ describe('what a gateway sends on to a service of files', () => {
     expect((await send(gateway.gateway.port, { ...upload, headers })).status).toBe(401);
     expect(seen).toEqual([]);
   });
+});
+
+it('a service that does not know the signature is not there for the client, and stores nothing', async () => {
+  await using undo = new AsyncDisposableStack();
+  const test = undo.use(await startTestGateway('embedded'));
+  const issuer = await serveIssuer(test.bus);
+  undo.defer(() => issuer.stop());
+  const folder = undo.use(await mkdtempDisposable(join(tmpdir(), 'kith-unsigned-'))).path;
+  const place = undo.use(await createStore('embedded'));
+  const service = undo.use(
+    await startStorage(test.runtime, {
+      ...{ store: place.config, draftFolder: join(folder, 'drafts') },
+      blobs: await openBlobs({ kind: 'folder', folder: join(folder, 'files') }),
+      http: { host: '127.0.0.1', port: 0, secrets: new Secrets('the secret of another installation') },
+      quotas: { projectBytes: 1024 * 1024, userBytes: 1024 * 1024 },
+    }),
+  );
+  const env = { KITH_SECRET: secret, UPSTREAMS: `storage=${service.httpUrl}` };
+  const { port } = await test.another({ env });
+  const { type, body } = multipart([filePart('the bytes')]);
+  const path = `/v7/${projectId}/storage/files`;
+  const headers = { 'content-type': type, authorization: `Bearer ${await issuer.token()}` };
+  for (const request of [{ method: 'POST', path, headers, body }, { path: `${path}/${randomUUID()}` }]) {
+    const answer = await send(port, request);
+    expectError(answer, 'gateway/unavailable');
+    expect(answer.headers['retry-after']).toBe('1');
+  }
+  const store = undo.adopt(await openStore(place.config), (opened) => opened.close());
+  expect((await store.account({ projectId, userId })).stored).toBeUndefined();
 });

@@ -50,6 +50,20 @@ describe.each(availableEngines())('imports of files (%s)', (engine) => {
     await waitFor(isEmpty, { what: 'an empty home' });
   });
 
+  it('of a form whose fields come after its file leave nothing', async () => {
+    const before = await world.place.held(owner);
+    const { projectId, userId } = owner;
+    const row = { userId, id: randomUUID(), createdAt: '2020-01-02T03:04:05Z' };
+    const fields = Object.entries(row).map(([name, value]) => ({ name, value }));
+    const { type, body } = multipart([...fields, filePart('bytes'), { name: 'kind', value: 'image' }]);
+    const headers = { 'content-type': type };
+    const call = { projectId: null, params: { projectId }, headers };
+    const outgoing = signedRequest(world.url(), importFile, call);
+    outgoing.end(body);
+    expect((await answerTo(outgoing))?.json).toMatchObject({ code: 'request/invalid-multipart' });
+    expect(await world.place.held(owner)).toEqual(before);
+  });
+
   it('of one file at once make one, and leave no bytes of the others', async () => {
     const id = randomUUID();
     const bytes = Buffer.alloc(100_000, 'x');

@@ -1,5 +1,6 @@
 import { request } from 'node:http';
 import { Secrets } from '@kith/base';
+import { statusHeader } from '@kith/bus';
 import { createFile, createImage, getFile, type OperationSpec } from '@kith/contracts';
 import { canonicalPath, operationHeader, type RequestContext, signContext } from '@kith/service';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
@@ -142,9 +143,9 @@ describe('the address for bytes refuses', () => {
     const before = await world.place.held(owner);
     const one = make();
     const answer = await send(one);
-    expect(answer?.status).toBe(403);
-    if (one.method === 'HEAD') expect(answer?.body).toHaveLength(0);
-    else expect(answer?.json).toMatchObject({ code: 'auth/forbidden' });
+    expect([answer?.status, answer?.body.length]).toEqual([403, 0]);
+    // Without this header, a gateway takes the answer for none of ours, and asks the client to try again.
+    expect(answer?.headers).not.toHaveProperty(statusHeader.toLowerCase());
     expect(await world.place.held(owner)).toEqual(before);
     expect((await world.place.store.account(owner)).stored).toBeUndefined();
   });

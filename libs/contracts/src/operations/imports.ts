@@ -227,7 +227,7 @@ export const importFile = operation({
   feature: 'storage',
   kind: 'upload',
   path: '/admin/projects/:projectId/import/files',
-  upload: fileUpload,
+  upload: { ...fileUpload, fileLast: true },
   body: z
     .strictObject({ ...ofFile, sizes: sizesText.optional(), quality: qualityText.optional() })
     .refine(namesUser, userMissing),

@@ -20,7 +20,7 @@ import { audited } from '../operations/audited.ts';
 import type { RequestContext } from '../operations/context.ts';
 import { isListed } from '../operations/is-listed.ts';
 import { errorReply, successReply } from '../operations/reply.ts';
-import { validatePart } from '../operations/validate.ts';
+import { validatePart, validateQuery } from '../operations/validate.ts';
 import type { BytesAnswer, HttpHandler, HttpRequest } from './http-handler.ts';
 import { canonicalPath, verifiedContext } from './signed-context.ts';
 
@@ -59,8 +59,8 @@ const dropMs = 5_000;
 const keepAliveMs = 65_000;
 
 /**
- * Serves operations whose bodies or answers are bytes. It trusts only what a gateway has signed. Refusals and failures have the
- * same headers for status and code as replies on the bus (docs/adr/0045).
+ * Serves operations whose bodies or answers are bytes. It trusts only what a gateway has signed. Refusals and failures of what a
+ * gateway has signed have the same headers for status and code as replies on the bus (docs/adr/0045).
  */
 export async function serveHttp<App>(options: HttpIntakeOptions<App>): Promise<HttpIntake> {
   const { host, port, log } = options;
@@ -131,8 +131,8 @@ async function answer<App>(
   const { metrics } = options;
   const known = knownRequest(byName, options.secrets, request);
   if (!known) {
-    options.log.warn({ method: request.method }, 'refused: no gateway has signed it');
-    return write(request, response, errorReply('auth/forbidden'));
+    options.log.warn({ method: request.method }, 'refused: no gateway with our KITH_SECRET has just signed it');
+    return refuseUnsigned(request, response);
   }
   const { served, context } = known;
   const { spec } = served;
@@ -213,7 +213,7 @@ function requestOf(
     ...context,
     audit: of.audit,
     params: validatePart(spec, 'params', context.params),
-    query: validatePart(spec, 'query', Object.fromEntries(new URLSearchParams(context.query))),
+    query: validateQuery(spec, context.query),
     incoming: of.request,
     fields: (given: Record<string, unknown>) => validatePart(spec, 'body', given),
     signal: of.gone.signal,
@@ -221,17 +221,32 @@ function requestOf(
   } as unknown as HttpRequest<OperationSpec>;
 }
 
+/**
+ * Refuses a request that no gateway seems to have sent. The answer has no status header of ours. So if a gateway has sent the
+ * request all the same, it answers `gateway/unavailable`: the clocks or the secrets of the two processes differ, or one of them
+ * was frozen, and the client can do nothing about that.
+ */
+function refuseUnsigned(request: IncomingMessage, response: ServerResponse): void {
+  response.writeHead(403, { 'Content-Length': 0 });
+  response.end();
+  dropRest(request);
+}
+
 /** Writes an answer that is complete in memory. Reads and drops the rest of the request's body. */
 function write(request: IncomingMessage, response: ServerResponse, { headers, body }: Message): void {
   const { [statusHeader]: status, ...rest } = headers;
-  const isRest = !request.complete;
   response.writeHead(Number(status), {
     ...rest,
     [statusHeader]: status,
     'Content-Length': body.length,
   });
   response.end(request.method === 'HEAD' ? undefined : body);
-  if (!isRest) return;
+  dropRest(request);
+}
+
+/** Reads and drops the rest of a request's body, for a while. */
+function dropRest(request: IncomingMessage): void {
+  if (request.complete) return;
   request.unpipe();
   request.resume();
   const late = setTimeout(() => request.destroy(), dropMs);

@@ -71,7 +71,7 @@ export function validateRequest(
   if (spec.auth === 'operator') refuseUnknown(unknownIn(shapeOf(spec.body), Object.keys(given)));
   const body = check(spec, 'body', spec.body, given);
   if (methodsOf(spec).includes('PATCH')) refuseNothingKnown(spec, given);
-  const query = checkQuery(spec, new URLSearchParams(raw.query));
+  const query = validateQuery(spec, raw.query);
   const params = check(spec, 'params', spec.params, raw.params);
   return { body, query, params };
 }
@@ -121,9 +121,10 @@ function refuseNothingKnown(spec: OperationSpec, body: Record<string, unknown>):
 
 /**
  * Reads the contract's parameters from a query string. Refuses a parameter that occurs twice
- * (spec#requests-repeated-parameter).
+ * (spec#requests-repeated-parameter), and for operators an unknown one. Throws like `validateRequest`.
  */
-function checkQuery(spec: OperationSpec, given: URLSearchParams): unknown {
+export function validateQuery(spec: OperationSpec, query: string): unknown {
+  const given = new URLSearchParams(query);
   if (spec.auth === 'operator') refuseUnknown(unknownIn(spec.query.shape, [...given.keys()]));
   const values: Record<string, string> = {};
   const repeated: Fault[] = [];
@@ -135,11 +136,8 @@ function checkQuery(spec: OperationSpec, given: URLSearchParams): unknown {
   return check(spec, 'query', spec.query, values, repeated);
 }
 
-/**
- * Validates only one place: the fields of a form, or the query or params of a request without a body. Throws like
- * `validateRequest`.
- */
-export function validatePart(spec: OperationSpec, place: Place, value: unknown): unknown {
+/** Validates only one place: the fields of a form, or the params. Throws like `validateRequest`. */
+export function validatePart(spec: OperationSpec, place: 'body' | 'params', value: unknown): unknown {
   return check(spec, place, spec[place], value);
 }
 

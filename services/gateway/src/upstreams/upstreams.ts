@@ -242,7 +242,11 @@ export class Upstreams {
 
   async #pass(request: HttpRequest, response: HttpResponse, reply: IncomingMessage): Promise<void> {
     const headers = textHeaders(reply);
-    if (headers[statusHeader] === undefined) throw new ApiError('gateway/unavailable');
+    if (headers[statusHeader] === undefined) {
+      // Some other program has answered, or the service takes the request for unsigned (docs/adr/0045).
+      reply.resume();
+      throw new ApiError('gateway/unavailable');
+    }
     if (headers[codeHeader] !== undefined || headers['Content-Type'] === 'application/json') {
       return answerReply(request, response, { headers, body: await readAll(reply) });
     }

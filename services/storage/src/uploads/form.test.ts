@@ -105,3 +105,11 @@ it.each([
   await once(request, 'close');
   await nextTurn();
 });
+
+it('refuses a field after the file if the file has to be last', async () => {
+  const late = '\r\n--b\r\nContent-Disposition: form-data; name="kind"\r\n\r\nimage\r\n--b--\r\n';
+  const upload = { ...createFile.upload, fileLast: true } as const;
+  await expect(readForm(requestOf([headOf('file'), 'abc', late]), upload, readSlowly)).rejects.toMatchObject({
+    ...{ code: 'request/invalid-multipart', message: 'The file must be the last part of the form.' },
+  });
+});

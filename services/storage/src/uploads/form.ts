@@ -21,9 +21,9 @@ export type FormFields = Record<string, string>;
 
 /**
  * Reads a form as it comes in. When the file begins, hands it to `take`, with the fields that came before the file. When the form
- * is complete, resolves with all fields and with the result of `take`. The parts may come in any order. Throws
- * `request/invalid-multipart`, an error with one of the codes in `upload`, or whatever `take` throws. After an error, the rest of
- * the form is not read.
+ * is complete, resolves with all fields and with the result of `take`. The parts may come in any order, unless
+ * `upload.fileLast` is set. Throws `request/invalid-multipart`, an error with one of the codes in `upload`, or whatever `take`
+ * throws. After an error, the rest of the form is not read.
  */
 export async function readForm<T>(
   request: IncomingMessage,
@@ -78,8 +78,9 @@ export async function readForm<T>(
       // If the form breaks off, the parser breaks off its file, too, even if nobody reads it. An error without a listener would end
       // the process.
       stream.on('error', (error) => refuse(invalidForm(undefined, error)));
+      if (taking && field === upload.part) return refuse(invalidForm('The form has the file twice.'));
+      if (taking && upload.fileLast) return refuse(lateField());
       if (field !== upload.part) return void stream.resume();
-      if (taking) return refuse(invalidForm('The form has the file twice.'));
       const target = new Blocks(flow);
       bytes = target;
       stream.on('data', (some: Buffer) => {
@@ -93,6 +94,7 @@ export async function readForm<T>(
     });
     parser.on('field', (name, value, { nameTruncated, valueTruncated }) => {
       if (nameTruncated || valueTruncated || Object.hasOwn(fields, name)) return refuse(invalidForm());
+      if (upload.fileLast && taking) return refuse(lateField());
       fields[name] = value;
     });
     for (const limit of ['partsLimit', 'filesLimit', 'fieldsLimit'] as const) {
@@ -142,6 +144,10 @@ const delimiter = Buffer.from('\r\n--');
  */
 function mayEnd(piece: Buffer): boolean {
   return piece.includes(delimiter) || piece.includes(delimiter[0] as number, 1 - delimiter.length);
+}
+
+function lateField(): ApiError {
+  return invalidForm('The file must be the last part of the form.');
 }
 
 function invalidForm(message?: string, cause?: unknown): ApiError {
