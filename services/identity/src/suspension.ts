@@ -58,19 +58,34 @@ async function suspendOnce(app: AppContext, { projectId, userId }: Whose, suspen
   return { result: { user: after, isChanged: true } };
 }
 
-/**
- * Restores a user, who may then sign in again. Ended sessions stay ended. Throws `user/not-found`.
- * @param how.ifOver If true, restores the user only if the time of the suspension is over.
- */
-export async function restore(app: AppContext, whose: Whose, how: { ifOver?: boolean } = {}): Promise<User> {
-  const { user, isChanged } = await untilMade(() => restoreOnce(app, whose, how), whose);
-  if (isChanged) app.notices.tell({ restored: [user.id] });
+/** Restores a user, who may then sign in again. Ended sessions stay ended. Throws `user/not-found`. */
+export async function restore(app: AppContext, whose: Whose): Promise<User> {
+  const user = await restoreIfThere(app, whose);
+  if (!user) throw new ApiError('user/not-found');
   return user;
 }
 
-async function restoreOnce(app: AppContext, { projectId, userId }: Whose, how: { ifOver?: boolean }) {
+/**
+ * Restores a user. Returns null if there is no such user.
+ * @param how.ifOver If true, restores the user only if the time of the suspension is over.
+ */
+async function restoreIfThere(
+  app: AppContext,
+  whose: Whose,
+  how: { ifOver?: boolean } = {},
+): Promise<User | null> {
+  const { user, isChanged } = await untilMade(() => restoreOnce(app, whose, how), whose);
+  if (user && isChanged) app.notices.tell({ restored: [user.id] });
+  return user;
+}
+
+async function restoreOnce(
+  app: AppContext,
+  { projectId, userId }: Whose,
+  how: { ifOver?: boolean },
+): Promise<{ result: { user: User | null; isChanged: boolean } } | undefined> {
   const before = await app.store.users.find(projectId, userId);
-  if (!before) throw new ApiError('user/not-found');
+  if (!before) return { result: { user: null, isChanged: false } };
   const stays = before.isActive || (how.ifOver && !isOver(await saidOf(app, before)));
   if (stays) return { result: { user: before, isChanged: false } };
   const after = changedUser(before, { isActive: true, suspendedAt: null });
@@ -81,26 +96,25 @@ async function restoreOnce(app: AppContext, { projectId, userId }: Whose, how: {
   return { result: { user: after, isChanged: true } };
 }
 
-/** Returns a user who wants to sign in. If the time of a suspension is over, restores the user first. Throws `auth/suspended`. */
-export async function notSuspended(app: AppContext, user: User, deadline?: number): Promise<User> {
+/**
+ * Returns a user who wants to sign in. If the time of a suspension is over, restores the user first. Returns null if the account
+ * was deleted meanwhile. Throws `auth/suspended`.
+ */
+export async function notSuspended(app: AppContext, user: User, deadline?: number): Promise<User | null> {
   if (user.isActive) return user;
   if (!isOver(await saidOf(app, user))) throw new ApiError('auth/suspended');
   const whose = { projectId: user.projectId, userId: user.id, deadline };
   // The suspension is over whatever the answer is. The request may still be refused, so a later change carries its row of the
   // audit log.
-  const restored = await apart(() => restore(app, whose, { ifOver: true }));
-  if (!restored.isActive) throw new ApiError('auth/suspended');
+  const restored = await apart(() => restoreIfThere(app, whose, { ifOver: true }));
+  if (restored && !restored.isActive) throw new ApiError('auth/suspended');
   return restored;
 }
 
 /** Ends the suspensions whose time is over (spec#admin-users-suspend-until). Repeatable; run by a sweep. */
 export async function endSuspensions(app: AppContext): Promise<void> {
-  for (const whose of await app.store.accounts.suspendedUntil(new Date(), batch)) {
-    await restore(app, whose, { ifOver: true }).catch((error: unknown) => {
-      // The user was deleted meanwhile.
-      if (!(error instanceof ApiError && error.code === 'user/not-found')) throw error;
-    });
-  }
+  for (const whose of await app.store.accounts.suspendedUntil(new Date(), batch))
+    await restoreIfThere(app, whose, { ifOver: true });
 }
 
 async function saidOf(app: AppContext, user: User): Promise<Suspension | undefined> {

@@ -108,6 +108,7 @@ export const confirmFactor = operation({
     'auth/invalid-second-factor',
     'auth/step-up-required',
     'auth/too-many-factors',
+    'auth/unauthorized',
   ],
   invalid: { params: 'auth/factor-not-found' },
 });

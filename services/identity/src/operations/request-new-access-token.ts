@@ -37,7 +37,7 @@ export const requestNewAccessTokenHandler = handler(
       const found = await app.store.users.find(session.projectId, session.userId);
       if (!found) throw notRefreshed();
       const user = await notSuspended(app, found, request.deadline);
-      if (!isOpen(session, user, now)) throw notRefreshed();
+      if (!user || !isOpen(session, user, now)) throw notRefreshed();
       const hash = hashRefreshToken(refreshToken);
       if (hash === session.tokenHash) {
         wasGood = true;

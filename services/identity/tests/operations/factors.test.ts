@@ -113,6 +113,16 @@ describe.each(handlerEngines())('second factors on %s', (engine) => {
     expect(await confirm(some[1]!)).toBe(200);
   });
 
+  test('none is confirmed for an account that is deleted', async () => {
+    const ada = await signUpUser(identity.bus, projectId);
+    const { id: factorId } = await begin(ada);
+    const of = { projectId, caller: callerOfSession(ada) };
+    expect((await call(identity.bus, deleteUser, { ...of, params: { userId: ada.user.id } })).status).toBe(204);
+    const body = { code: '000000' };
+    const late = await call(identity.bus, confirmFactor, { ...of, params: { factorId }, body });
+    expect([late.status, late.body.code]).toEqual([401, 'auth/unauthorized']);
+  });
+
   test('another password keeps the factors', async () => {
     const { ada, enter, recoveryCodes } = await withTotp();
     const params = { projectId, userId: ada.user.id };

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import {
+  deleteUser,
   eventFilter,
   getRevocations,
   getUser,
@@ -9,11 +10,15 @@ import {
   revocationNotice,
   signIn,
   suspendUser,
+  updateProject,
   userSuspended,
   userUpdated,
+  verifyExternalUser,
 } from '@kith/contracts';
 import { handlerEngines, waitFor } from '@kith/testing';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { exportSPKI, generateKeyPair, SignJWT } from 'jose';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { Accounts } from '../../src/store/accounts.ts';
 import { call, callInternal } from '../support/call.ts';
 import { startTestIdentity, type TestIdentity } from '../support/identity.ts';
 import { callerOf, makeProject, password, sessionIdOf, signUpUser } from '../support/people.ts';
@@ -157,5 +162,67 @@ describe.each(handlerEngines())('suspension on %s', (engine) => {
       caller: callerOf(user),
     });
     expect(still.body.isActive).toBe(true);
+  });
+});
+
+describe.each(handlerEngines())('a suspension that ends while the account is deleted, on %s', (engine) => {
+  let identity: TestIdentity;
+  let projectId: string;
+  beforeAll(async () => {
+    identity = await startTestIdentity(engine, { sweepEveryMs: 3600_000 });
+    projectId = await makeProject(identity.bus);
+  });
+  afterAll(() => identity[Symbol.asyncDispose]());
+
+  /** Makes a request after the user's suspension. The account is deleted once the request has read that the suspension is over. */
+  const deletedMeanwhile = async (
+    user: { id: string; role: string },
+    request: () => ReturnType<typeof call>,
+  ): Promise<unknown> => {
+    const params = { projectId, userId: user.id };
+    const until = new Date(Date.now() + 60_000).toISOString();
+    expect((await call(identity.bus, suspendUser, { params, body: { until } })).status).toBe(200);
+    const { suspensions } = Accounts.prototype;
+    vi.spyOn(Accounts.prototype, 'suspensions').mockImplementationOnce(async function (
+      this: Accounts,
+      ...some: Parameters<typeof suspensions>
+    ) {
+      const said = await suspensions.apply(this, some);
+      const own = { projectId, params: { userId: user.id }, caller: callerOf(user) };
+      expect((await call(identity.bus, deleteUser, own)).status).toBe(204);
+      return said;
+    });
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 61_000 });
+    try {
+      return (await request()).body.code;
+    } finally {
+      vi.useRealTimers();
+      vi.restoreAllMocks();
+    }
+  };
+
+  test('is refused at sign-in like an unknown address', async () => {
+    const { user } = await signUpUser(identity.bus, projectId);
+    const body = { email: user.email, password };
+    const request = () => call(identity.bus, signIn, { projectId, body });
+    expect(await deletedMeanwhile(user, request)).toBe('auth/invalid-credentials');
+  });
+
+  test('is refused at a refresh like an ended session', async () => {
+    const { user, refreshToken } = await signUpUser(identity.bus, projectId);
+    const request = () => call(identity.bus, requestNewAccessToken, { projectId, body: { refreshToken } });
+    expect(await deletedMeanwhile(user, request)).toBe('auth/unauthorized');
+  });
+
+  test('is refused with a token of the project’s own backend, as after every erasure', async () => {
+    const { publicKey, privateKey } = await generateKeyPair('ES256');
+    const settings = { publicKey: await exportSPKI(publicKey) };
+    await call(identity.bus, updateProject, { params: { projectId }, body: settings });
+    const now = Math.floor(Date.now() / 1000);
+    const claims = { iss: projectId, aud: 'kith.dev', sub: randomUUID(), iat: now, exp: now + 300 };
+    const userJwt = await new SignJWT(claims).setProtectedHeader({ alg: 'ES256' }).sign(privateKey);
+    const request = () => call(identity.bus, verifyExternalUser, { projectId, body: { userJwt } });
+    const { user } = (await request()).body;
+    expect(await deletedMeanwhile(user, request)).toBe('auth/invalid-token');
   });
 });
