@@ -182,7 +182,12 @@ describe.each(availableEngines())('mails on %s', (engine) => {
     expect(await stored()).not.toContain(newEmail);
   });
 
-  test('the address that a user gives up is not for a sign-up that has already asked for it', async () => {
+  test.each([
+    ['just before a sign-up asks for it', true, undefined],
+    ['just after a sign-up has asked for it', false, undefined],
+    ['just before a sign-up with a key asks for it', true, 'key-before'],
+    ['just after a sign-up with a key has asked for it', false, 'key-after'],
+  ])('an address that a user gives up stays the user’s, also %s', async (_, isBefore, idempotencyKey) => {
     const { email, ...user } = await person();
     const newEmail = `${randomUUID()}@example.org`;
     await call(identity.bus, changeEmail, {
@@ -192,22 +197,28 @@ describe.each(availableEngines())('mails on %s', (engine) => {
     const token = tokenIn((await nthMail(newEmail)).text);
     await isSent();
     const { held, release } = engine === 'containers' ? holdRow('mailings', 'emailChanged') : notHeld;
-    const { add } = Users.prototype;
+    const { findByEmail } = Users.prototype;
     let changing: Promise<unknown> | undefined;
-    // The sign-up has asked by now, and is about to store its user. On MongoDB, the row that keeps the address is not written yet.
-    const spy = vi.spyOn(Users.prototype, 'add').mockImplementationOnce(async function (
-      this: Users,
-      ...newUser: Parameters<typeof add>
-    ) {
+    // On MongoDB, the row that keeps the address is not written yet when the sign-up goes on.
+    const giveUp = () => {
       changing = call(identity.bus, verifyEmail, { projectId, body: { token } });
-      await Promise.race([held, changing]);
-      return add.apply(this, newUser);
+      return Promise.race([held, changing]);
+    };
+    const spy = vi.spyOn(Users.prototype, 'findByEmail').mockImplementationOnce(async function (
+      this: Users,
+      ...asked: Parameters<typeof findByEmail>
+    ) {
+      if (isBefore) await giveUp();
+      const found = await findByEmail.apply(this, asked);
+      if (!isBefore) await giveUp();
+      return found;
     });
-    const squatter = { projectId, body: { email, password } };
+    const squatter = { projectId, body: { email, password }, ...(idempotencyKey && { idempotencyKey }) };
     const refused = await call(identity.bus, signUp, squatter).finally(release);
     spy.mockRestore();
     expect((await (changing as ReturnType<typeof call>)).status).toBe(200);
     expect(refused.body).toMatchObject({ code: 'DUPLICATE_EMAIL', field: 'email' });
+    expect(JSON.stringify((await dumpStore(identity.store)).users)).not.toContain(email);
     const undoing = { projectId, body: { token: tokenIn((await nthMail(email)).text) } };
     expect((await call(identity.bus, verifyEmail, undoing)).status).toBe(200);
   });

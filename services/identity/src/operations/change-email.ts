@@ -1,6 +1,7 @@
 import { ApiError } from '@kith/base';
 import { changeEmail } from '@kith/contracts';
 import { handler } from '@kith/service';
+import { isAddressTaken } from '../address-taken.ts';
 import type { AppContext } from '../app.ts';
 import { attemptOf } from '../attempts.ts';
 import { requireStepUp } from '../factors/step-up.ts';
@@ -23,10 +24,8 @@ export const changeEmailHandler = handler(
     const verify = () => app.passwords.verify(body.password, user.passwordHash, deadline);
     if (!(await app.attempts.check(attempt, verify))) throw new ApiError('auth/invalid-credentials');
     const { newEmail: address } = body;
-    const isTaken =
-      (await app.store.users.findByEmail(projectId, address)) !== null ||
-      (await app.store.mailings.isKept(projectId, address, new Date(), { userId: user.id }));
-    if (isTaken) throw new ApiError('DUPLICATE_EMAIL', { field: 'newEmail' });
+    if (await isAddressTaken(app, { projectId, address, userId: user.id }))
+      throw new ApiError('DUPLICATE_EMAIL', { field: 'newEmail' });
     // If the password was reset or changed since the user was read, whoever asks may no longer be the user.
     const isStored = await mailUser(app, user, { kind: 'emailChange', address }, user.sessionEpoch);
     if (!isStored) throw new ApiError('auth/unauthorized');

@@ -2,10 +2,10 @@ import { ApiError } from '@kith/base';
 import { type ErrorCode, signUp, userCreated } from '@kith/contracts';
 import { handler } from '@kith/service';
 import { afterChange } from '@kith/store';
+import { isAddressTaken } from '../address-taken.ts';
 import type { AppContext } from '../app.ts';
 import { attemptOf } from '../attempts.ts';
 import { strangerOf } from '../audit-log.ts';
-import { eraseAccount } from '../erase-account.ts';
 import { firstVerification, needMails } from '../mails/mail-user.ts';
 import { newUser } from '../new-user.ts';
 import { openSession } from '../open-session.ts';
@@ -33,20 +33,12 @@ export const signUpHandler = handler(
       request.audit.tell({ actor: strangerOf(app, projectId, email) });
       return new ApiError(code, { field });
     };
-    if (await app.store.mailings.isKept(projectId, email, now)) throw refusal('DUPLICATE_EMAIL', 'email');
+    if (await isAddressTaken(app, { projectId, address: email })) throw refusal('DUPLICATE_EMAIL', 'email');
     const mail = requireVerifiedEmail ? firstVerification(project, email) : undefined;
     request.audit.tell({ actor: `user:${user.id}` });
     const outcome = await app.store.users.add(user, userEvent(userCreated, user), mail);
     if (outcome === 'email-taken') throw refusal('DUPLICATE_EMAIL', 'email');
     if (outcome === 'username-taken') throw refusal('DUPLICATE_USERNAME', 'username');
-    // The address may have become free only after the first question, by a change that its owner may still undo.
-    await afterChange(async () => {
-      if (!(await app.store.mailings.isKept(projectId, email, now, { settled: true }))) return;
-      await eraseAccount(app, { projectId, userId: user.id });
-      // The row is stored with the user, so it keeps its actor. It is erased with the user.
-      request.audit.tell({ outcome: 'DUPLICATE_EMAIL' });
-      throw new ApiError('DUPLICATE_EMAIL', { field: 'email' });
-    });
     app.relay.kick();
     if (requireVerifiedEmail) {
       app.postman.kick();

@@ -167,19 +167,11 @@ export class Mailings {
     return (await this.#documents.range(mailings, range)).map(mailingOf);
   }
 
-  /**
-   * Whether another user had this address not long ago and may still take it back (spec#accounts-old-address). With `settled`, this
-   * also finds a change of address that was just made.
-   */
-  async isKept(
-    projectId: string,
-    address: string,
-    at: Date,
-    { userId, settled = false }: { userId?: string; settled?: boolean } = {},
-  ): Promise<boolean> {
+  /** Whether another user had this address not long ago and may still take it back (spec#accounts-old-address). */
+  async isKept(projectId: string, address: string, at: Date, userId?: string): Promise<boolean> {
     const key = nameKey(projectId, address);
     // The row of a change that was just made may not be written yet.
-    if (settled) await this.#documents.settle(users, within(projectId));
+    await this.#documents.settle(users, within(projectId));
     const found = (await this.#documents.by(mailings, 'kept', [key])).get(key) ?? [];
     return found.map(mailingOf).some((one) => one.userId !== userId && one.until > at.getTime());
   }
