@@ -7,6 +7,7 @@ import {
   endUserSessions,
   enrolFactor,
   exportMails,
+  importUsers,
   removeFactor,
   removeUserFactors,
   renewRecoveryCodes,
@@ -14,6 +15,7 @@ import {
   resetPassword,
   sendVerificationEmail,
   setPassword,
+  signIn,
   signUp,
   stepUp,
   suspendUser,
@@ -234,6 +236,20 @@ describe.each(availableEngines())('mails on %s', (engine) => {
     await nthMail(other.email);
     await isSent();
     expect([server.tries, mailsTo(one.email).length]).toEqual([2, 0]);
+  });
+
+  test('a user who was imported without a password sets the first one by a reset', async () => {
+    const email = `${randomUUID()}@example.org`;
+    const rows = [{ foreignId: randomUUID(), email }];
+    const imported = await call(identity.bus, importUsers, { params: { projectId }, body: { rows } });
+    expect(imported.body).toMatchObject({ imported: 1 });
+    const enter = () => call(identity.bus, signIn, { projectId, body: { email, password: newPassword } });
+    expect((await enter()).body.code).toBe('auth/invalid-credentials');
+    await askReset(email);
+    const token = tokenIn((await nthMail(email)).text);
+    const body = { token, newPassword };
+    expect((await call(identity.bus, resetPassword, { projectId, body })).status).toBe(200);
+    expect((await enter()).body.user).toMatchObject({ ...rows[0], isVerified: true });
   });
 
   test('an address gets at most 4 ordinary mails in an hour, and a newer token replaces the last', async () => {
