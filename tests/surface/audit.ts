@@ -14,6 +14,7 @@ import {
   signIn,
   signOut,
   signUp,
+  stepUp,
   suspendUser,
   updateConnectionSettings,
   updateProject,
@@ -49,13 +50,18 @@ export const audit = surfaceSuite('audit', (world) => {
     const wrong = { body: { email, password: 'not this one, I think' } };
     for (let time = 0; time < 3; time++) await world.refused(signIn, wrong, 'auth/invalid-credentials');
     const newPassword = 'another battery staple';
-    await world.ok(changePassword, { token: String(session.accessToken), body: { password, newPassword } });
-    await world.ok(signOut, { body: { refreshToken: String(session.refreshToken) } });
+    const own = { token: String(session.accessToken) };
+    // This changes nothing, because the user has no second factor.
+    await world.ok(stepUp, { ...own, body: { password } });
+    await world.ok(changePassword, { ...own, body: { password, newPassword } });
+    for (let time = 0; time < 2; time++)
+      await world.ok(signOut, { body: { refreshToken: String(session.refreshToken) } });
 
     const found = await ofActor(id);
     expect(said(found.filter(({ outcome }) => outcome === 'success'))).toEqual([
       'identity.sign-out success',
       'identity.change-password success',
+      'identity.step-up success',
       'identity.sign-in success',
       'identity.sign-up success',
     ]);

@@ -47,11 +47,11 @@ export class Audit {
   }
 
   /**
-   * Whether the request leaves a row and comes from an operator. Usually, the row's event is stored together with a change of
-   * the request. If an operator's request changes nothing, the event is stored alone.
+   * Whether the request leaves a row even if it changes nothing: it comes from an operator, or its operation is always recorded.
+   * Usually, the row's event is stored together with a change of the request. If there is none, the event is stored alone.
    */
-  get isOfOperator(): boolean {
-    return this.#isWanted && this.#context.operator !== undefined;
+  get isOwed(): boolean {
+    return this.#isWanted && (this.#context.operator !== undefined || this.#spec.audit === 'always');
   }
 
   /** Whether failures are recorded. */

@@ -36,7 +36,7 @@ export async function audited<T>(audit: Audit, parts: AuditParts, work: () => Pr
   };
   try {
     const result = await carried.run(work);
-    const event = audit.isOfOperator && !carried.isStored ? audit.event() : undefined;
+    const event = audit.isOwed && !carried.isStored ? audit.event() : undefined;
     if (event) await outbox.restate([event]);
     if (event || carried.isStored) await afterChange(show);
     return result;

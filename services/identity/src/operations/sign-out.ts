@@ -13,6 +13,7 @@ export const signOutHandler = handler(signOut, async ({ projectId, body, audit }
   const session = family && (await app.store.sessions.findFamily(projectId, family));
   if (!session) return undefined;
   audit.tell({ actor: `user:${session.userId}`, target: `session:${session.sid}` });
-  await revokeSession(app, session, 'signed-out');
+  // If the session has ended before, nothing happens that the audit log could tell of.
+  if (!(await revokeSession(app, session, 'signed-out'))) audit.untell();
   return undefined;
 });
