@@ -63,11 +63,12 @@ function formOf(
     required?: string[];
     additionalProperties?: false;
   };
+  const last = upload.fileLast ? ' The last part of the form.' : '';
   const file = {
     type: 'string',
     contentMediaType: anyType,
     maxLength: upload.maxBytes,
-    description: `At most ${upload.maxBytes / (1024 * 1024)} MiB.${upload.fileLast ? ' The last part of the form.' : ''}`,
+    description: `At most ${upload.maxBytes / (1024 * 1024)} MiB.${last}`,
   };
   const schema = {
     type: 'object',

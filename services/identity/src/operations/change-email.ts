@@ -24,7 +24,7 @@ export const changeEmailHandler = handler(
     const verify = () => app.passwords.verify(body.password, user.passwordHash, deadline);
     if (!(await app.attempts.check(attempt, verify))) throw new ApiError('auth/invalid-credentials');
     const { newEmail: address } = body;
-    if (await isAddressTaken(app, { projectId, address, userId: user.id }))
+    if (address === user.email || (await isAddressTaken(app, { projectId, address, userId: user.id })))
       throw new ApiError('DUPLICATE_EMAIL', { field: 'newEmail' });
     // If the password was reset or changed since the user was read, whoever asks may no longer be the user.
     const isStored = await mailUser(app, user, { kind: 'emailChange', address }, user.sessionEpoch);
