@@ -144,7 +144,7 @@ export interface AuthMethods {
   /**
    * Confirms a second factor with its first code, or with the new passkey. Confirming the first factor also makes recovery codes. Only this answer shows them.
    *
-   * Errors of its own: `auth/factor-not-found`, `auth/invalid-second-factor`, `auth/step-up-required`, `auth/too-many-factors`, `auth/server-error`, `auth/invalid-body`.
+   * Errors of its own: `auth/factor-not-found`, `auth/invalid-second-factor`, `auth/step-up-required`, `auth/too-many-factors`, `auth/unauthorized`, `auth/server-error`, `auth/invalid-body`.
    */
   confirmFactor(
     input: Methods['auth.confirmFactor']['input'],

@@ -654,6 +654,7 @@ export interface Methods {
       | 'auth/invalid-second-factor'
       | 'auth/step-up-required'
       | 'auth/too-many-factors'
+      | 'auth/unauthorized'
       | 'auth/server-error'
       | 'auth/invalid-body';
   };

@@ -131,7 +131,10 @@ async function answer<App>(
   const { metrics } = options;
   const known = knownRequest(byName, options.secrets, request);
   if (!known) {
-    options.log.warn({ method: request.method }, 'refused: no gateway with our KITH_SECRET has just signed it');
+    options.log.warn(
+      { method: request.method },
+      'refused: no gateway with our KITH_SECRET has just signed it',
+    );
     return refuseUnsigned(request, response);
   }
   const { served, context } = known;

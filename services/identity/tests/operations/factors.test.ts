@@ -117,7 +117,9 @@ describe.each(handlerEngines())('second factors on %s', (engine) => {
     const ada = await signUpUser(identity.bus, projectId);
     const { id: factorId } = await begin(ada);
     const of = { projectId, caller: callerOfSession(ada) };
-    expect((await call(identity.bus, deleteUser, { ...of, params: { userId: ada.user.id } })).status).toBe(204);
+    expect((await call(identity.bus, deleteUser, { ...of, params: { userId: ada.user.id } })).status).toBe(
+      204,
+    );
     const body = { code: '000000' };
     const late = await call(identity.bus, confirmFactor, { ...of, params: { factorId }, body });
     expect([late.status, late.body.code]).toEqual([401, 'auth/unauthorized']);
