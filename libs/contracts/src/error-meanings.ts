@@ -99,7 +99,7 @@ export const errorMeanings = {
     remedy: 'Wait for `Retry-After` seconds, then send it again; writes too.',
   },
   'gateway/timeout': {
-    when: 'The service behind this endpoint has not answered in time. A write may have been done, or be done yet.',
+    when: 'The service behind this endpoint has not answered in time, or has ended before it answered a whole upload. A write may have been done, or be done yet.',
     remedy: 'Read again. Before you repeat a write, look whether it was done.',
   },
   'gateway/server-error': {

@@ -205,6 +205,24 @@ describe('requests that go on to a service of files', () => {
     expect(statusesIn(text)).toEqual(isShort ? [503, 404] : [503]);
   });
 
+  it('an upload that storage had whole when it broke off may be stored, so it is no 503', async () => {
+    const lines = ['Content-Length: 2', 'Connection: close'];
+    const codeOf = async (at = port) =>
+      JSON.parse(parseAnswer(await raw(at, `${post(...lines)}ab`)).text).code;
+    answer = (request) => {
+      request.resume();
+      request.on('end', () => request.socket.destroy());
+    };
+    expect(await codeOf()).toBe('gateway/timeout');
+    // Nobody listens there. So nobody has the upload, although the gateway has all of it.
+    const nobody = createServer();
+    const away = await listen(nobody);
+    nobody.close();
+    await once(nobody, 'close');
+    const gateway = await test.another({ env: { ...env, UPSTREAMS: `storage=${away}` } });
+    expect(await codeOf(gateway.port)).toBe('gateway/unavailable');
+  });
+
   it('an upload that storage does not read has an answer in time', async () => {
     answer = () => undefined;
     const gateway = await test.another({ env, upstreamTimes: { answer: 300 } });

@@ -50,6 +50,7 @@ export interface StreamedRequest {
 /** What is known of a request while it is proxied. */
 interface Way {
   target: string;
+  isUpload: boolean;
   outgoing?: ClientRequest;
   /** Gives the request its own address and headers again. The answer depends on them. */
   restore(): void;
@@ -148,7 +149,10 @@ export class Upstreams {
         },
         proxyRes: (reply, request) => this.#ways.get(request)?.answer(reply),
         // Without this, the request would hang after an error.
-        error: (error, request) => this.#ways.get(request)?.reject(unavailable(error)),
+        error: (error, request) => {
+          const way = this.#ways.get(request);
+          if (way) way.reject(brokenOff(way, error));
+        },
       },
     });
   }
@@ -208,6 +212,7 @@ export class Upstreams {
       };
       const way: Way = {
         target,
+        isUpload,
         restore,
         resolve,
         reject: fail,
@@ -236,7 +241,7 @@ export class Upstreams {
       this.#ways.set(request, way);
       const proxy = isUpload ? this.#upload : this.#download;
       // The proxy calls this if it does not take the request on.
-      proxy(request, response, (error) => fail(unavailable(error)));
+      proxy(request, response, (error) => fail(brokenOff(way, error)));
     });
   }
 
@@ -333,7 +338,12 @@ async function readAll(reply: IncomingMessage): Promise<Uint8Array> {
   return Buffer.concat(chunks);
 }
 
-/** The error for a service that cannot be reached, or has broken off without an answer. */
-function unavailable(error: unknown): ApiError {
-  return new ApiError('gateway/unavailable', { cause: error });
+/**
+ * The error for a service that cannot be reached, or has broken off without an answer. If all bytes of an upload have gone to the
+ * service, it may have stored the file before it ended. Then `gateway/unavailable` would be wrong, because it says that nothing
+ * was done.
+ */
+function brokenOff({ isUpload, outgoing }: Way, error: unknown): ApiError {
+  const mayBeDone = isUpload && outgoing?.writableFinished === true;
+  return new ApiError(mayBeDone ? 'gateway/timeout' : 'gateway/unavailable', { cause: error });
 }
