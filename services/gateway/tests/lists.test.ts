@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type Collection, collectionWithEntities, listSubCollections } from '@kith/contracts';
+import { addEntity, type Collection, collectionWithEntities, listSubCollections } from '@kith/contracts';
 import { serveInternal, successReply } from '@kith/service';
 import { availableEngines } from '@kith/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -53,6 +53,18 @@ describe.each(availableEngines())('lists on %s', (engine) => {
     expect(JSON.parse((await ask()).text)).toEqual([{ ...page[0], entityIds: [], entities: [] }]);
     page = [collectionOf(1)];
     expectError(await ask(), 'gateway/unavailable');
+  });
+
+  it('do not say that nothing was done if a change is made and cannot be shown', async () => {
+    const changed = collectionOf(1);
+    await serveEcho(test.bus, addEntity, () => successReply(201, { collection: changed }, {}));
+    const answer = await send(test.gateway.port, {
+      method: 'PATCH',
+      path: `/api/v6/${projectId}/lists/${changed.id}/add-entity`,
+      headers: { authorization, 'content-type': 'application/json' },
+      body: '{"entityId":"one"}',
+    });
+    expectError(answer, 'gateway/timeout');
   });
 
   it('show the ids of about 20,000 entities in all, and leave out what is gone', async () => {

@@ -19,7 +19,8 @@ const mostIds = 20_000;
 
 /**
  * Translates a v6 client's request into one for collections, and the reply into the shapes of v6 (spec#existing-clients-lists).
- * Throws like `forward`, and also `collection/invalid-body` or `collection/not-found`.
+ * Throws like `forward`, and also `collection/invalid-body` or `collection/not-found`. If a change is made and its list cannot be
+ * read, throws `gateway/timeout`.
  */
 export async function forwardList(
   bus: Bus,
@@ -32,7 +33,17 @@ export async function forwardList(
   if (reply.headers[codeHeader]) return withBody(reply, text.replaceAll('collectionName', 'listName'));
   if (row.answers === 'nothing') return reply;
   const read = readerFor(bus, request, Date.now() + patience.timeoutMs);
-  return withBody(reply, JSON.stringify(await inShapesOfLists(row, JSON.parse(text), read)));
+  try {
+    return withBody(reply, JSON.stringify(await inShapesOfLists(row, JSON.parse(text), read)));
+  } catch (error) {
+    throw row.operation.method === 'GET' ? error : afterChange(error);
+  }
+}
+
+/** The change is made, so its answer must not say that nothing was done. */
+function afterChange(error: unknown): unknown {
+  const saysNothing = error instanceof ApiError && error.code === 'gateway/unavailable';
+  return saysNothing ? new ApiError('gateway/timeout', { cause: error }) : error;
 }
 
 /**
