@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { availableEngines, startEngines, uniquePrefix, waitFor } from '@kith/testing';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -81,6 +83,36 @@ describe.runIf(availableEngines().includes('containers'))('counts in Redis', () 
     await redis.set(key, 7);
     expect(await add(key, 30)).toEqual({ isOverCeiling: false, used: 8, msLeft: 30_000 });
     expect(await redis.pttl(key)).toBeGreaterThan(0);
+  });
+
+  it('asks nothing more of a Redis that is behind, until it has answered', async () => {
+    const key = `${prefix}:behind`;
+    const url = new URL(engines.redisUrl);
+    const answers: Socket[] = [];
+    const { port, hostname } = url;
+    const proxy = createServer((inside) => {
+      const outside = connect(Number(port || 6379), hostname);
+      inside.on('data', (chunk) => outside.write(chunk)).on('close', () => outside.destroy());
+      outside.on('data', (chunk) => inside.write(chunk));
+      answers.push(outside);
+    });
+    proxy.listen(0, '127.0.0.1');
+    await once(proxy, 'listening');
+    url.host = `127.0.0.1:${(proxy.address() as AddressInfo).port}`;
+    const slow = new Redis(url.href);
+    await slow.ping();
+    const slowCounts = new RedisCounts(slow, { patienceMs: 500 });
+    const count = () => slowCounts.count({ key, windowSeconds: 60, ceiling: null });
+    const { used } = await waitFor(count, { what: 'a count' });
+    for (const one of answers) one.pause();
+    await expect(count()).rejects.toThrow('has not answered');
+    for (let nth = 0; nth < 20; nth++) await expect(count()).rejects.toThrow('Redis is behind.');
+    expect(await redis.get(key)).toBe(String(used + 1));
+    for (const one of answers) one.resume();
+    const next = await waitFor(count, { what: 'counts that go on' });
+    expect(next.used).toBeGreaterThan(used + 1);
+    slow.disconnect();
+    proxy.close();
   });
 
   it('rejects at once without a connection', async () => {

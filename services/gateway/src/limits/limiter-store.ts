@@ -42,8 +42,8 @@ function memoryStore(metrics: Metrics): LimiterStore {
 }
 
 /**
- * Counts in Redis, and in this process's memory while Redis is away. If Redis is down, it is not asked at all. If Redis hangs,
- * a request waits `patienceMs` for it. Once the connection counts as dead, no request waits any more.
+ * Counts in Redis, and in this process's memory while Redis is away. If Redis is down, it is not asked at all. If Redis hangs or
+ * is slow, requests wait `patienceMs` for it. Then it is asked nothing more until it has answered.
  */
 async function redisStore(
   { url, patienceMs = 100, deadMs = 1_000 }: { url: string; patienceMs?: number; deadMs?: number },

@@ -54,6 +54,13 @@ export class RedisCounts {
   readonly #redis: Counted;
   readonly #patienceMs: number;
   #groups = new Map<string, Group>();
+  /** How many scripts Redis has not answered yet. */
+  #unanswered = 0;
+  /**
+   * Whether a script was late and Redis still has scripts to answer. Until it has answered them, it gets no more: those would be
+   * late, too, and a Redis that is slow for long would let them fill the memory.
+   */
+  #isBehind = false;
 
   /** @param options.patienceMs How long a count may take before it is given up. */
   constructor(redis: Redis, options: { patienceMs: number }) {
@@ -62,9 +69,10 @@ export class RedisCounts {
     this.#patienceMs = options.patienceMs;
   }
 
-  /** Counts a request. A key's first request begins a window. Rejects if Redis is away or takes too long. */
+  /** Counts a request. A key's first request begins a window. Rejects if Redis is away, behind, or takes too long. */
   count(of: Counting): Promise<Count> {
     if (this.#redis.status !== 'ready') return Promise.reject(new Error('Redis is not connected.'));
+    if (this.#isBehind) return Promise.reject(new Error('Redis is behind.'));
     return new Promise((resolve, reject) => {
       if (this.#groups.size === 0) setImmediate(() => this.#send());
       const group = this.#groups.get(of.key);
@@ -83,7 +91,17 @@ export class RedisCounts {
       keys.push(ceiling?.key ?? key, key);
       words.push(waiting.length, windowSeconds, ceiling?.max ?? 0, ceiling?.windowSeconds ?? 0);
     }
-    within(this.#redis.kithCount(keys.length, ...keys, ...words), this.#patienceMs).then(
+    const asked = this.#redis.kithCount(keys.length, ...keys, ...words);
+    this.#unanswered++;
+    const answered = () => {
+      this.#unanswered--;
+      if (this.#unanswered === 0) this.#isBehind = false;
+    };
+    asked.then(answered, answered);
+    const late = () => {
+      this.#isBehind = true;
+    };
+    within(asked, this.#patienceMs, late).then(
       (told) => {
         for (const [at, { waiting }] of groups.entries()) {
           const [passed = 0, used = 0, msLeft = 0, ceilingLeft = 0] = told.slice(4 * at, 4 * at + 4);
@@ -101,14 +119,22 @@ export class RedisCounts {
 }
 
 /**
- * Waits at most `ms` for an answer. An answer that has arrived by then counts, even if this process was too busy to read it. So
- * after the timer, this waits one more turn of the event loop before it gives up. ioredis' own `commandTimeout` would blame
- * Redis for pauses of this process.
+ * Waits at most `ms` for an answer, and calls `late` when it gives up. An answer that has arrived by then counts, even if this
+ * process was too busy to read it. So after the timer, this waits one more turn of the event loop before it gives up. ioredis' own
+ * `commandTimeout` would blame Redis for pauses of this process.
  */
-function within<T>(work: Promise<T>, ms: number): Promise<T> {
+function within<T>(work: Promise<T>, ms: number, late: () => void): Promise<T> {
   return new Promise((resolve, reject) => {
-    const giveUp = () => reject(new Error(`Redis has not answered in ${ms} ms.`));
+    let isOver = false;
+    const giveUp = () => {
+      if (isOver) return;
+      late();
+      reject(new Error(`Redis has not answered in ${ms} ms.`));
+    };
     const timer = setTimeout(() => setImmediate(giveUp), ms);
-    work.then(resolve, reject).finally(() => clearTimeout(timer));
+    work.then(resolve, reject).finally(() => {
+      isOver = true;
+      clearTimeout(timer);
+    });
   });
 }
