@@ -98,6 +98,19 @@ describe.each(availableEngines())('operator keys on %s', (engine) => {
     expect((await list(token, later.port)).status).toBe(200);
   });
 
+  it('are known beside a key with a scope that only a newer identity knows, and that key without it', async () => {
+    await ready();
+    const newer = makeApiKey('operator');
+    const scopes = ['projects:read', 'newer:write'] as never[];
+    issuer.apiKeys = [
+      { hash: hashApiKey(newer), key: key({ scopes }) },
+      { hash, key: key() },
+    ];
+    const later = await test.another();
+    await waitFor(async () => (await later.notReady()).length === 0, { what: 'readiness' });
+    for (const one of [token, newer]) expect((await list(one, later.port)).status).toBe(200);
+  });
+
   it('are refused for a project that is not theirs, before any service is asked', async () => {
     await ready();
     const own = randomUUID();

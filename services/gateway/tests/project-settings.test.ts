@@ -215,6 +215,15 @@ describe.each(availableEngines())('settings of projects on %s', (engine) => {
     await service.stop();
   });
 
+  it('profiles ask for a token where a newer identity names what this gateway does not know', async () => {
+    issuer.projects.push(settings({ publicProfiles: 'members' as never }));
+    const newer = await test.another();
+    await waitFor(async () => (await newer.notReady()).length === 0, { what: 'readiness' });
+    const profile = `/v7/${projectId}/users/${shown}`;
+    expect((await get(profile, {}, newer.port)).status).toBe(401);
+    expect((await get(profile, await bearer(), newer.port)).status).toBe(200);
+  });
+
   describe('connection lists that are not public', () => {
     beforeEach(async () => {
       await tell({ publicConnections: false });

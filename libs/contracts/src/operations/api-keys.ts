@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { generalList, listQuery } from '../lists.ts';
-import { internalOperation, operation, operatorScopes } from '../operation.ts';
+import { internalOperation, type OperatorScope, operation, operatorScopes } from '../operation.ts';
 import { shownText, tellableInstant, text, timestamp, uuid } from '../scalars.ts';
 import { nothing } from './shared.ts';
 
@@ -140,9 +140,17 @@ export const deleteServerKey = operation({
   invalid: { params: 'auth/key-not-found' },
 });
 
+/**
+ * The scopes of a key as a gateway reads them. It leaves out scopes that only a newer identity knows: no operation that the
+ * gateway serves needs them. If it refused them, one such key would keep it from hearing of all other keys.
+ */
+const knownScopes = z
+  .array(z.string())
+  .transform((scopes) => scopes.filter((one): one is OperatorScope => scope.safeParse(one).success));
+
 /** What a gateway knows about a key. It finds the key by the hash of the sent token. */
 export const apiKey = z.discriminatedUnion('kind', [
-  z.object({ kind: z.literal('operator'), id: uuid, ...rights }),
+  z.object({ kind: z.literal('operator'), id: uuid, ...rights, scopes: knownScopes }),
   z.object({ kind: z.literal('server'), id: uuid, projectId: uuid }),
 ]);
 export type ApiKey = z.output<typeof apiKey>;

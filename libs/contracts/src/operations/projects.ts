@@ -66,8 +66,11 @@ export const gatewaySettings = project
   .pick({ limits: true, webOrigins: true, publicConnections: true })
   .extend({
     projectId: uuid,
-    /** An older version of identity does not send this field; then the value is `card`. */
-    publicProfiles: publicProfiles.default('card'),
+    /**
+     * An older version of identity does not send this field; then the value is `card`. A value that only a newer identity knows
+     * counts as `none`, which shows the least.
+     */
+    publicProfiles: publicProfiles.catch('none').default('card'),
     storageMib: wholeNumber.optional(),
     /**
      * Set for good once the project is deleted. Then only operations with `answersDeleted` answer for it
