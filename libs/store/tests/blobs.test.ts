@@ -1,5 +1,7 @@
 // Starts at most 0 platforms and 2 processes.
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import { type Blobs, type BlobsConfig, bucketName, copyBlobs, openBlobs } from '@kith/store/blobs';
 import { availableBlobHomes, type BlobHome, createBlobHome, waitFor } from '@kith/testing';
@@ -200,6 +202,36 @@ describe.each(availableBlobHomes())('bytes in %s', (kind) => {
     await db.collection(`${bucketName}.chunks`).deleteOne({ files_id: file!._id, n: 1 });
     await expect(read('cut/one')).rejects.toThrow('lacks its last');
     await blobs.removeAll('cut/');
+  });
+
+  // Readers are as slow as their clients, and there may be many of them.
+  it.runIf(kind === 'gridfs')('has only a few chunks of a blob in memory while it is read', async () => {
+    const { url, database } = home.config as { url: string; database: string };
+    const size = 12 * mebibyte;
+    await blobs.put('slow/one', pieces(randomBytes(size), mebibyte));
+    let received = 0;
+    const server = new URL(url);
+    const { hostname, port } = server;
+    const proxy = createServer((inside) => {
+      const outside = connect(Number(port || 27017), hostname);
+      inside.on('data', (chunk) => outside.write(chunk)).on('close', () => outside.destroy());
+      outside.on('data', (chunk) => {
+        received += chunk.length;
+        inside.write(chunk);
+      });
+    });
+    proxy.listen(0, '127.0.0.1');
+    await once(proxy, 'listening');
+    server.host = `127.0.0.1:${(proxy.address() as AddressInfo).port}`;
+    server.searchParams.set('directConnection', 'true');
+    const far = await openBlobs({ kind: 'gridfs', url: server.href, database });
+    const before = received;
+    for await (const _ of (await far.read('slow/one')) ?? []) break;
+    expect(received - before).toBeGreaterThan(0);
+    expect(received - before).toBeLessThan(size / 2);
+    await far.close();
+    proxy.close();
+    await blobs.removeAll('slow/');
   });
 
   it('takes no key that leads out of its place', async () => {

@@ -1,12 +1,17 @@
 import { type Readable, Transform, type Writable } from 'node:stream';
 import { finished } from 'node:stream/promises';
-import { type Db, GridFSBucket, MongoClient, ObjectId } from 'mongodb';
+import { type Binary, type Db, GridFSBucket, MongoClient, ObjectId } from 'mongodb';
 import '../drivers/mongo-driver.ts';
 import { type BlobEntry, BlobRemoved, type Blobs, type ByteRange, bucketName, checkKey } from './blobs.ts';
 import { eachChunk } from './each-chunk.ts';
 
 /** Size of one chunk, in bytes. If a range of bytes is read, up to this many bytes before it and after it are read too. */
 const chunkBytes = 255 * 1024;
+/**
+ * How many chunks a reader gets from the database at a time. A reader waits for its client, so this is what a slow client keeps in
+ * memory. The driver's own streams get as much as fits into one answer, which is 16 MiB.
+ */
+const readChunks = 4;
 /** How many chunks the sweep looks at in one query. The query needs only the index. */
 const sweptChunks = 1_000;
 
@@ -14,7 +19,15 @@ interface File {
   _id: ObjectId;
   filename: string;
   length: number;
+  chunkSize: number;
   uploadDate: Date;
+}
+
+interface Chunk {
+  _id: ObjectId;
+  files_id: ObjectId;
+  n: number;
+  data: Binary;
 }
 
 /**
@@ -56,7 +69,7 @@ export class GridFsBlobs implements Blobs {
   }
 
   get #chunks() {
-    return this.#db.collection<{ _id: ObjectId; files_id: ObjectId; n: number }>(`${bucketName}.chunks`);
+    return this.#db.collection<Chunk>(`${bucketName}.chunks`);
   }
 
   async put(
@@ -86,27 +99,45 @@ export class GridFsBlobs implements Blobs {
   async read(key: string, range?: ByteRange): Promise<AsyncIterable<Uint8Array> | undefined> {
     const file = await this.#files.findOne({ filename: checkKey(key) }, { sort: { uploadDate: -1 } });
     if (!file) return undefined;
-    // For GridFS the end is exclusive.
-    const part = range && { start: range.start, end: Math.min(range.end + 1, file.length) };
-    return this.#bytesOf(file, part);
+    const { start = 0, end = file.length } = range ?? {};
+    return this.#bytesOf(file, { start, end: Math.min(end + 1, file.length) });
   }
 
-  /** The bytes of a file. They end with an error if a chunk is missing, even the last one: for the driver this is no error. */
-  #bytesOf({ _id, filename, length }: File, part?: { start: number; end: number }): Readable {
-    let left = part ? part.end - part.start : length;
-    const source = this.#bucket.openDownloadStream(_id, part);
+  /** The bytes of a file from `start` to before `end`. They end with an error if a chunk is missing. */
+  #bytesOf(file: File, { start, end }: { start: number; end: number }): Readable {
+    const { _id, filename, length, chunkSize } = file;
+    let at = start;
+    const source = this.#chunks
+      .find({
+        files_id: _id,
+        n: { $gte: Math.floor(start / chunkSize), $lt: Math.ceil(end / chunkSize) },
+      })
+      .project<Pick<Chunk, 'n' | 'data'>>({ _id: 0, n: 1, data: 1 })
+      .sort({ n: 1 })
+      .batchSize(readChunks)
+      .stream();
     const reasonFor = async (error: Error) => {
       const isThere = await this.#files.findOne({ _id }, { projection: { _id: 1 } });
       return isThere ? error : new BlobRemoved(filename, { cause: error });
     };
+    const lack = (done: (error: Error) => void) => {
+      reasonFor(new Error(`The blob ${filename} lacks its last ${end - at} bytes.`)).then(done, done);
+    };
     const bytes = new Transform({
-      transform(chunk: Uint8Array, _, done) {
-        left -= chunk.length;
-        done(null, chunk);
+      writableObjectMode: true,
+      writableHighWaterMark: 1,
+      transform({ n, data }: Pick<Chunk, 'n' | 'data'>, _, done) {
+        const first = n * chunkSize;
+        const chunk = data.value();
+        const isWhole = chunk.length === Math.min(chunkSize, length - first);
+        if (n !== Math.floor(at / chunkSize) || !isWhole) return lack(done);
+        const part = chunk.subarray(at - first, end - first);
+        at += part.length;
+        done(null, part);
       },
       flush(done) {
-        if (left <= 0) return done();
-        reasonFor(new Error(`The blob ${filename} lacks its last ${left} bytes.`)).then(done, done);
+        if (at >= end) return done();
+        lack(done);
       },
       destroy(error, done) {
         source.destroy();
