@@ -7,7 +7,7 @@ import { blockUser, getJwks, updateProject } from '@kith/contracts';
 import { handler, Sweeper, startService } from '@kith/service';
 import { replyCollection } from '@kith/store';
 import { openDocuments } from '@kith/store/open';
-import { createRuntime, createStore } from '@kith/testing';
+import { createRuntime, createStore, waitFor } from '@kith/testing';
 import { expect, test } from 'vitest';
 
 const log = createLogger({ name: 'test', level: 'silent' });
@@ -25,6 +25,29 @@ test('a service that stops ends its background, and then its store', async () =>
   await Promise.all([service.stop(), service.stop()]);
   expect(order).toEqual(['relay', 'sweep', 'store']);
   expect(await service.notReady()).toContain('stopping');
+});
+
+test('sweeps end side by side, so that one that hangs takes no time from the others, and the relay ends last', async () => {
+  await using runtime = await createRuntime('embedded');
+  const order: string[] = [];
+  const { promise: hangs, resolve: goOn } = Promise.withResolvers<void>();
+  const background = [
+    { stop: () => hangs.then(() => void order.push('hanging sweep')) },
+    { stop: async () => void order.push('sweep') },
+    { stop: async () => void order.push('relay') },
+  ];
+  const service = await startService(
+    runtime,
+    { name: 'test', operations: {} },
+    { app: undefined, background },
+  );
+  const stopped = service.stop();
+  // This is less than a sweep may take to end.
+  await waitFor(() => order.length > 0, { timeoutMs: 4_000, what: 'the other sweep' });
+  expect(order).toEqual(['sweep']);
+  goOn();
+  await stopped;
+  expect(order).toEqual(['sweep', 'hanging sweep', 'relay']);
 });
 
 test('a sweeper that stops waits for its work and does no more', async () => {

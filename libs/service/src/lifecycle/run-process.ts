@@ -26,8 +26,8 @@ export async function runProcess(...args: Parameters<typeof startProcess>): Prom
 /**
  * Calls `start`. Then waits for SIGINT or SIGTERM, and stops what runs in order. On SIGTERM, it drains first. If a signal comes
  * during the start, it takes effect after the start. Resolves when the start is done, and rejects as `start` does.
- * @param options.stopMs How long stopping may take before the process ends anyway. Work in flight has 10 s. Relays and sweeps
- * also have 10 s.
+ * @param options.stopMs How long stopping may take before the process ends anyway. Work in flight has 12 s at most, sweeps
+ * have 8 s and relays 4 s.
  */
 export async function startProcess(
   name: string,

@@ -32,7 +32,10 @@ export interface ServiceParts<App> {
   auditLog?: AuditLog | undefined;
   /** Further steps after a restore. They run before anything is served. Repeatable. */
   restored?: () => Promise<void>;
-  /** Relays and sweeps. They run until they are stopped, after the intake has ended. */
+  /**
+   * Sweeps, and at the end the relay. They run until they are stopped, after the intake has ended. The last is stopped after the
+   * others, so a relay also publishes the last events of the sweeps.
+   */
   background?: readonly { stop(): Promise<void> }[];
   /** Throws or rejects if the store cannot be used. */
   checkStore?: () => Promise<void>;
@@ -41,7 +44,10 @@ export interface ServiceParts<App> {
   http?: HttpIntakeConfig | undefined;
 }
 
+/** How long work in flight, sweeps and the relay may take to end, in ms. Together with the bus, this is less than `stopMs`. */
 const drainMs = 10_000;
+const sweepsMs = 8_000;
+const relayMs = 4_000;
 
 /**
  * Starts a service. Subscriptions start first, so that the first request finds the data that events have brought. Throws if a
@@ -99,13 +105,16 @@ export async function startService<App>(
   let stopping: Promise<void> | undefined;
   const stop = async () => {
     unwatch?.();
-    await store?.stop();
-    const drained = Promise.all([...intakes.map((intake) => intake.drain()), http?.drain(drainMs)]).then(
-      () => true,
-    );
+    const drained = Promise.all([
+      store?.stop(),
+      ...intakes.map((intake) => intake.drain()),
+      http?.drain(drainMs),
+    ]).then(() => true);
     if (!(await within(drained, http ? drainMs + 2_000 : drainMs)))
       log.warn('stopped with work still in flight');
-    for (const one of parts.background ?? []) await within(one.stop(), drainMs);
+    const sweeps = parts.background?.slice(0, -1) ?? [];
+    await within(Promise.all(sweeps.map((one) => one.stop())), sweepsMs);
+    await within(Promise.resolve(parts.background?.at(-1)?.stop()), relayMs);
     await parts.close?.();
     log.info('service stopped');
   };
