@@ -1,7 +1,7 @@
 // Starts at most 2 platforms and 7 processes.
 import { readFileSync } from 'node:fs';
 import { Metrics } from '@kith/base';
-import type { Collection } from '@kith/contracts';
+import { type Collection, operations } from '@kith/contracts';
 import { availableEngines, startPlatform, type TestPlatform, type TestUser, waitFor } from '@kith/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { http } from './support/http.ts';
@@ -12,6 +12,30 @@ const read = (path: string) => readFileSync(new URL(`../${path}`, import.meta.ur
 /** Labels and metrics that Prometheus adds itself. */
 const ownLabels = ['job', 'instance', 'le'];
 const ownMetrics = ['up'];
+
+const expressions = [
+  ...dashboardExpressions(JSON.parse(read('deploy/grafana/kith.json'))),
+  ...alertExpressions(read('deploy/prometheus/alerts.yml')),
+];
+
+// Otherwise an alert about slow requests would only say that somebody has a slow connection.
+it.each(
+  expressions.filter((one) => one.includes('_duration_seconds_bucket')),
+)('times leave out what lasts as long as its client takes: %s', (expression) => {
+  const [, pattern] = /operation!~"([^"]*)"/.exec(expression) ?? [];
+  const leftOut = operations.filter(({ name }) => new RegExp(`^(?:${pattern})$`).test(name));
+  const isInGateway = expression.includes('kith_http_request');
+  const kinds = ['upload', 'download', ...(isInGateway ? ['stream', 'export'] : [])];
+  const lasting = operations.filter(({ kind = 'request' }) => kinds.includes(kind));
+  expect(leftOut.map(({ name }) => name)).toEqual(lasting.map(({ name }) => name));
+});
+
+it('Prometheus scrapes every process of docker-compose', () => {
+  const processes = read('docker-compose.yml').matchAll(/^ {2}([a-z-]+):\n {4}<<: \*service$/gm);
+  const targets = read('deploy/prometheus/prometheus.yml').matchAll(/- ([a-z-]+):9090$/gm);
+  const sorted = (found: Iterable<RegExpExecArray>) => [...found].map(([, name]) => name).toSorted();
+  expect(sorted(targets)).toEqual(sorted(processes));
+});
 
 describe.each(availableEngines())('metrics (%s)', (engine) => {
   let platform: TestPlatform;
@@ -105,10 +129,6 @@ describe.each(availableEngines())('metrics (%s)', (engine) => {
   });
 
   it('has every metric and label that the dashboard and the alerts name', () => {
-    const expressions = [
-      ...dashboardExpressions(JSON.parse(read('deploy/grafana/kith.json'))),
-      ...alertExpressions(read('deploy/prometheus/alerts.yml')),
-    ];
     expect(expressions.length).toBeGreaterThan(40);
     const declared = new Metrics({ process: true }).registry.getMetricsAsArray() as unknown as {
       name: string;
