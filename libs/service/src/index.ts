@@ -1,6 +1,8 @@
 export { Sweeper } from './background/sweeper.ts';
 export {
   commonConfig,
+  drainConfig,
+  drainMsOf,
   httpConfig,
   mongoConfig,
   natsConfig,

@@ -1,10 +1,19 @@
 // Starts at most 0 platforms and 1 process.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { get } from 'node:http';
 import { fileURLToPath } from 'node:url';
-import { createLogger } from '@kith/base';
-import { blockUser, getJwks, updateProject } from '@kith/contracts';
-import { handler, Sweeper, startService } from '@kith/service';
+import { createLogger, Secrets } from '@kith/base';
+import { blockUser, getFile, getJwks, updateProject } from '@kith/contracts';
+import {
+  canonicalPath,
+  downloadHandler,
+  handler,
+  operationHeader,
+  Sweeper,
+  signContext,
+  startService,
+} from '@kith/service';
 import { replyCollection } from '@kith/store';
 import { openDocuments } from '@kith/store/open';
 import { createRuntime, createStore, waitFor } from '@kith/testing';
@@ -48,6 +57,28 @@ test('sweeps end side by side, so that one that hangs takes no time from the oth
   goOn();
   await stopped;
   expect(order).toEqual(['sweep', 'hanging sweep', 'relay']);
+});
+
+test('a service of bytes that drains is not ready, serves on, and says that its connections end', async () => {
+  await using runtime = await createRuntime('embedded');
+  const secrets = new Secrets('a secret of at least 32 characters');
+  const empty = { status: 200, headers: { 'Content-Length': '0' } } as const;
+  const streams = { 'get-file': downloadHandler(getFile, async () => empty) as never };
+  await using service = await startService(
+    runtime,
+    { name: 'test', operations: {}, streams },
+    { app: undefined, http: { host: '127.0.0.1', port: 0, secrets, drainMs: 1 } },
+  );
+  const drained = service.drain?.();
+  expect(await service.notReady()).toEqual(['stopping']);
+  await drained;
+  const context = { projectId: crypto.randomUUID(), params: { fileId: crypto.randomUUID() } };
+  const path = canonicalPath(getFile, context);
+  const signed = signContext(secrets, { method: 'GET', path, operation: getFile.name }, context);
+  const headers = { ...signed, [operationHeader]: getFile.name };
+  const [answer] = await once(get(`${service.httpUrl}${path}`, { headers }), 'response');
+  expect([answer.statusCode, answer.headers.connection]).toEqual([200, 'close']);
+  answer.resume();
 });
 
 test('a sweeper that stops waits for its work and does no more', async () => {

@@ -1,6 +1,6 @@
 import { flag, wholeNumber } from '@kith/base';
 import { type Limit, operations } from '@kith/contracts';
-import { commonConfig, secretConfig, tokenConfig } from '@kith/service';
+import { commonConfig, drainConfig, secretConfig, tokenConfig } from '@kith/service';
 import { z } from 'zod';
 import { shownConfig } from './shown-config.ts';
 
@@ -98,11 +98,7 @@ export const gatewayConfig = z.object({
     ),
   ...tokenConfig.shape,
   ALLOW_TEST_TOKENS: flag.default(false).describe('whether tokens for tests are signed in production, too'),
-  DRAIN_MS: wholeNumber(0, 600_000)
-    .optional()
-    .describe(
-      'how long the gateway keeps serving after SIGTERM, in ms, while it reports not ready and answers with `Connection: close` (5,000 in production, otherwise 0)',
-    ),
+  ...drainConfig.shape,
   UPSTREAMS: upstreams
     .default({})
     .describe('services that take or give bytes, `<service>=http://host:port`, separated by commas'),

@@ -3,7 +3,7 @@ import { hostOfUrl } from '@kith/base';
 import { StartError } from '@kith/base/config';
 import { watchAbsence } from '@kith/bus';
 import { type OperationSpec, operations } from '@kith/contracts';
-import { PermittedBus, type RunningService, type ServiceRuntime, secretsOf } from '@kith/service';
+import { drainMsOf, PermittedBus, type RunningService, type ServiceRuntime, secretsOf } from '@kith/service';
 import { Callers } from './auth/caller.ts';
 import { KeyUses } from './auth/key-uses.ts';
 import { Keys } from './auth/keys.ts';
@@ -26,9 +26,6 @@ import { ApiKeys } from './tables/api-keys.ts';
 import { ProjectSettings } from './tables/project-settings.ts';
 import { Upstreams, type UpstreamTimes } from './upstreams/upstreams.ts';
 import { gatewayUses } from './uses.ts';
-
-/** How long a gateway in production drains, in ms. This is longer than most balancers wait between two readiness checks. */
-const productionDrainMs = 5_000;
 
 export interface GatewayOptions {
   runtime: ServiceRuntime;
@@ -53,11 +50,6 @@ export interface RunningGateway extends RunningService {
   readonly port: number;
   /** The address of the operators' endpoints, if they have a separate port. */
   readonly adminUrl?: string;
-  /**
-   * Reports not ready from now on, and answers with `Connection: close`. Goes on serving for `DRAIN_MS`. In this time, balancers
-   * notice at their next check that the gateway is not ready, and send no more requests. Resolves when `DRAIN_MS` is over. The
-   * caller then has to call `stop`.
-   */
   drain(): Promise<void>;
 }
 
@@ -184,7 +176,7 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
   const adminUrl = admin && urlOf(admin);
   log.info({ url, adminUrl }, 'gateway started');
 
-  const drainMs = config.DRAIN_MS ?? (runtime.nodeEnv === 'production' ? productionDrainMs : 0);
+  const drainMs = drainMsOf(config, runtime.nodeEnv);
   let isDraining = false;
   let stopping: Promise<void> | undefined;
   const gateway: RunningGateway = {

@@ -95,11 +95,32 @@ export const secretConfig = z.object({
     ),
 });
 
+/** How long a process drains in production, in ms. This is longer than most balancers wait between two readiness checks. */
+const productionDrainMs = 5_000;
+
+/** What a process that serves HTTP needs to end without losing requests. */
+export const drainConfig = z.object({
+  DRAIN_MS: wholeNumber(0, 600_000)
+    .optional()
+    .describe(
+      'how long the gateway and services that take or give bytes keep serving after SIGTERM, in ms, while they report not ready and answer with `Connection: close` (5,000 in production, otherwise 0)',
+    ),
+});
+
+/** How long a process drains, in ms. */
+export function drainMsOf(
+  { DRAIN_MS }: z.output<typeof drainConfig>,
+  nodeEnv: z.output<typeof commonConfig>['NODE_ENV'],
+): number {
+  return DRAIN_MS ?? (nodeEnv === 'production' ? productionDrainMs : 0);
+}
+
 /** What a service needs to receive or send bytes over HTTP. */
 export const httpConfig = z.object({
   HTTP_PORT: wholeNumber(0, 65535)
     .default(9091)
     .describe('port on which a service takes bytes from gateways; 0 is a free one'),
+  ...drainConfig.shape,
   ...secretConfig.shape,
 });
 

@@ -11,38 +11,82 @@ import { canonicalPath, signContext } from './signed-context.ts';
 const secrets = new Secrets('a secret of at least 32 characters');
 const context = { projectId: crypto.randomUUID(), params: { fileId: crypto.randomUUID() } };
 
+/** Serves downloads of a file with the answers that `answer` returns. */
+function serve(answer: () => BytesAnswer): Promise<HttpIntake> {
+  return serveHttp({
+    ...{ host: '127.0.0.1', port: 0, secrets, app: {}, metrics: new Metrics(), checkOutput: true },
+    log: createLogger({ name: 'test', level: 'silent' }),
+    handlers: [downloadHandler(getFile, async () => answer()) as never],
+  });
+}
+
+/** Asks for the file as a gateway does. Resolves with the head of the answer. */
+async function ask(intake: HttpIntake, agent: Agent): Promise<IncomingMessage> {
+  const path = canonicalPath(getFile, context);
+  const signed = signContext(secrets, { method: 'GET', path, operation: getFile.name }, context);
+  const headers = { ...signed, [operationHeader]: getFile.name };
+  const outgoing = request(`${intake.url}${path}`, { agent, headers });
+  outgoing.end();
+  const [incoming] = (await once(outgoing, 'response')) as [IncomingMessage];
+  return incoming;
+}
+
+/** The bytes of an answer, and whether they are complete. */
+async function bytesOf(incoming: IncomingMessage): Promise<{ body: string; isWhole: boolean }> {
+  const chunks: Buffer[] = [];
+  incoming.on('data', (chunk: Buffer) => chunks.push(chunk));
+  const isWhole = await new Promise<boolean>((resolve) => {
+    incoming.on('error', () => resolve(false));
+    incoming.on('end', () => resolve(incoming.complete));
+  });
+  return { body: Buffer.concat(chunks).toString(), isWhole };
+}
+
+it('an intake that ends finishes what comes on its connections meanwhile, and says that they end', async () => {
+  // With two connections, a third request waits until one of them is free.
+  const agent = new Agent({ keepAlive: true, maxSockets: 2 });
+  let answer: BytesAnswer;
+  const intake = await serve(() => answer);
+  const begin = async () => {
+    const gate = Promise.withResolvers<void>();
+    const body = async function* () {
+      yield Buffer.from('all ');
+      await gate.promise;
+      yield Buffer.from('of it');
+    };
+    answer = { status: 200, headers: { 'Content-Length': '9' }, body: body() };
+    const incoming = await ask(intake, agent);
+    return { incoming, goOn: gate.resolve, end: () => bytesOf(incoming) };
+  };
+  const whole = { body: 'all of it', isWhole: true };
+  const [one, other] = [await begin(), await begin()];
+  const stopped = intake.stop(60_000);
+  other.goOn();
+  expect(await other.end()).toEqual(whole);
+  const late = await begin();
+  expect(late.incoming.headers.connection).toBe('close');
+  one.goOn();
+  expect(await one.end()).toEqual(whole);
+  late.goOn();
+  expect(await late.end()).toEqual(whole);
+  await stopped;
+  agent.destroy();
+});
+
 describe('a download', () => {
   const agent = new Agent({ keepAlive: true });
   let intake: HttpIntake;
   let answer: BytesAnswer;
   beforeAll(async () => {
-    intake = await serveHttp({
-      ...{ host: '127.0.0.1', port: 0, secrets, app: {}, metrics: new Metrics(), checkOutput: true },
-      log: createLogger({ name: 'test', level: 'silent' }),
-      handlers: [downloadHandler(getFile, async () => answer) as never],
-    });
+    intake = await serve(() => answer);
   });
   afterAll(async () => {
     agent.destroy();
-    await intake.drain(0);
+    await intake.stop(0);
   });
 
   /** Downloads over a connection that stays open. Returns the bytes, and whether they are complete. */
-  async function download(): Promise<{ body: string; isWhole: boolean }> {
-    const path = canonicalPath(getFile, context);
-    const signed = signContext(secrets, { method: 'GET', path, operation: getFile.name }, context);
-    const headers = { ...signed, [operationHeader]: getFile.name };
-    const outgoing = request(`${intake.url}${path}`, { agent, headers });
-    outgoing.end();
-    const [incoming] = (await once(outgoing, 'response')) as [IncomingMessage];
-    const chunks: Buffer[] = [];
-    incoming.on('data', (chunk: Buffer) => chunks.push(chunk));
-    const isWhole = await new Promise<boolean>((resolve) => {
-      incoming.on('error', () => resolve(false));
-      incoming.on('end', () => resolve(incoming.complete));
-    });
-    return { body: Buffer.concat(chunks).toString(), isWhole };
-  }
+  const download = async () => bytesOf(await ask(intake, agent));
   const answering = (pieces: readonly string[], length: number): BytesAnswer => ({
     status: 200,
     headers: { 'Content-Length': String(length) },

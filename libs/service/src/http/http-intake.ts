@@ -30,6 +30,8 @@ export interface HttpIntakeConfig {
   /** 0 picks a free port. */
   port: number;
   secrets: Secrets;
+  /** How long to keep serving when the process is told to end, in ms; 0 by default. */
+  drainMs?: number;
 }
 
 export interface HttpIntakeOptions<App> extends HttpIntakeConfig {
@@ -47,8 +49,10 @@ export interface HttpIntakeOptions<App> extends HttpIntakeConfig {
 export interface HttpIntake {
   /** `http://host:port` */
   readonly url: string;
-  /** Accepts no more requests, and waits at most `ms` for the requests under way. Then breaks off the rest. */
-  drain(ms: number): Promise<void>;
+  /** Answers with `Connection: close` from now on, and goes on serving. */
+  drain(): void;
+  /** Accepts no more connections, and waits at most `ms` for the requests on the present ones. Then breaks off the rest. */
+  stop(ms: number): Promise<void>;
 }
 
 /** The header that names the operation. */
@@ -65,7 +69,8 @@ const keepAliveMs = 65_000;
 export async function serveHttp<App>(options: HttpIntakeOptions<App>): Promise<HttpIntake> {
   const { host, port, log } = options;
   const byName = new Map(options.handlers.map((one) => [one.spec.name as string, one]));
-  const open = new Set<{ abort(): void; done: Promise<void> }>();
+  const open = new Set<{ abort(): void; done: Promise<void>; response: ServerResponse }>();
+  let isDraining = false;
   // The gateway has already checked the head. It also limits how long a body takes.
   const server = createServer({
     ...{ requestTimeout: 0, keepAliveTimeout: keepAliveMs, headersTimeout: 10_000 },
@@ -74,7 +79,8 @@ export async function serveHttp<App>(options: HttpIntakeOptions<App>): Promise<H
   });
   const take = (request: IncomingMessage, response: ServerResponse) => {
     const gone = new AbortController();
-    const one = { abort: () => gone.abort(), done: Promise.resolve() };
+    const one = { abort: () => gone.abort(), done: Promise.resolve(), response };
+    if (isDraining) response.setHeader('Connection', 'close');
     response.once('close', () => {
       if (!response.writableFinished) gone.abort();
     });
@@ -101,12 +107,22 @@ export async function serveHttp<App>(options: HttpIntakeOptions<App>): Promise<H
   const at = host.includes(':') ? `[${host}]` : host;
   const url = `http://${at}:${(server.address() as AddressInfo).port}`;
   log.info({ url }, 'serves bytes');
+  const drain = () => {
+    isDraining = true;
+    for (const { response } of open) if (!response.headersSent) response.setHeader('Connection', 'close');
+  };
   return {
     url,
-    async drain(ms) {
+    drain,
+    async stop(ms) {
+      drain();
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       server.closeIdleConnections();
-      const ended = () => Promise.all([...open].map(({ done }) => done)).then(() => true);
+      const ended = async () => {
+        // If the head of an answer was sent before the drain, its connection may bring another request.
+        while (open.size > 0) await Promise.all([...open].map(({ done }) => done));
+        return true;
+      };
       if (!(await within(ended(), ms))) {
         for (const { abort } of open) abort();
         await within(ended(), 1_000);

@@ -1,7 +1,13 @@
 import { createLogger, Metrics, readConfig, startInternalServer } from '@kith/base';
 import { observedBus } from '@kith/bus';
 import type { z } from 'zod';
-import { type httpConfig, type serviceConfig, storeOf, type storingServiceConfig } from '../config/common.ts';
+import {
+  drainMsOf,
+  type httpConfig,
+  type serviceConfig,
+  storeOf,
+  type storingServiceConfig,
+} from '../config/common.ts';
 import { refusePlainEngines } from '../config/plain-engines.ts';
 import { secretsOf } from '../config/secrets-of.ts';
 import { type ServiceManifest, startByManifest } from '../manifest/manifest.ts';
@@ -13,9 +19,12 @@ export function runServiceMain(manifest: ServiceManifest): Promise<void> {
   const { name, config: schema, stores } = manifest;
   return runOnBus(name, schema, (runtime, config) => {
     const store = stores && storeOf(name, config as z.output<typeof storingServiceConfig>);
-    const { HOST: host } = config;
+    const { HOST: host, NODE_ENV: nodeEnv } = config;
     const streaming = manifest.streams && (config as unknown as z.output<typeof httpConfig>);
-    const http = streaming && { host, port: streaming.HTTP_PORT, secrets: secretsOf(streaming) };
+    const http = streaming && {
+      ...{ host, port: streaming.HTTP_PORT, secrets: secretsOf(streaming) },
+      drainMs: drainMsOf(streaming, nodeEnv),
+    };
     return startByManifest(manifest, runtime, { config, store, http });
   });
 }
@@ -24,10 +33,7 @@ export function runServiceMain(manifest: ServiceManifest): Promise<void> {
 export function runOnBus<Schema extends typeof serviceConfig>(
   name: string,
   schema: Schema,
-  start: (
-    runtime: ServiceRuntime,
-    config: z.output<Schema>,
-  ) => Promise<RunningService & { url?: string; drain?: () => Promise<void> }>,
+  start: (runtime: ServiceRuntime, config: z.output<Schema>) => Promise<RunningService & { url?: string }>,
 ): Promise<void> {
   return runProcess(name, async (env) => {
     const config = readConfig(schema, env) as z.output<typeof serviceConfig>;
@@ -63,7 +69,7 @@ export function runOnBus<Schema extends typeof serviceConfig>(
         ...(service.httpUrl ? { httpUrl: service.httpUrl } : {}),
         ...(service.adminUrl ? { adminUrl: service.adminUrl } : {}),
       },
-      ...(service.drain ? { drain: service.drain } : {}),
+      ...(service.drain && { drain: service.drain }),
       async stop() {
         await service.stop();
         await bus.close();

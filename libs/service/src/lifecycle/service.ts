@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import { within } from '@kith/base';
 import type { Intake } from '@kith/bus';
 import type { Outbox, Replies } from '@kith/store';
@@ -102,13 +103,14 @@ export async function startService<App>(
       : undefined;
   log.info('service started');
 
+  let isDraining = false;
   let stopping: Promise<void> | undefined;
   const stop = async () => {
     unwatch?.();
     const drained = Promise.all([
       store?.stop(),
       ...intakes.map((intake) => intake.drain()),
-      http?.drain(drainMs),
+      http?.stop(drainMs),
     ]).then(() => true);
     if (!(await within(drained, http ? drainMs + 2_000 : drainMs)))
       log.warn('stopped with work still in flight');
@@ -121,10 +123,17 @@ export async function startService<App>(
   const service: RunningService = {
     name,
     ...(store && { failed: store.lost }),
-    ...(http && { httpUrl: http.url }),
+    ...(http && {
+      httpUrl: http.url,
+      async drain() {
+        isDraining = true;
+        http.drain();
+        await wait(parts.http?.drainMs ?? 0, undefined, { ref: false });
+      },
+    }),
     async notReady() {
       const missing: string[] = [];
-      if (stopping) missing.push('stopping');
+      if (isDraining || stopping) missing.push('stopping');
       if (!bus.isConnected()) missing.push('bus');
       const answers = checkStore?.().then(
         () => true,
