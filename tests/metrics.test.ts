@@ -119,6 +119,7 @@ describe.each(availableEngines())('metrics (%s)', (engine) => {
     }
     expect(value('kith_gateway_table_entries', { table: 'revoked_sessions' })).toEqual([0]);
     expect(value('kith_bus_connected')).toEqual(platform.internalUrls.map(() => 1));
+    expect(value('kith_ready')).toEqual(platform.internalUrls.map(() => 1));
     expect(value('kith_build_info', { node: process.version })).toEqual(platform.internalUrls.map(() => 1));
     expect(value('process_cpu_seconds_total')).toHaveLength(platform.internalUrls.length);
   });

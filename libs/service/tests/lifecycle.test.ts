@@ -1,7 +1,8 @@
-// Starts at most 0 platforms and 1 process.
+// Starts at most 0 platforms and 2 processes.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { get } from 'node:http';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { createLogger, Secrets } from '@kith/base';
 import { blockUser, getFile, getJwks, updateProject } from '@kith/contracts';
@@ -104,6 +105,40 @@ test('a process whose stop hangs ends all the same', async () => {
   const path = fileURLToPath(new URL('lifecycle-support/hangs.ts', import.meta.url));
   const child = spawn(process.execPath, [path], { stdio: 'ignore' });
   expect(await once(child, 'exit')).toEqual([1, null]);
+});
+
+test('a process that has not started yet is alive and not ready', async () => {
+  await using undo = new AsyncDisposableStack();
+  const sockets: Socket[] = [];
+  const listen = async () => {
+    const server = createServer((socket) => void sockets.push(socket));
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    return { server, port: (server.address() as AddressInfo).port };
+  };
+  // Takes connections and never answers, as a server that is just starting does.
+  const { server: silent, port: natsPort } = await listen();
+  undo.defer(() => {
+    for (const socket of sockets) socket.destroy();
+    silent.close();
+  });
+  const { server: free, port } = await listen();
+  free.close();
+  await once(free, 'close');
+  const path = fileURLToPath(new URL('lifecycle-support/starts-slowly.ts', import.meta.url));
+  const env = {
+    ...process.env,
+    NATS_URL: `nats://127.0.0.1:${natsPort}`,
+    INTERNAL_PORT: String(port),
+    NODE_ENV: 'test',
+  };
+  const child = spawn(process.execPath, [path], { stdio: 'ignore', env });
+  undo.defer(() => void child.kill('SIGKILL'));
+  const ask = (at: string) => fetch(`http://127.0.0.1:${port}${at}`);
+  await waitFor(async () => (await ask('/healthz')).status === 200, { what: 'a live process' });
+  const ready = await ask('/readyz');
+  expect([ready.status, await ready.json()]).toEqual([503, { status: 'not ready', missing: ['starting'] }]);
+  expect(await (await ask('/metrics')).text()).toContain('\nkith_ready 0\n');
 });
 
 const never = async () => {

@@ -42,10 +42,13 @@ export async function startInternalServer(options: {
     );
     server.listen(options.port, options.host, resolve);
   });
+  const isReady = async () => Number((await options.notReady()).length === 0);
+  const unwatch = options.metrics.ready.watch({}, isReady);
   return {
     port: (server.address() as AddressInfo).port,
     close: () =>
       new Promise((resolve) => {
+        unwatch();
         server.close(() => resolve());
         server.closeAllConnections();
       }),

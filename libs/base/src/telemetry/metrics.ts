@@ -14,6 +14,12 @@ export class Metrics {
   readonly registry = new Registry();
   readonly #of = { registers: [this.registry] };
 
+  readonly ready = new LiveGauge({
+    name: 'kith_ready',
+    help: 'Whether the process is ready, as `/readyz` says',
+    ...this.#of,
+  });
+
   readonly httpRequests = new Counter({
     name: 'kith_http_requests_total',
     help: 'HTTP requests the gateway has answered, by operation (`none`: no endpoint), method and status',

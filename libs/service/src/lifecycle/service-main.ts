@@ -40,6 +40,14 @@ export function runOnBus<Schema extends typeof serviceConfig>(
     refusePlainEngines(config);
     const log = createLogger({ name, level: config.LOG_LEVEL });
     const metrics = new Metrics({ process: true });
+    let service: Awaited<ReturnType<typeof start>> | undefined;
+    // Comes first: a start may take long, for example while indexes are made, and the process is alive meanwhile.
+    const internal = await startInternalServer({
+      host: config.INTERNAL_HOST,
+      port: config.INTERNAL_PORT,
+      metrics,
+      notReady: () => service?.notReady() ?? ['starting'],
+    });
     const { NatsBus } = await import('@kith/bus/nats');
     const nats = await NatsBus.connect({
       url: config.NATS_URL,
@@ -52,26 +60,21 @@ export function runOnBus<Schema extends typeof serviceConfig>(
     const bus = observedBus(nats, { metrics, system: 'nats' });
     const operationsAtOnce = config.OPERATIONS_AT_ONCE;
     const runtime = { bus, log, metrics, nodeEnv: config.NODE_ENV, operationsAtOnce };
-    const service = await start(runtime, config as z.output<Schema>);
-    const internal = await startInternalServer({
-      host: config.INTERNAL_HOST,
-      port: config.INTERNAL_PORT,
-      metrics,
-      notReady: () => service.notReady(),
-    });
+    const started = await start(runtime, config as z.output<Schema>);
+    service = started;
     log.info({ internalPort: internal.port }, 'ready');
     return {
       log,
-      ...(service.failed && { failed: service.failed }),
+      ...(started.failed && { failed: started.failed }),
       ready: {
         internalPort: internal.port,
-        ...(service.url ? { url: service.url } : {}),
-        ...(service.httpUrl ? { httpUrl: service.httpUrl } : {}),
-        ...(service.adminUrl ? { adminUrl: service.adminUrl } : {}),
+        ...(started.url ? { url: started.url } : {}),
+        ...(started.httpUrl ? { httpUrl: started.httpUrl } : {}),
+        ...(started.adminUrl ? { adminUrl: started.adminUrl } : {}),
       },
-      ...(service.drain && { drain: service.drain }),
+      ...(started.drain && { drain: started.drain }),
       async stop() {
-        await service.stop();
+        await started.stop();
         await bus.close();
         await internal.close();
       },
