@@ -19,16 +19,17 @@ const expressions = [
 ];
 
 // Otherwise an alert about slow requests would only say that somebody has a slow connection.
-it.each(
-  expressions.filter((one) => one.includes('_duration_seconds_bucket')),
-)('times leave out what lasts as long as its client takes: %s', (expression) => {
-  const [, pattern] = /operation!~"([^"]*)"/.exec(expression) ?? [];
-  const leftOut = operations.filter(({ name }) => new RegExp(`^(?:${pattern})$`).test(name));
-  const isInGateway = expression.includes('kith_http_request');
-  const kinds = ['upload', 'download', ...(isInGateway ? ['stream', 'export'] : [])];
-  const lasting = operations.filter(({ kind = 'request' }) => kinds.includes(kind));
-  expect(leftOut.map(({ name }) => name)).toEqual(lasting.map(({ name }) => name));
-});
+it.each(expressions.filter((one) => one.includes('_duration_seconds_bucket')))(
+  'times leave out what lasts as long as its client takes: %s',
+  (expression) => {
+    const [, pattern] = /operation!~"([^"]*)"/.exec(expression) ?? [];
+    const leftOut = operations.filter(({ name }) => new RegExp(`^(?:${pattern})$`).test(name));
+    const isInGateway = expression.includes('kith_http_request');
+    const kinds = ['upload', 'download', ...(isInGateway ? ['stream', 'export'] : [])];
+    const lasting = operations.filter(({ kind = 'request' }) => kinds.includes(kind));
+    expect(leftOut.map(({ name }) => name)).toEqual(lasting.map(({ name }) => name));
+  },
+);
 
 it('Prometheus scrapes every process of docker-compose', () => {
   const processes = read('docker-compose.yml').matchAll(/^ {2}([a-z-]+):\n {4}<<: \*service$/gm);
