@@ -194,6 +194,17 @@ describe('kith doctor on a data folder', () => {
     expect((await examine({}, ['--env-file', file])).of('settings')).not.toContain(says);
   });
 
+  it('goes by a unit’s file also where the file names files, whatever its own environment says', async () => {
+    const [file, key, where] = [join(folder, 'kith.env'), join(folder, 'key'), join(folder, 'where')];
+    await writeFile(key, secret, { mode: 0o600 });
+    await writeFile(where, `${folder}\n`);
+    await writeFile(file, `KITH_DATA_FILE=${where}\nKITH_SECRET_FILE=${key}\n`);
+    const own = { KITH_DATA: join(folder, 'nothing'), KITH_SECRET: 'x'.repeat(40), NODE_ENV: 'test' };
+    const { of } = await examine(own, ['--env-file', file]);
+    expect(of('data folder')).toEqual([`ok ${folder} is readable for its owner alone.`]);
+    expect(of('settings').filter((one) => /KITH_SECRET|NODE_ENV/.test(one))).toEqual([]);
+  });
+
   it('asks what runs there whether it is ready', async () => {
     let missing = ['identity: database'];
     const services = createServer((_, response) => response.end(JSON.stringify({ missing })));

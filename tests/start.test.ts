@@ -3,6 +3,7 @@ import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { freePort } from '@kith/engines';
 import type { StartFile } from '@kith/platform';
@@ -108,6 +109,15 @@ describe('a start that is asked for in words', () => {
     [['--port', '65536'], '--port: a whole number from 0 to 65535 is needed.'],
   ])('starts nothing for %j', async (words, sentence) => {
     expect(await say(...words)).toEqual([2, `kith: ${sentence} See kith start --help.\n`]);
+  });
+
+  it('starts no engines if only some are given', async () => {
+    const words = ['--distributed'];
+    const given = { ...env, MONGODB_URL_FILE: fileURLToPath(import.meta.url), NATS_URL: 'nats://127.0.0.1' };
+    const said = await startByKith({ env: given, until: ready, words });
+    const sentence =
+      'REDIS_URL: needed beside MONGODB_URL and NATS_URL; set all three, or none to have engines started.';
+    expect([await said.exited, said.output()]).toEqual([1, `kith: ${sentence}\n`]);
   });
 
   it('starts nothing for what npm leaves of an option, and says why', async () => {

@@ -3,6 +3,7 @@
 // any Node ≥ 20 runs it: `node tools/bootstrap.mjs <script> [arguments]`.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { withEnvFile } from './bootstrap/env-file.mjs';
 import { helpOf } from './bootstrap/help.mjs';
 import { installPackages } from './bootstrap/install.mjs';
 import { findNode } from './bootstrap/node.mjs';
@@ -29,7 +30,8 @@ async function start() {
   // npm sends a signal to the shell that started this process. The shell then ends without passing the signal on.
   const { ppid } = process;
   if (process.env.npm_lifecycle_event) setInterval(() => process.ppid !== ppid && endAll(), 250);
-  const installing = [findNode(), installPackages(partsFor(script, words, process.env))];
+  const parts = partsFor(script, words, withEnvFile(words, process.env));
+  const installing = [findNode(), installPackages(parts)];
   try {
     const [node = ''] = await Promise.all(installing);
     // The same flags as in apps/kith/src/forms/node-flags.ts. In the embedded form, the services run in this process.

@@ -1,4 +1,11 @@
-import { type EngineHandle, natsSpec, provideEngines, runInContainer, startContainer } from '@kith/engines';
+import {
+  type EngineHandle,
+  natsSpec,
+  provideEngines,
+  runInContainer,
+  startContainer,
+  withoutUrls,
+} from '@kith/engines';
 
 /** A NATS server for a single suite. The suite can make it lose its files. */
 export interface OwnNats extends AsyncDisposable {
@@ -48,8 +55,7 @@ export async function startNatsCluster(): Promise<EngineHandle & AsyncDisposable
 }
 
 async function natsImage(): Promise<string> {
-  const env = { ...process.env, MONGODB_URL: '', NATS_URL: '', REDIS_URL: '' };
-  const provided = await provideEngines({ env });
+  const provided = await provideEngines({ env: withoutUrls(process.env) });
   if (provided.kind !== 'docker') throw new Error('A suite with a NATS server of its own needs Docker.');
   return provided.images.nats;
 }

@@ -1,6 +1,6 @@
 export { type ApiKeyKind, apiKeyKindOf, hashApiKey, makeApiKey } from './api-key.ts';
 export { BufferPool } from './buffer-pool.ts';
-export { flag, readConfig, wholeNumber } from './config/read-config.ts';
+export { flag, readConfig, readVariable, wholeNumber } from './config/read-config.ts';
 export { decodeCursor, encodeCursor, foreignCursor, type ListPosition } from './cursor.ts';
 export { derivedId } from './derived-id.ts';
 export { ApiError, DeadlinePassed, StartError } from './errors.ts';

@@ -10,7 +10,13 @@ export { mayInstall } from './machine.ts';
 export { type NamedEnginesOptions, startNamedEngines } from './named.ts';
 export { freePort } from './ports.ts';
 export { type EnginePorts, isReady, untilReady } from './probes.ts';
-export { type EngineAvailability, type ProvideOptions, provideEngines } from './provide.ts';
+export {
+  type EngineAvailability,
+  type ProvideOptions,
+  provideEngines,
+  urlVariables,
+  withoutUrls,
+} from './provide.ts';
 export type { Secured } from './secured.ts';
 export { type ContainerSpec, type Engine, mongoSpec, natsSpec, redisSpec } from './specs.ts';
 export { cacheFolder, EnginesError, type Progress, step } from './step.ts';

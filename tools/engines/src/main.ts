@@ -2,11 +2,11 @@
 // its line contains the digest.
 import { byDigest } from './docker.ts';
 import { imageVariables } from './images.ts';
-import { provideEngines } from './provide.ts';
+import { provideEngines, withoutUrls } from './provide.ts';
 
 // This always uses Docker, even if the environment names engines by URL.
-const { MONGODB_URL: _mongodb, NATS_URL: _nats, REDIS_URL: _redis, ...env } = process.env;
-const found = await provideEngines({ env, progress: (line) => process.stderr.write(`${line}\n`) });
+const progress = (line: string) => process.stderr.write(`${line}\n`);
+const found = await provideEngines({ env: withoutUrls(process.env), progress });
 if (found.kind === 'docker') {
   const { mongo, redis, nats, node } = found.images;
   const [ofMongo, ofRedis, ofNats, ofNode] = await Promise.all([mongo, redis, nats, node].map(byDigest));

@@ -1,16 +1,26 @@
+import { mkdtempDisposable, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { StartError } from '@kith/base/config';
 import { expect, test } from 'vitest';
 import { parseOsRelease } from './machine.ts';
-import { provideEngines } from './provide.ts';
+import { provideEngines, withoutUrls } from './provide.ts';
 import { natsSpec } from './specs.ts';
 
-test('engines that are given by their URLs are used as they are', async () => {
+test('engines that are given by their URLs are used as they are, also if files hold the URLs', async () => {
   const env = { MONGODB_URL: 'mongodb://m', NATS_URL: 'nats://n', REDIS_URL: 'redis://r' };
-  expect(await provideEngines({ env })).toEqual({
-    kind: 'urls',
-    mongodbUrl: 'mongodb://m',
-    natsUrl: 'nats://n',
-    redisUrl: 'redis://r',
-  });
+  const given = { kind: 'urls', mongodbUrl: 'mongodb://m', natsUrl: 'nats://n', redisUrl: 'redis://r' };
+  expect(await provideEngines({ env })).toEqual(given);
+
+  await using folder = await mkdtempDisposable(join(tmpdir(), 'kith-urls-'));
+  const file = join(folder.path, 'nats-url');
+  await writeFile(file, 'nats://n\n');
+  const withFile = { ...env, NATS_URL: undefined, NATS_URL_FILE: file };
+  expect(await provideEngines({ env: withFile })).toEqual(given);
+  const unreadable = { ...withFile, NATS_URL_FILE: join(folder.path, 'nothing') };
+  await expect(provideEngines({ env: unreadable })).rejects.toThrow(StartError);
+  const { HOME, ...urls } = withoutUrls({ ...withFile, HOME: '/home' });
+  expect([HOME, ...Object.values(urls).filter(Boolean)]).toEqual(['/home']);
 });
 
 test('the distribution is read with and without quotes', () => {

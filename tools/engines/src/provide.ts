@@ -1,3 +1,4 @@
+import { readVariable } from '@kith/base/config';
 import { dockerState, imageId, pull } from './docker.ts';
 import {
   candidates,
@@ -31,6 +32,7 @@ const choices =
 /**
  * Finds MongoDB, NATS and Redis for this machine, and installs what is needed. Uses the first possible way: given URLs, a Docker
  * that answers, or a Docker that may be installed. If something goes wrong, the result is `none` with the `reason`.
+ * @throws StartError if a file cannot be read that should contain a URL.
  */
 export async function provideEngines(options: ProvideOptions = {}): Promise<EngineAvailability> {
   const { env = process.env, progress = () => {}, confirm } = options;
@@ -50,8 +52,17 @@ export async function provideEngines(options: ProvideOptions = {}): Promise<Engi
   }
 }
 
+/** The variables that name engines. Each of them may also name a file, as all variables of Kith may: `NATS_URL_FILE`. */
+export const urlVariables = ['MONGODB_URL', 'NATS_URL', 'REDIS_URL'] as const;
+
+/** The environment without engines that are given by their URLs. */
+export function withoutUrls(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const unset = urlVariables.flatMap((name) => [name, `${name}_FILE`]).map((name) => [name, undefined]);
+  return { ...env, ...Object.fromEntries(unset) };
+}
+
 function urlsIn(env: NodeJS.ProcessEnv): EngineAvailability | undefined {
-  const { MONGODB_URL: mongodbUrl, NATS_URL: natsUrl, REDIS_URL: redisUrl } = env;
+  const [mongodbUrl, natsUrl, redisUrl] = urlVariables.map((name) => readVariable(name, env));
   return mongodbUrl && natsUrl && redisUrl ? { kind: 'urls', mongodbUrl, natsUrl, redisUrl } : undefined;
 }
 

@@ -14,13 +14,18 @@ export function readConfig<Schema extends z.ZodObject>(
 ): z.output<Schema> {
   const values: Record<string, string> = {};
   for (const name of Object.keys(schema.shape)) {
-    const value = env[name] || readSecret(name, env[`${name}_FILE`]) || runCommand(name, env);
+    const value = readVariable(name, env);
     if (value) values[name] = value;
   }
   const parsed = schema.safeParse(values);
   if (parsed.success) return parsed.data;
   const issue = parsed.error.issues[0];
   throw new StartError(`${issue?.path.join('.')}: ${issue?.message}`);
+}
+
+/** Reads one variable as {@link readConfig} does. Returns `undefined` if it is absent or empty. */
+export function readVariable(name: string, env: NodeJS.ProcessEnv): string | undefined {
+  return env[name] || readSecret(name, env[`${name}_FILE`]) || runCommand(name, env) || undefined;
 }
 
 function readSecret(name: string, file: string | undefined): string | undefined {

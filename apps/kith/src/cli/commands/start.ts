@@ -9,8 +9,8 @@ export const startCommand: Command = {
 NODE_ENV is production, it creates a demo project and prints a request to paste. Ctrl-C ends it, and so does
 \`kith stop\`.
 
-With --distributed each service is a process of its own. It uses the engines at MONGODB_URL, NATS_URL and REDIS_URL if all
-three are set, otherwise engines in Docker, with passwords and encrypted connections.
+With --distributed each service is a process of its own. It uses the engines at MONGODB_URL, NATS_URL and REDIS_URL. If none of
+the three is set, it starts engines in Docker, with passwords and encrypted connections.
 
 README.md, "Configuration", lists all environment variables.`,
   reads: folderConfig,

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { parseEnv } from 'node:util';
+import { StartError } from '@kith/base/config';
 import { runningIn } from '../../forms/running.ts';
 import { Failure, type Given, type Result, type Surroundings, textOf, UsageError } from '../command.ts';
 import { dataFolderIn, resolvePath } from '../data-folder.ts';
@@ -42,11 +43,13 @@ function environmentOf(given: Given, env: NodeJS.ProcessEnv): NodeJS.ProcessEnv 
   const file = resolvePath(named, env);
   try {
     const inFile = parseEnv(readFileSync(file, 'utf8'));
-    const { NODE_ENV = 'production', KITH_DATA } = inFile;
-    const folder = KITH_DATA === undefined ? {} : { KITH_DATA: dataFolderIn({ ...env, KITH_DATA }) };
-    return { ...env, ...inFile, NODE_ENV, ...folder };
+    const own: NodeJS.ProcessEnv = { ...env, NODE_ENV: 'production' };
+    // A NAME of the command's own environment would go before a NAME_FILE of the file.
+    for (const name of Object.keys(inFile)) delete own[name.replace(/_(FILE|COMMAND)$/, '')];
+    const all = { ...own, ...inFile };
+    return { ...all, KITH_DATA: dataFolderIn(all) };
   } catch (error) {
-    throw unreadable(file, error as NodeJS.ErrnoException);
+    throw error instanceof StartError ? error : unreadable(file, error as NodeJS.ErrnoException);
   }
 }
 

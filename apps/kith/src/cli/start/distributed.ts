@@ -10,7 +10,7 @@ import { operatorToken } from '../../forms/operator-token.ts';
 import { refuseTakenPort } from '../../forms/port-taken.ts';
 import type { Announcement } from '../../forms/running.ts';
 import type { Result, Surroundings } from '../command.ts';
-import { reachEngines } from './engines.ts';
+import { reachEngines, refuseSomeUrls } from './engines.ts';
 import { introduce } from './introduce.ts';
 
 /** Starts each service as a process of its own. If no addresses of engines are given, starts real engines too. */
@@ -20,6 +20,7 @@ export async function startOnEngines(
 ): Promise<RunningProcess & { told: Result }> {
   const progress = (line: string) => around.progress(`  ${line}`);
   const config = readConfig(platformConfig, { NODE_ENV: 'development', ...env });
+  refuseSomeUrls(env);
   const folder = openDataFolder(config.KITH_DATA);
   const record: Announcement = { form: 'distributed', services: {} };
   folder.announce(record);

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, rmSync } from 'node:fs';
-import type { Logger } from '@kith/base';
-import { type EngineAvailability, type Engines, startNamedEngines } from '@kith/engines';
+import { type Logger, readVariable, StartError } from '@kith/base';
+import { type EngineAvailability, type Engines, startNamedEngines, urlVariables } from '@kith/engines';
 import { type Credentials, engineOwner, ensureCredentials } from '../../credentials/credentials.ts';
 import { ensureDatabaseUsers } from '../../credentials/database-users.ts';
 import { writePrivate } from '../../credentials/private-files.ts';
@@ -26,6 +26,20 @@ interface Options {
   isPlain: boolean;
   progress: (line: string) => void;
   log: Logger;
+}
+
+/**
+ * Throws `StartError` if only some engines are given by their URLs. Engines with empty databases would then be started beside
+ * engines that the operator means to use.
+ */
+export function refuseSomeUrls(env: NodeJS.ProcessEnv): void {
+  const { given = [], missing = [] } = Object.groupBy(urlVariables, (name) =>
+    readVariable(name, env) === undefined ? 'missing' : 'given',
+  );
+  if (given.length === 0 || missing.length === 0) return;
+  throw new StartError(
+    `${missing.join(', ')}: needed beside ${given.join(' and ')}; set all three, or none to have engines started.`,
+  );
 }
 
 /** Uses the given engines, or starts engines. Started engines have passwords and encrypted connections, unless `isPlain` is set. */
