@@ -14,7 +14,7 @@ import {
 import { runProcess } from '@kith/service';
 import { z } from 'zod';
 import { readPort } from './example/options.ts';
-import { ensurePeople } from './example/people.ts';
+import { ensurePeople, namedPeople } from './example/people.ts';
 import { servePage } from './example/serve-page.ts';
 
 const exampleConfig = z
@@ -60,11 +60,12 @@ async function onItsOwn(env: NodeJS.ProcessEnv, port: number | undefined) {
     const { url, internalUrls } = platform;
     const services = ['gateway', ...serviceNames].map((name) => [name, internalUrls[0] ?? '']);
     folder.announce({ form: 'embedded', url, services: Object.fromEntries(services) });
-    const { projectId, people } = await ensurePeople(folder, { url, operatorToken: token });
+    const project = await ensurePeople(folder, { url, operatorToken: token });
+    const { projectId, people, notices } = project;
     const page = await servePage({ url, projectId }, port);
     const operator = createOperatorClient({ url, token });
     await operator.projects.update({ projectId, mailLinkBase: `${page.url}/#/mail` });
-    const signIns = people.slice(0, 2).map(({ email, password }) => `  ${email.padEnd(20)} ${password}`);
+    const signIns = namedPeople(project).map(({ email, password }) => `  ${email.padEnd(20)} ${password}`);
     console.log(`
 The example is up at ${page.url}
 
@@ -73,7 +74,7 @@ ${signIns.join('\n')}
 
 (${people.length} people have accounts; all passwords are in ${folder.file('example.json')})
 Mails, for forgotten passwords among others, land in ${folder.file('mail')}
-`);
+${notices.map((notice) => `\n${notice}\n`).join('')}`);
     console.log(goodbye(folder));
     const stop = async () => {
       await page.stop();

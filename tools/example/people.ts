@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { createClient, isKithError, type KithClient } from '@kith/client';
-import { createOperatorClient } from '@kith/client/operator';
-import type { DataFolder } from '@kith/platform';
+import { createOperatorClient, type OperatorClient } from '@kith/client/operator';
+import { beginAnewNotice, type DataFolder, signInNotice } from '@kith/platform';
 
 /** The stored record of the example's project. */
 export interface ExampleProject {
@@ -19,35 +19,56 @@ const people = [
 ] as const;
 type Name = (typeof people)[number][0];
 
-/** Returns the project of an earlier start, or makes a new project with a few people. Some of these people are connected. */
+/**
+ * Returns the project of an earlier start, or makes a new project with a few people. Some of these people are connected. If the
+ * people that the start names are not let in any more, `notices` says why.
+ */
 export async function ensurePeople(
   folder: DataFolder,
   { url, operatorToken }: { url: string; operatorToken: string },
-): Promise<ExampleProject> {
+): Promise<ExampleProject & { notices: string[] }> {
+  const operator = createOperatorClient({ url, token: operatorToken });
   const earlier = folder.read('example.json');
   if (earlier) {
     const project: ExampleProject = JSON.parse(earlier);
-    if (await isThere(url, project)) return project;
+    const notices = await noticesOf(project, { url, operator, folder });
+    if (notices) return { ...project, notices };
   }
-  const project = await make(url, operatorToken);
+  const project = await make(url, operator);
   folder.write('example.json', `${JSON.stringify(project, null, 2)}\n`);
-  return project;
+  return { ...project, notices: [] };
 }
 
-async function isThere(url: string, { projectId, people: [first] }: ExampleProject): Promise<boolean> {
-  try {
-    const kith = createClient({ url, projectId });
-    await kith.auth.signIn({ email: first?.email ?? '', password: first?.password ?? '' });
-    await kith.auth.signOut();
-    return true;
-  } catch (error) {
-    if (isKithError(error, 'auth/invalid-credentials', 'project/not-found')) return false;
-    throw error;
+/** The people that a start names. */
+export function namedPeople({ people }: ExampleProject): ExampleProject['people'] {
+  return people.slice(0, 2);
+}
+
+/** What is to be known of the people that a start names. Returns `undefined` if the project is gone. */
+async function noticesOf(
+  project: ExampleProject,
+  { url, operator, folder }: { url: string; operator: OperatorClient; folder: DataFolder },
+): Promise<string[] | undefined> {
+  const { projectId } = project;
+  const kith = `KITH_DATA='${folder.path}' npx kith`;
+  const notices: string[] = [];
+  for (const { email, password } of namedPeople(project)) {
+    try {
+      const client = createClient({ url, projectId });
+      await client.auth.signIn({ email, password });
+      await client.auth.signOut();
+    } catch (error) {
+      if (isKithError(error, 'project/not-found')) return undefined;
+      if (!isKithError(error) || error.status >= 500) throw error;
+      const { items } = await operator.projects.listUsers({ projectId, query: email });
+      const id = items[0]?.id ?? 'ID';
+      notices.push(signInNotice({ projectId, id, email, code: error.code, sentence: error.message }, kith));
+    }
   }
+  return notices.length > 0 ? [...notices, beginAnewNotice(projectId, kith)] : [];
 }
 
-async function make(url: string, operatorToken: string): Promise<ExampleProject> {
-  const operator = createOperatorClient({ url, token: operatorToken });
+async function make(url: string, operator: OperatorClient): Promise<ExampleProject> {
   const { id: projectId } = await operator.projects.create({ name: 'People' });
   const made = new Map<Name, KithClient>();
   const accounts: ExampleProject['people'] = [];

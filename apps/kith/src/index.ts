@@ -8,7 +8,8 @@ export {
 export { type NatsRights, type NatsUser, natsRights } from './credentials/nats-rights.ts';
 export { type RedisRights, redisRights } from './credentials/redis.ts';
 export { type Call, CallError, caller } from './demo/api.ts';
-export { ensureDemo, type StartFile } from './demo/demo.ts';
+export { type Demo, ensureDemo, type StartFile } from './demo/demo.ts';
+export { beginAnewNotice, type RefusedUser, signInNotice } from './demo/sign-in-notice.ts';
 export { copyNotice, goodbye, type InternalAddress, productionNotice, welcome } from './demo/welcome.ts';
 export { type BackupManifest, readManifest, writeManifest } from './forms/backup-manifest.ts';
 export { type PlatformConfig, platformConfig } from './forms/config.ts';

@@ -3,14 +3,22 @@ import { StartError } from '@kith/base';
 import type { Collection, Project, Session } from '@kith/contracts';
 import type { DataFolder } from '../forms/data-folder.ts';
 import { answering, type Call, CallError, caller } from './api.ts';
+import { beginAnewNotice, signInNotice } from './sign-in-notice.ts';
 
 /** The content of `start.json`: all that is needed to try the platform. */
 export interface StartFile {
   url: string;
   projectId: string;
   operatorToken: string;
+  /** The token of a user who is not let in any more is empty. */
   users: { id: string; email: string; password: string; accessToken: string }[];
   collectionId: string;
+}
+
+export interface Demo {
+  start: StartFile;
+  /** What people should know about the demo: for example, why a user is not let in, and how to change that. */
+  notices: string[];
 }
 
 const people = [
@@ -35,8 +43,9 @@ const people = [
 ];
 
 /**
- * Makes sure that there is a demo project with two connected users and a collection. If a demo was made earlier, uses it again.
- * Signs in both users, and writes `start.json` into the data folder, with mode 0600.
+ * Makes sure that there is a demo project with two connected users and a collection. If a demo was made earlier, uses it again,
+ * also if its users are not let in any more: the project may hold what somebody has tried since then. Signs in both users, and
+ * writes `start.json` into the data folder, with mode 0600.
  *
  * @param stateName The name of the file that remembers the demo. Each form of the platform has its own file, so both forms can use
  * the same folder.
@@ -44,7 +53,7 @@ const people = [
 export async function ensureDemo(
   folder: DataFolder,
   options: { url: string; adminUrl?: string | undefined; operatorToken: string; stateName: string },
-): Promise<StartFile> {
+): Promise<Demo> {
   const { url, adminUrl = url, operatorToken, stateName } = options;
   // If the platform was just started, its gateway may not listen yet, and its services may still be starting.
   await answering(url, 30_000);
@@ -52,12 +61,12 @@ export async function ensureDemo(
   const call = caller(url, patience);
   const administer = caller(adminUrl, patience);
   const earlier = folder.read(stateName);
-  const start = await resumeOrMake(call, { earlier, operatorToken, administer });
-  const file = { ...start, url, operatorToken };
-  const content = `${JSON.stringify(file, null, 2)}\n`;
+  const demo = await resumeOrMake(call, { earlier, operatorToken, administer });
+  const start = { ...demo.start, url, operatorToken };
+  const content = `${JSON.stringify(start, null, 2)}\n`;
   folder.write(stateName, content);
   folder.write('start.json', content);
-  return file;
+  return { ...demo, start };
 }
 
 async function resumeOrMake(
@@ -67,10 +76,10 @@ async function resumeOrMake(
     operatorToken,
     administer,
   }: { earlier: string | undefined; operatorToken: string; administer: Call },
-): Promise<StartFile> {
+): Promise<Demo> {
   try {
     const resumed = earlier && (await resume(call, JSON.parse(earlier) as StartFile));
-    return resumed || (await make(call, { operatorToken, administer }));
+    return resumed || { start: await make(call, { operatorToken, administer }), notices: [] };
   } catch (error) {
     if (!(error instanceof CallError)) throw error;
     throw new StartError(`The demo project could not be created (${error.message}); see the log.`, {
@@ -79,23 +88,34 @@ async function resumeOrMake(
   }
 }
 
-/** Signs in the users of an earlier demo. Returns `undefined` if the databases no longer have these users. */
-async function resume(call: Call, file: StartFile): Promise<StartFile | undefined> {
+/** Signs in the users of an earlier demo. Returns `undefined` if the project is gone. */
+async function resume(call: Call, file: StartFile): Promise<Demo | undefined> {
+  const { projectId } = file;
+  const notices: string[] = [];
+  const signIn = async (user: StartFile['users'][number]) => {
+    const { id, email, password } = user;
+    const body = { email, password };
+    try {
+      const { accessToken } = await call<Session>('POST', `/v7/${projectId}/auth/sign-in`, { body });
+      return { ...user, accessToken };
+    } catch (error) {
+      if (!(error instanceof CallError) || error.status >= 500 || isGone(error)) throw error;
+      notices.push(signInNotice({ projectId, id, email, code: error.code, sentence: error.sentence }));
+      return { ...user, accessToken: '' };
+    }
+  };
   try {
-    const users = await Promise.all(
-      file.users.map(async ({ email, password }) => {
-        const body = { email, password };
-        const { user, accessToken } = await call<Session>('POST', `/v7/${file.projectId}/auth/sign-in`, {
-          body,
-        });
-        return { id: user.id, email, password, accessToken };
-      }),
-    );
-    return { ...file, users };
+    const users = await Promise.all(file.users.map(signIn));
+    if (notices.length > 0) notices.push(beginAnewNotice(projectId));
+    return { start: { ...file, users }, notices };
   } catch (error) {
-    if (error instanceof CallError && (error.status === 404 || error.status === 401)) return undefined;
+    if (isGone(error)) return undefined;
     throw error;
   }
+}
+
+function isGone(error: unknown): boolean {
+  return error instanceof CallError && error.code === 'project/not-found';
 }
 
 async function make(

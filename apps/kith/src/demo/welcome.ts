@@ -1,5 +1,5 @@
 import type { DataFolder } from '../forms/data-folder.ts';
-import type { StartFile } from './demo.ts';
+import type { Demo } from './demo.ts';
 
 /** The last line that a start in a terminal prints. */
 export function goodbye(folder: DataFolder): string {
@@ -14,22 +14,25 @@ export interface InternalAddress {
 
 /**
  * The text that a start with a demo prints. It shows the addresses of the platform and of its reference, and where the tokens are.
- * It also shows a request to paste, and what to try next. Together with {@link goodbye} it has at most ten lines. The link to the
- * reference fills in the demo's project.
+ * It also shows a request to paste, and what to try next. Together with {@link goodbye} it has at most ten lines, unless there is
+ * something to notice. The link to the reference fills in the demo's project.
  *
  * @param internal The internal address, if the platform is one process.
  */
-export function welcome(start: StartFile, folder: DataFolder, internal?: InternalAddress): string {
-  const [user] = start.users;
+export function welcome({ start, notices }: Demo, folder: DataFolder, internal?: InternalAddress): string {
+  const user = start.users.find(({ accessToken }) => accessToken !== '');
   const connections = `${start.url}/v7/${start.projectId}/connections?page=1&limit=20`;
-  return `Kith is up at ${start.url}
+  const parts = [
+    `Kith is up at ${start.url}
   reference  ${start.url}/docs?project=${start.projectId}${internal ? `\n  internal   ${internalLine(internal)}` : ''}
-  tokens     ${folder.file('start.json')} (of two users, for 30 minutes, and of the operator)
-
-List the connections of ${user?.email}:
-curl -s '${connections}' -H 'Authorization: Bearer ${user?.accessToken}'
-
-Next: docs/walkthrough.md (the first afternoon), npm run example (an application), npx kith --help`;
+  tokens     ${folder.file('start.json')} (of two users, for 30 minutes, and of the operator)`,
+    notices.join('\n'),
+    user &&
+      `List the connections of ${user.email}:
+curl -s '${connections}' -H 'Authorization: Bearer ${user.accessToken}'`,
+    'Next: docs/walkthrough.md (the first afternoon), npm run example (an application), npx kith --help',
+  ];
+  return parts.filter(Boolean).join('\n\n');
 }
 
 /** The text that a start in production prints. There is no demo, and a terminal must not show a token. */

@@ -6,8 +6,8 @@ import { accessConfig, accessOptions, accessPlatform } from '../platform-access.
 export const demoCommand: Command = {
   name: 'demo',
   summary: 'make a demo project at a running platform, and print a request to paste',
-  text: `Makes a project with two connected users and a collection, or signs in the users of the one that it has made before.
-start.json in the data folder (KITH_DATA) describes it.`,
+  text: `Makes a project with two connected users and a collection, or signs in the users of the one that it has made before. If one
+of them is not let in any more, it says why. start.json in the data folder (KITH_DATA) describes the project.`,
   reads: accessConfig,
   options: accessOptions,
   async run(given, around) {
@@ -19,11 +19,11 @@ start.json in the data folder (KITH_DATA) describes it.`,
     const folder = dataFolder(folderOf(around.env));
     makeFolder(folder.path);
     const place = own?.form ?? new URL(url).host.replaceAll(/[^\w.-]/g, '-');
-    const start = await ensureDemo(folder, {
+    const demo = await ensureDemo(folder, {
       ...{ url: own?.url ?? url, adminUrl: url, operatorToken: token },
       stateName: `demo-${place}.json`,
     });
-    const { operatorToken: _, ...value } = start;
-    return { value, text: `${welcome(start, folder)}\n` };
+    const { operatorToken: _, ...start } = demo.start;
+    return { value: { ...start, notices: demo.notices }, text: `${welcome(demo, folder)}\n` };
   },
 };

@@ -31,6 +31,6 @@ async function textFor({ config, folder, record, operatorToken, internal, backup
   // A backup holds somebody's data, so no demo is made in it.
   if (isCopy(backup)) return `${copyNotice(url, folder, backup.begunAt)}\n`;
   if (config.NODE_ENV === 'production') return `${productionNotice(url, folder, internal)}\n`;
-  const start = await ensureDemo(folder, { url, adminUrl, operatorToken, stateName: `demo-${form}.json` });
-  return `${welcome(start, folder, internal)}\n${goodbye(folder)}\n`;
+  const demo = await ensureDemo(folder, { url, adminUrl, operatorToken, stateName: `demo-${form}.json` });
+  return `${welcome(demo, folder, internal)}\n${goodbye(folder)}\n`;
 }

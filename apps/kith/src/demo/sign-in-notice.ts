@@ -1,0 +1,33 @@
+/** A user whose password is known, but who is not let in. */
+export interface RefusedUser {
+  projectId: string;
+  id: string;
+  email: string;
+  /** Why the user is refused: the answer's code and sentence. */
+  code: string;
+  sentence: string;
+}
+
+/**
+ * Says why a user is not let in, and with which command that can be changed. `kith` is how the command line is called for the
+ * platform.
+ */
+export function signInNotice(
+  { projectId, id, email, code, sentence }: RefusedUser,
+  kith = 'npx kith',
+): string {
+  const about = `${id} --project ${projectId}`;
+  const command = {
+    'auth/suspended': `users restore ${about}`,
+    'auth/second-factor-required': `users remove-factors ${about}`,
+    'auth/email-not-verified': `users update ${about} --verified yes`,
+  }[code];
+  const why =
+    code === 'auth/invalid-credentials' ? 'The password was changed, or the account deleted.' : sentence;
+  return `${email} is not signed in: ${why}${command === undefined ? '' : ` To change that: ${kith} ${command}`}`;
+}
+
+/** Says how to begin anew with another project. */
+export function beginAnewNotice(projectId: string, kith = 'npx kith'): string {
+  return `To begin anew: ${kith} projects delete ${projectId} --yes, then start again.`;
+}

@@ -1,0 +1,103 @@
+import { mkdtempDisposable } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { dataFolder, ensureDemo, type StartFile } from '@kith/platform';
+import { availableEngines, sharedPlatform, type TestPlatform } from '@kith/testing';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Authenticator } from './support/authenticator.ts';
+
+describe.each(availableEngines())('a demo of an earlier start (%s)', (engine) => {
+  let platform: TestPlatform;
+  beforeAll(async () => {
+    platform = await sharedPlatform(engine);
+  });
+  afterAll(() => platform?.stop());
+
+  const start = async (folder: string) => {
+    const { url, adminUrl, operatorToken } = platform;
+    return ensureDemo(dataFolder(folder), { url, adminUrl, operatorToken, stateName: 'demo.json' });
+  };
+  const administer = (path: string, body?: object, method = 'POST') =>
+    platform.call(method, `/admin/projects/${path}`, { token: platform.operatorToken, ...(body && { body }) });
+  const addFactor = async ({ projectId, users: [user] }: StartFile) => {
+    const call = <T>(path: string, body: object) =>
+      platform.call<T>('POST', `/v7/${projectId}/auth/factors${path}`, {
+        token: user?.accessToken ?? '',
+        body,
+      });
+    const { id, secret } = await call<{ id: string; secret: string }>('', { type: 'totp' });
+    await call(`/${id}/confirm`, { code: new Authenticator(secret).next() });
+  };
+
+  // `keepOut` has the demo's first user refused. `letIn` does what the command does that the notice names.
+  const cases: {
+    what: string;
+    keepOut(demo: StartFile): Promise<unknown>;
+    command: string;
+    letIn(user: string, demo: StartFile): Promise<unknown>;
+  }[] = [
+    {
+      what: 'a suspension',
+      keepOut: ({ projectId, users: [user] }) => administer(`${projectId}/users/${user?.id}/suspend`, {}),
+      command: 'npx kith users restore USER --project PROJECT',
+      letIn: (user) => administer(`${user}/restore`, {}),
+    },
+    {
+      what: 'a second factor',
+      keepOut: addFactor,
+      command: 'npx kith users remove-factors USER --project PROJECT',
+      letIn: (user) => administer(`${user}/factors`, undefined, 'DELETE'),
+    },
+    {
+      what: 'an address that has to be verified',
+      keepOut: async ({ projectId, users: [, other] }) => {
+        await administer(projectId, { requireVerifiedEmail: true }, 'PATCH');
+        await administer(`${projectId}/users/${other?.id}`, { isVerified: true }, 'PATCH');
+      },
+      command: 'npx kith users update USER --project PROJECT --verified yes',
+      letIn: (user) => administer(user, { isVerified: true }, 'PATCH'),
+    },
+    {
+      what: 'another password',
+      keepOut: ({ projectId, users: [user] }) =>
+        administer(`${projectId}/users/${user?.id}/set-password`, { password: 'told by the operator' }),
+      command: 'The password was changed, or the account deleted.',
+      letIn: (user, { users }) => administer(`${user}/set-password`, { password: users[0]?.password }),
+    },
+  ];
+  it.each(cases)('stays, and says what keeps a user out: $what', async (one) => {
+    await using folder = await mkdtempDisposable(join(tmpdir(), 'kith-demo-'));
+    const { start: first, notices } = await start(folder.path);
+    expect(notices).toEqual([]);
+    const { projectId, users } = first;
+    const [user, other] = users as [StartFile['users'][number], StartFile['users'][number]];
+    await one.keepOut(first);
+
+    const again = await start(folder.path);
+    const kept = { ...first, users: [{ ...user, accessToken: '' }, { ...other, accessToken: expect.any(String) }] };
+    expect(again.start).toEqual(kept);
+    expect(again.start.users[1]?.accessToken).not.toBe('');
+    expect(again.notices).toEqual([
+      expect.stringMatching(new RegExp(`^${user.email} is not signed in: `)),
+      `To begin anew: npx kith projects delete ${projectId} --yes, then start again.`,
+    ]);
+    expect(again.notices[0]).toContain(
+      one.command.replace('USER', user.id).replace('PROJECT', projectId),
+    );
+    expect(JSON.parse(dataFolder(folder.path).read('start.json') ?? '')).toEqual(again.start);
+
+    await one.letIn(`${projectId}/users/${user.id}`, first);
+    const mended = await start(folder.path);
+    expect([mended.notices, mended.start.projectId]).toEqual([[], projectId]);
+    expect(mended.start.users[0]?.accessToken).not.toBe('');
+  });
+
+  it('is made anew once its project is deleted', async () => {
+    await using folder = await mkdtempDisposable(join(tmpdir(), 'kith-demo-'));
+    const { start: first } = await start(folder.path);
+    await administer(first.projectId, undefined, 'DELETE');
+    const { start: second, notices } = await start(folder.path);
+    expect([second.projectId === first.projectId, notices]).toEqual([false, []]);
+    expect(JSON.parse(dataFolder(folder.path).read('demo.json') ?? '')).toEqual(second);
+  });
+});
