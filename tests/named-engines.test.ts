@@ -1,24 +1,66 @@
-// Starts at most 0 platforms and 20 processes.
-import { dockerOrThrow, provideEngines, startNamedEngines } from '@kith/engines';
+// Starts at most 0 platforms and 100 processes.
+import { dockerOrThrow, type EngineImages, provideEngines, startNamedEngines, withoutUrls } from '@kith/engines';
 import { uniquePrefix } from '@kith/testing';
-import { expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
-const { MONGODB_URL: _mongodb, NATS_URL: _nats, REDIS_URL: _redis, ...env } = process.env;
-const provided = process.env.KITH_TEST_ENGINES === 'embedded' ? undefined : await provideEngines({ env });
+const isEmbedded = process.env.KITH_TEST_ENGINES === 'embedded';
+const provided = isEmbedded ? undefined : await provideEngines({ env: withoutUrls(process.env) });
 
-test.runIf(provided?.kind === 'docker')(
-  'a container that is not one of Kith’s stays, whatever its name is',
-  async () => {
-    if (provided?.kind !== 'docker') throw new Error('There is no Docker.');
-    const name = uniquePrefix();
+describe.runIf(provided?.kind === 'docker')('engines with names', () => {
+  const { images } = (provided ?? {}) as { images: EngineImages };
+  let name: string;
+  let volumes: [string, string, string];
+  beforeEach(() => {
+    name = uniquePrefix();
+    volumes = [`${name}-mongo-data`, `${name}-nats-data`, `${name}-redis-data`];
+  });
+  afterEach(() => dockerOrThrow(['volume', 'rm', '-f', ...volumes]));
+
+  const installation = { id: 'own', folder: '/data/own', isOlder: false };
+  const start = (of: Partial<typeof installation> = {}) =>
+    startNamedEngines({ name, images, installation: { ...installation, ...of } });
+  const label = (volume: string, key: string) =>
+    dockerOrThrow(['volume', 'inspect', '-f', `{{index .Labels "org.kith.${key}"}}`, volume]);
+  const containers = () => dockerOrThrow(['ps', '-a', '--format', '{{.Names}}', '--filter', `name=^${name}-`]);
+
+  it('leave a container alone that is not one of Kith’s, whatever its name is', async () => {
     const container = `${name}-mongo`;
-    await dockerOrThrow(['create', '--name', container, provided.images.redis]);
+    await dockerOrThrow(['create', '--name', container, images.redis]);
     try {
-      const starting = startNamedEngines({ name, images: provided.images });
-      await expect(starting).rejects.toThrow(`The container ${container} is not one of Kith's`);
-      expect(await dockerOrThrow(['inspect', '-f', '{{.Name}}', container])).toBe(`/${container}`);
+      await expect(start()).rejects.toThrow(`The container ${container} is not one of Kith's`);
+      expect(await containers()).toBe(container);
     } finally {
       await dockerOrThrow(['rm', '-f', container]);
     }
-  },
-);
+  });
+
+  it('refuse volumes of another installation at once, and say whose they are and how to remove them', async () => {
+    const [mongo, nats] = volumes;
+    const labels = ['--label', 'org.kith.installation=other', '--label', 'org.kith.folder=/data/other'];
+    for (const volume of [mongo, nats]) await dockerOrThrow(['volume', 'create', ...labels, volume]);
+    const removal = `docker volume rm ${mongo} ${nats}`;
+    const refusal = (whose: string) =>
+      `The volume ${mongo} belongs to ${whose}. Set KITH_DATA to the data folder of that installation, or KITH_PREFIX to another name for this one. If nobody needs that data any more, run: ${removal}`;
+    await expect(start({ isOlder: true })).rejects.toThrow(refusal('the installation in /data/other'));
+    await expect(start({ folder: '/data/other' })).rejects.toThrow(
+      refusal('an earlier installation in /data/other, whose passwords are no longer there'),
+    );
+    expect(await containers()).toBe('');
+    await dockerOrThrow(removal.split(' ').slice(1));
+  });
+
+  it('go on with volumes of an earlier version where that version has run, and nowhere else', async () => {
+    const [mongo, nats] = volumes;
+    await dockerOrThrow(['volume', 'create', mongo]);
+    await expect(start()).rejects.toThrow(
+      `The volume ${mongo} belongs to another data folder, which an earlier version of Kith did not record.`,
+    );
+    const engines = await start({ isOlder: true });
+    await engines.stop();
+    expect(await containers()).toBe('');
+    expect(await label(nats, 'installation')).toBe('own');
+    expect(await label(nats, 'folder')).toBe('/data/own');
+    // The other volumes now have a label. So the next start of another installation names them, too.
+    await expect(start({ id: 'next' })).rejects.toThrow(`docker volume rm ${volumes.join(' ')}`);
+  }, 120_000);
+});

@@ -7,7 +7,13 @@ export { type EngineHandle, type Engines, runInContainer } from './handle.ts';
 export { type EngineImages, imageVariables, officialImages, offlineImages } from './images.ts';
 export { aptInstall } from './install-docker.ts';
 export { mayInstall } from './machine.ts';
-export { type NamedEnginesOptions, startNamedEngines } from './named.ts';
+export {
+  type Installation,
+  type NamedEnginesOptions,
+  removalOf,
+  startNamedEngines,
+  volumeOf,
+} from './named.ts';
 export { freePort } from './ports.ts';
 export { type EnginePorts, isReady, untilReady } from './probes.ts';
 export {

@@ -9,10 +9,22 @@ import { type ContainerSpec, mongoSpec, natsSpec, redisSpec } from './specs.ts';
 import { EnginesError, type Progress } from './step.ts';
 
 const imageLabel = 'org.kith.image';
+const installationLabel = 'org.kith.installation';
+const folderLabel = 'org.kith.folder';
+
+/** The installation whose data the volumes hold. The passwords for this data are in the installation's data folder. */
+export interface Installation {
+  id: string;
+  /** The data folder, for messages. */
+  folder: string;
+  /** Whether the installation may have volumes without a label. Earlier versions made such volumes. */
+  isOlder: boolean;
+}
 
 export interface NamedEnginesOptions {
   /** The beginning of the names of containers (`<name>-mongo`) and volumes (`<name>-mongo-data`). */
   name: string;
+  installation: Installation;
   images: Pick<EngineImages, 'mongo' | 'redis' | 'nats'>;
   /** The files for servers with passwords and encrypted connections. Without these files, everybody on this machine may connect. */
   secured?: Secured | undefined;
@@ -22,35 +34,41 @@ export interface NamedEnginesOptions {
 /**
  * Starts the three engines on permanent volumes, and waits until they are ready. Only this machine can reach them. `stop()` ends
  * and removes the containers. A later start finds the data again.
- * @throws EnginesError if another process runs engines of that name, or if the data was made with another image.
+ * @throws EnginesError if another process runs engines of that name, or if the data belongs to another installation or was made
+ * with another image.
  */
 export async function startNamedEngines(options: NamedEnginesOptions): Promise<Engines> {
-  const { name, images, secured, progress = () => {} } = options;
+  const { name, installation, images, secured, progress = () => {} } = options;
   const plain = [mongoSpec(images.mongo), natsSpec(images.nats), redisSpec(images.redis)];
   const specs = secured ? plain.map((spec) => securedSpec(spec, secured)) : plain;
   const names = specs.map(({ engine }) => `${name}-${engine}`);
   await refuseIfUsed(name, names);
   // These containers were left by a killed process.
   await removeContainers(names);
+  await refuseOthersVolumes(names.map(volumeOf), installation);
   removeAtExit(names);
   progress(`Starting MongoDB, NATS and Redis (${names.join(', ')})`);
-  try {
-    const [mongo, nats, redis] = await Promise.all(specs.map((spec) => startOne(spec, name, secured?.owner)));
-    return enginesOf({ mongo: mongo!, nats: nats!, redis: redis! }, async () => {
-      await docker(['stop', '-t', '30', ...names]);
-      await removeContainers(names);
-    });
-  } catch (error) {
+  const started = await Promise.allSettled(specs.map((spec) => startOne(spec, options)));
+  const failed = started.find((result) => result.status === 'rejected');
+  if (failed) {
     await removeContainers(names);
-    throw error;
+    throw failed.reason;
   }
+  const [mongo, nats, redis] = started.map(
+    (result) => (result as PromiseFulfilledResult<EngineHandle>).value,
+  );
+  return enginesOf({ mongo: mongo!, nats: nats!, redis: redis! }, async () => {
+    await docker(['stop', '-t', '30', ...names]);
+    await removeContainers(names);
+  });
 }
 
 /** Throws if a container of these names is in use, or is not one of Kith's. Others are removed, with their data. */
 async function refuseIfUsed(name: string, containers: readonly string[]): Promise<void> {
   for (const container of containers) {
-    if ((await docker(['container', 'inspect', container])).code !== 0) continue;
-    const label = await labelOf(['inspect', '-f', `{{index .Config.Labels "${ownerLabel}"}}`, container]);
+    const labels = await labelsOf('container', container);
+    if (!labels) continue;
+    const label = labels[ownerLabel];
     if (!label) {
       throw new EnginesError(
         `The container ${container} is not one of Kith's; rename it, or set KITH_PREFIX to another name`,
@@ -64,12 +82,12 @@ async function refuseIfUsed(name: string, containers: readonly string[]): Promis
 
 async function startOne(
   spec: ContainerSpec,
-  name: string,
-  user: Secured['owner'] | undefined,
+  { name, installation, secured }: NamedEnginesOptions,
 ): Promise<EngineHandle> {
   const container = `${name}-${spec.engine}`;
-  const volume = `${container}-data`;
-  await ensureVolume(volume, spec.image);
+  const volume = volumeOf(container);
+  const user = secured?.owner;
+  await ensureVolume(volume, spec.image, installation);
   if (user) await handOverVolume(volume, spec, user);
   const ports = { client: await freePort(), ...(spec.monitorPort && { monitor: await freePort() }) };
   const flags = [
@@ -79,7 +97,7 @@ async function startOne(
     ['--volume', `${volume}:${spec.volume}${user ? ':nocopy' : ''}`],
     ['--publish', `127.0.0.1:${ports.client}:${spec.port}`],
     ports.monitor ? ['--publish', `127.0.0.1:${ports.monitor}:${spec.monitorPort}`] : [],
-    ...spec.mounts.map(({ source, target }) => ['--volume', `${source}:${target}:ro`]),
+    ...spec.mounts.map(mountFlags),
     ...Object.entries(spec.env).map(([key, value]) => ['--env', `${key}=${value}`]),
     spec.flags ?? [],
   ];
@@ -93,16 +111,69 @@ async function startOne(
   return engineHandle(spec, container, ports);
 }
 
+/** Mounts a folder of this machine. A colon in its path would end the path in a `--volume`. A `--mount` is a row of CSV. */
+function mountFlags({ source, target }: ContainerSpec['mounts'][number]): string[] {
+  const quoted = `"source=${source.replaceAll('"', '""')}"`;
+  return ['--mount', `type=bind,${quoted},target=${target},readonly`];
+}
+
+/** The volume that holds the data of a container. */
+export function volumeOf(container: string): string {
+  return `${container}-data`;
+}
+
+/** Throws if volumes belong to another installation. Without the passwords in its data folder, their data cannot be used. */
+async function refuseOthersVolumes(volumes: readonly string[], of: Installation): Promise<void> {
+  const others: { volume: string; folder: string | undefined }[] = [];
+  for (const volume of volumes) {
+    const labels = await labelsOf('volume', volume);
+    const owner = labels?.[installationLabel];
+    if (labels && owner !== of.id && (owner !== undefined || !of.isOlder))
+      others.push({ volume, folder: labels[folderLabel] });
+  }
+  const [first] = others;
+  if (!first) return;
+  const { volume, folder } = first;
+  const whose =
+    folder === undefined
+      ? 'another data folder, which an earlier version of Kith did not record'
+      : folder === of.folder
+        ? `an earlier installation in ${folder}, whose passwords are no longer there`
+        : `the installation in ${folder}`;
+  throw new EnginesError(
+    `The volume ${volume} belongs to ${whose}. Set KITH_DATA to the data folder of that installation, or KITH_PREFIX to another name for this one. If nobody needs that data any more, run: ${removalOf(others.map((one) => one.volume))}`,
+  );
+}
+
+/** The command that removes volumes, with their data. */
+export function removalOf(volumes: readonly string[]): string {
+  return `docker volume rm ${volumes.join(' ')}`;
+}
+
 // If the volume holds another image's data, this image would not find the data. It would start empty, as if all data were lost.
-async function ensureVolume(volume: string, image: string): Promise<void> {
-  const made = await labelOf(['volume', 'inspect', '-f', `{{index .Labels "${imageLabel}"}}`, volume]);
+async function ensureVolume(volume: string, image: string, { id, folder }: Installation): Promise<void> {
+  const labels = await labelsOf('volume', volume);
+  const made = labels?.[imageLabel];
   const family = (name: string) => name.replace(/(:[^:/]*)?(@.*)?$/, '');
-  if (made === '') await dockerOrThrow(['volume', 'create', '--label', `${imageLabel}=${image}`, volume]);
-  else if (family(made) !== family(image)) {
+  if (!labels) {
+    const own = { [imageLabel]: image, [installationLabel]: id, [folderLabel]: folder };
+    const flags = Object.entries(own).flatMap(([key, value]) => ['--label', `${key}=${value}`]);
+    await dockerOrThrow(['volume', 'create', ...flags, volume]);
+  } else if (made !== undefined && family(made) !== family(image)) {
     throw new EnginesError(
       `The volume ${volume} was written by ${made}, not ${image}; use that image or another name`,
     );
   }
+}
+
+/** The labels of a volume or container. Returns `undefined` if there is no such volume or container. */
+async function labelsOf(
+  kind: 'volume' | 'container',
+  name: string,
+): Promise<Record<string, string> | undefined> {
+  const place = kind === 'volume' ? '.Labels' : '.Config.Labels';
+  const { code, stdout } = await docker([kind, 'inspect', '-f', `{{json ${place}}}`, name]);
+  return code === 0 ? ((JSON.parse(stdout) as Record<string, string> | null) ?? {}) : undefined;
 }
 
 /** Makes the engine's user the owner of the volume. Root has made the volume, and engines of an earlier version ran as root. */
@@ -119,8 +190,3 @@ async function handOverVolume(
   ]);
 }
 
-async function labelOf(args: readonly string[]): Promise<string> {
-  const { code, stdout } = await docker(args);
-  const value = stdout.trim();
-  return code === 0 && value !== '<no value>' ? value : '';
-}

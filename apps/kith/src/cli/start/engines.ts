@@ -1,6 +1,15 @@
+import { randomUUID } from 'node:crypto';
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { type Logger, readVariable, StartError } from '@kith/base';
-import { type EngineAvailability, type Engines, startNamedEngines, urlVariables } from '@kith/engines';
+import {
+  type EngineAvailability,
+  type Engines,
+  type Installation,
+  removalOf,
+  startNamedEngines,
+  urlVariables,
+  volumeOf,
+} from '@kith/engines';
 import { type Credentials, engineOwner, ensureCredentials } from '../../credentials/credentials.ts';
 import { ensureDatabaseUsers } from '../../credentials/database-users.ts';
 import { writePrivate } from '../../credentials/private-files.ts';
@@ -44,22 +53,37 @@ export function refuseSomeUrls(env: NodeJS.ProcessEnv): void {
 
 /** Uses the given engines, or starts engines. Started engines have passwords and encrypted connections, unless `isPlain` is set. */
 export async function reachEngines(options: Options): Promise<ReachedEngines> {
-  const { provided, prefix, isPlain, progress } = options;
+  const { provided, folder, prefix, isPlain, progress } = options;
+  const installation = installationIn(folder);
   if (provided.kind === 'urls') return plainly(provided, async () => {});
-  const { images } = provided;
+  const named = { name: prefix, installation, images: provided.images, progress };
   if (isPlain) {
-    const engines = await startNamedEngines({ name: prefix, images, progress });
+    const engines = await startNamedEngines(named);
     return plainly(engines, () => engines.stop());
   }
   const credentials = await credentialsIn(options);
-  const { secured } = credentials;
-  const engines = await startNamedEngines({ name: prefix, images, secured, progress });
+  const engines = await startNamedEngines({ ...named, secured: credentials.secured });
   try {
     return await securely(engines, credentials, options);
   } catch (error) {
     await engines.stop();
     throw error;
   }
+}
+
+const installationFile = 'installation.json';
+
+/**
+ * The installation in a data folder, by which its volumes are known. Made by the first start. `isOlder` is true if an earlier version
+ * has run engines for this folder: it recorded no installation.
+ */
+export function installationIn(folder: DataFolder): Installation {
+  const kept = folder.read(installationFile);
+  if (kept) return { ...JSON.parse(kept), folder: folder.path };
+  const isOlder = ['credentials', 'nats-users', 'logs'].some((name) => existsSync(folder.file(name)));
+  const made = { id: randomUUID(), isOlder };
+  folder.write(installationFile, `${JSON.stringify(made, null, 2)}\n`);
+  return { ...made, folder: folder.path };
 }
 
 function plainly(
@@ -86,7 +110,17 @@ async function securely(
     redis: hostOf(engines.redisUrl),
   };
   const { ca, passwordOf } = credentials;
-  await ensureDatabaseUsers({ url: credentials.rootUrl(at.mongo), ca, prefix, passwordOf });
+  await ensureDatabaseUsers({ url: credentials.rootUrl(at.mongo), ca, prefix, passwordOf }).catch(
+    (error: Error) => {
+      if (!/authentication failed/i.test(error.message)) throw error;
+      // Only a volume of an earlier version says nothing of its installation.
+      const volume = volumeOf(engines.mongo.container);
+      const sentence = `The passwords in ${folder.path} are not those of the volume ${volume}. Set KITH_DATA to the data folder that the volume belongs to, or KITH_PREFIX to another name.`;
+      const all = [engines.mongo, engines.nats, engines.redis].map(({ container }) => volumeOf(container));
+      const removal = `If nobody needs that data any more, run: ${removalOf(all)}`;
+      throw new StartError(`${sentence} ${removal}`, { cause: error });
+    },
+  );
   // Loaded only here, because the embedded form works without the driver (docs/adr/0043).
   const { keepStreams } = await import('@kith/bus/nats');
   const keeper = await keepStreams({
