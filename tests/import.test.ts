@@ -4,7 +4,7 @@ import { mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import type { Connection, Session } from '@kith/contracts';
+import type { Connection, OperatorScope, Session } from '@kith/contracts';
 import { availableEngines, sharedPlatform, smallPng, type TestPlatform } from '@kith/testing';
 import { hashSync } from 'bcryptjs';
 import { MongoClient } from 'mongodb';
@@ -12,6 +12,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { accessOf, longResult, runKith, type Said } from './support/command.ts';
 import { expectDeepImport } from './support/deep-import.ts';
 import { expectKilledImportToEndAlike, importProgress } from './support/killed-import.ts';
+import { operatorKey } from './support/surface/guards.ts';
 
 const at = (row: number) => new Date(1_600_000_000_000 + row * 1000).toISOString();
 
@@ -103,6 +104,45 @@ describe.each(availableEngines())('kith import (%s)', (engine) => {
     expect(got.headers.get('content-disposition')).toContain('Notes');
     expect((await bytes(`${picture.id}/small`)).headers.get('content-type')).toBe('image/png');
     await rm(outside, { recursive: true });
+  });
+
+  it('takes a key that is limited to the project, and no key of another project before anything is written', async () => {
+    const scopes: OperatorScope[] = ['projects:read', 'projects:write'];
+    const key = await operatorKey({ platform }, { scopes, projectIds: [projectId] });
+    const other = await platform.createProject();
+    const foreign = await operatorKey({ platform }, { scopes, projectIds: [other.id] });
+    const password = 'correct horse battery';
+    const [ada, grace] = ['ada', 'grace'].map((username, at) => ({
+      ...{ foreignId: String(at), email: `${username}@example.org`, username },
+      passwordHash: hashSync(password, 4),
+    }));
+    await write('users', [ada, grace]);
+    await write('connections', [
+      { requesterForeignId: '0', receiverForeignId: '1', requestedAt: at(1), connectedAt: at(2) },
+    ]);
+    const runAs = (token: string) =>
+      runKith(words('users', 'connections'), { ...env(), OPERATOR_TOKEN: token });
+    const refused = await runAs(foreign);
+    const message = 'This operator key is for other projects. (auth/forbidden)';
+    expect([refused.code, JSON.parse(refused.stderr)]).toEqual([
+      1,
+      { error: { code: 'auth/forbidden', message } },
+    ]);
+    expect(await readdir(folder)).toEqual(['connections.jsonl', 'users.jsonl']);
+
+    const said = await runAs(key);
+    expect([said.code, said.stderr]).toEqual([0, '']);
+    expect(counts(said)).toEqual([
+      { kind: 'users', imported: 2, unchanged: 0, rejected: 0 },
+      { kind: 'connections', imported: 1, unchanged: 0, rejected: 0 },
+    ]);
+    const { accessToken } = await signIn('ada@example.org', password);
+    // A search reads only the copies of profiles.
+    const { connections } = await asked<{ connections: Connection[] }>(
+      '/connections?query=grace',
+      accessToken,
+    );
+    expect(connections.map(({ connectedUser }) => connectedUser.foreignId)).toEqual(['1']);
   });
 
   it('brings a whole backend in, and people go on with the passwords they had', async () => {

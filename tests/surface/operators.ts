@@ -23,7 +23,7 @@ import {
 import { type TestUser, waitFor } from '@kith/testing';
 import { decodeJwt } from 'jose';
 import { beforeAll, expect, it } from 'vitest';
-import { refusesStrangers, refusesTwice, refusesUnknown } from '../support/surface/guards.ts';
+import { operatorKey, refusesStrangers, refusesTwice, refusesUnknown } from '../support/surface/guards.ts';
 import { walksList } from '../support/surface/lists.ts';
 import { features } from '../support/surface/parts.ts';
 import { surfaceSuite } from '../support/surface/suite.ts';
@@ -239,5 +239,32 @@ export const operators = surfaceSuite('operators', (world) => {
     for (const after of [7, 'x'.repeat(301)]) {
       await world.refused(spec, { token, body: { after } }, code, { field: 'after' });
     }
+    await world.refused(spec, { token, body: { projectId: 'nonsense' } }, code, { field: 'projectId' });
+  });
+
+  it('copies are made of one project alone, which a key of some projects has to name', async () => {
+    const { projectId } = world;
+    const key = await operatorKey(world, { scopes: ['projects:write'], projectIds: [projectId] });
+    const message = 'This key is limited to some projects: name one of them as projectId.';
+    for (const spec of [rebuildConnectionsProfiles, rebuildNotificationsProfiles, rebuildIdentityBlocks]) {
+      for (const body of [{}, { projectId: world.stranger.projectId }])
+        await world.refused(spec, { token: key, body }, 'auth/forbidden', { message });
+    }
+    const { pagination } = (await world.ok(listProjectUsers, { token, params: { projectId } })).body;
+    const whole = { copied: pagination.totalItems, next: null };
+    for (const spec of [rebuildConnectionsProfiles, rebuildNotificationsProfiles]) {
+      expect((await world.ok(spec, { token: key, body: { projectId } })).body).toEqual(whole);
+      // A position in another project counts as none.
+      const elsewhere = { projectId, after: `${world.stranger.projectId}|${world.stranger.id}` };
+      expect((await world.ok(spec, { token: key, body: elsewhere })).body).toEqual(whole);
+      const end = { projectId, after: `${projectId}|~` };
+      expect((await world.ok(spec, { token: key, body: end })).body).toEqual({ copied: 0, next: null });
+    }
+    await world.ok(blockUser, { token: grace.accessToken, params: { userId: ada.id } });
+    const blocks = { token: key, body: { projectId } };
+    expect((await world.ok(rebuildIdentityBlocks, blocks)).body).toEqual({
+      copied: expect.any(Number),
+      next: null,
+    });
   });
 });

@@ -62,6 +62,7 @@ export {
   type OperationRequest,
 } from './operations/handler.ts';
 export { nameUsers, type UserName } from './operations/name-users.ts';
+export { refuseOtherProjects, type WalkStep, walkStep } from './operations/project-walk.ts';
 export {
   errorReply,
   shedReply,

@@ -57,8 +57,10 @@ export interface KeyRights {
 const made = new WeakMap<TestPlatform, Map<string, Promise<string>>>();
 
 /** Returns the token of an operator key with these rights, as soon as the gateway knows the key. */
-export function operatorKey(world: SurfaceWorld, rights: KeyRights): Promise<string> {
-  const { platform } = world;
+export function operatorKey(
+  { platform }: Pick<SurfaceWorld, 'platform'>,
+  rights: KeyRights,
+): Promise<string> {
   const keys = made.get(platform) ?? new Map<string, Promise<string>>();
   made.set(platform, keys);
   const name = JSON.stringify(rights);

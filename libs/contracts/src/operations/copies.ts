@@ -36,13 +36,17 @@ const rebuild = {
   scope: 'none',
   auth: 'operator',
   operatorScope: 'projects:write',
+  narrowsToProjects: true,
   limit: null,
   params: nothing,
   query: nothing,
-  body: z.object({ after: position.default(null) }),
+  body: z.object({
+    after: position.default(null),
+    projectId: uuid.optional().describe('Only what belongs to this project.'),
+  }),
   output: z.object({ copied: wholeNumber, next: position }),
   status: 200,
-  errors: [],
+  errors: ['auth/forbidden'],
 } as const;
 
 /** Copies a page of identity's users into the profiles of connections. Repeat the call with `next` until it is null. */

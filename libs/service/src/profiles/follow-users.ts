@@ -1,6 +1,7 @@
 import { eventOrder, userCreated, usersPage, userUpdated } from '@kith/contracts';
 import { type EventSubscription, subscription } from '../events/subscribe.ts';
 import { ask } from '../operations/ask.ts';
+import { walkStep } from '../operations/project-walk.ts';
 import type { ProfileParts } from './profiles.ts';
 
 /**
@@ -17,12 +18,17 @@ export function profileEvents(durable: string): EventSubscription<ProfileParts> 
   });
 }
 
-/** Copies the page of identity's users that follows a position. If the copy has a newer profile, that profile stays. */
+/**
+ * Copies the page of identity's users that follows a position, of all projects or of one. If the copy has a newer profile, that
+ * profile stays. Throws `auth/forbidden` for a key that is limited to other projects.
+ */
 export async function rebuildProfiles(
   { bus, store }: ProfileParts,
-  request: { body: { after: string | null }; requestId: string; deadline: number },
+  request: Parameters<typeof walkStep>[0] & { requestId: string; deadline: number },
 ): Promise<{ copied: number; next: string | null }> {
-  const { users, next } = await ask(bus, usersPage, { after: request.body.after }, request);
+  const step = walkStep(request);
+  const page = await ask(bus, usersPage, { after: step.after }, request);
+  const users = page.users.filter(({ user }) => step.includes(user));
   await store.profiles.keepAll(users);
-  return { copied: users.length, next };
+  return { copied: users.length, next: step.next(page.next) };
 }

@@ -1,17 +1,12 @@
-import { ApiError } from '@kith/base';
 import { generalPaginationOf, listAudit, uuid } from '@kith/contracts';
-import { handler } from '@kith/service';
+import { handler, refuseOtherProjects } from '@kith/service';
 import type { AppContext } from '../app.ts';
 import { readPage } from '../listing.ts';
 
 /** Lists the audit log, newest first, by page or by cursor (spec#audit-list). */
 export const listAuditHandler = handler(listAudit, async (request, app: AppContext) => {
   const { projectId, actor, action, from, to } = request.query;
-  const own = request.operator?.projectIds;
-  if (own && (projectId === undefined || !own.includes(projectId))) {
-    const message = 'This key is limited to some projects: name one of them as projectId.';
-    throw new ApiError('auth/forbidden', { message });
-  }
+  refuseOtherProjects(request, projectId);
   const filter = {
     ...{ projectId, action },
     actor: actor && idIn(actor),

@@ -1,5 +1,5 @@
 import { blocksPage, rebuildIdentityBlocks } from '@kith/contracts';
-import { ask, handler } from '@kith/service';
+import { ask, handler, walkStep } from '@kith/service';
 import type { AppContext } from '../app.ts';
 
 /**
@@ -7,7 +7,9 @@ import type { AppContext } from '../app.ts';
  * stays.
  */
 export const rebuildBlocksHandler = handler(rebuildIdentityBlocks, async (request, app: AppContext) => {
-  const { blocks, next } = await ask(app.bus, blocksPage, { after: request.body.after }, request);
+  const step = walkStep(request);
+  const page = await ask(app.bus, blocksPage, { after: step.after }, request);
+  const blocks = page.blocks.filter((block) => step.includes(block));
   await app.store.blocks.keep(...blocks.map((block) => ({ ...block, isBlocked: true })));
-  return { copied: blocks.length, next };
+  return { copied: blocks.length, next: step.next(page.next) };
 });

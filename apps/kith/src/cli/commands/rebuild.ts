@@ -3,7 +3,7 @@ import {
   rebuildIdentityBlocks,
   rebuildNotificationsProfiles,
 } from '@kith/contracts';
-import type { Command } from '../command.ts';
+import { type Command, textOf } from '../command.ts';
 import { accessConfig, accessOptions, accessPlatform } from '../platform-access.ts';
 
 const paths = new Map(
@@ -23,14 +23,18 @@ export const rebuildCommand: Command = {
   summary: 'rebuild a service’s copy of another service’s data',
   text: `COPY is one of ${names.join(', ')}. You can run it at any time, and repeat it.`,
   reads: accessConfig,
-  options: accessOptions,
+  options: {
+    project: { value: 'ID', text: 'copy only what belongs to this project' },
+    ...accessOptions,
+  },
   words: [{ value: 'COPY', what: 'copy', choices: names }],
   async run(given, around) {
     const path = paths.get(given.words[0] ?? '') ?? '';
     const access = accessPlatform(given, around);
+    const projectId = textOf(given, 'project');
     let copied = 0;
     for (let after: string | null = null; ; ) {
-      const page: { copied: number; next: string | null } = await access.call('POST', path, { after });
+      const page: { copied: number; next: string | null } = await access.call('POST', path, { after, projectId });
       copied += page.copied;
       after = page.next;
       if (after === null) break;

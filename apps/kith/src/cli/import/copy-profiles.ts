@@ -11,10 +11,9 @@ export async function copyProfiles(access: PlatformAccess, projectId: string): P
 }
 
 async function copyOne(access: PlatformAccess, path: string, projectId: string): Promise<void> {
-  // Users are ordered by project and id. The walk begins right before the project's users, and ends after them.
-  const own = `${projectId}|`;
-  for (let after: string | null = own; after?.startsWith(own); ) {
-    const page: { next: string | null } = await access.call('POST', path, { after });
+  let after: string | null = null;
+  do {
+    const page: { next: string | null } = await access.call('POST', path, { after, projectId });
     after = page.next;
-  }
+  } while (after !== null);
 }
