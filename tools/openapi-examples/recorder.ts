@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { methodsOf, type OperationSpec, operations } from '@kith/contracts';
 import type { Example } from '@kith/openapi';
 
@@ -12,12 +13,18 @@ type Answer = any;
 /** Sends requests to a platform, and keeps the first request of each operation with its answer. */
 export class Recorder {
   readonly #url: string;
+  readonly #begins = [Math.floor(performance.timeOrigin)];
   readonly examples: Record<string, Example> = {};
   /** The project of all requests whose address contains a project. */
   projectId = '';
 
   constructor(url: string) {
     this.#url = url;
+  }
+
+  /** When this process and each request began, in ms. No two requests share a millisecond. */
+  get begins(): readonly number[] {
+    return this.#begins;
   }
 
   /**
@@ -40,6 +47,7 @@ export class Recorder {
     const form = new FormData();
     for (const [field, value] of Object.entries(body)) form.set(field, String(value));
     form.set(operation.upload.part, file);
+    await this.#begin();
     const response = await fetch(this.#url + this.#target(operation, { params }), {
       method: 'POST',
       headers: { Authorization: `Bearer ${token}` },
@@ -65,6 +73,7 @@ export class Recorder {
     const headers: Record<string, string> = { 'User-Agent': 'Mozilla/5.0' };
     if (token) headers.Authorization = `Bearer ${token}`;
     if (sent.body) headers['Content-Type'] = 'application/json';
+    await this.#begin();
     const response = await fetch(this.#url + this.#target(operation, sent), {
       method: methodsOf(operation)[0] as string,
       headers,
@@ -74,6 +83,11 @@ export class Recorder {
     if (response.status !== operation.status) throw new Error(`${name}: ${response.status} ${text}`);
     const isJson = response.headers.get('Content-Type')?.startsWith('application/json');
     return operation.status === 204 ? undefined : isJson ? JSON.parse(text) : text;
+  }
+
+  async #begin(): Promise<void> {
+    for (const before = Date.now(); Date.now() <= before; ) await pause(1);
+    this.#begins.push(Date.now());
   }
 
   #target(operation: OperationSpec, { params = {}, query = {} }: Sent): string {

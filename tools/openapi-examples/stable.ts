@@ -35,9 +35,12 @@ const recoveryCodes = [...'ABCDEFGHIJ'].map((letter) => Array(4).fill(letter.rep
 
 /**
  * Makes recorded JSON the same in every recording. Ids are numbered in the order of their first use. Points in time keep their
- * order, but are a minute apart. Tokens and keys are replaced.
+ * order, but are a minute apart. All points in time of one request become the same one: a request reads the clock several times, and
+ * only by chance within the same millisecond. Tokens and keys are replaced.
+ *
+ * @param begins When the recording and each of its requests began, in ms, in order. No two requests share a millisecond.
  */
-export function makeStable(value: unknown): unknown {
+export function makeStable(value: unknown, begins: readonly number[]): unknown {
   const refreshTokens: string[] = [];
   const text = JSON.stringify(value, (key, inner) => {
     if (key === 'recoveryCodes') return recoveryCodes;
@@ -46,12 +49,19 @@ export function makeStable(value: unknown): unknown {
     if (!refreshTokens.includes(inner)) refreshTokens.push(inner);
     return opaque(`refresh ${refreshTokens.indexOf(inner)}`);
   });
-  const instants = [...new Set(text.match(instantForm))].toSorted();
+  const now = Date.now();
+  const momentOf = (instant: string): number => {
+    const at = Date.parse(instant);
+    // What lies in the future is when something ends. Each end is a moment of its own.
+    return at > now ? at : (begins.findLast((begin) => begin <= at) ?? at);
+  };
+  const instants = text.match(instantForm) ?? [];
+  const moments = [...new Set(instants.map(momentOf))].toSorted((one, other) => one - other);
   const ids = [...new Set(text.match(uuidForm))];
   const stable = text
     .replaceAll(jwtForm, jwt)
     .replaceAll(apiKeyForm, (_, kind) => `kith_${kind}_${opaque(`key ${kind}`)}`)
-    .replaceAll(instantForm, (at) => new Date(first + instants.indexOf(at) * oneMinute).toISOString())
+    .replaceAll(instantForm, (at) => new Date(first + moments.indexOf(momentOf(at)) * oneMinute).toISOString())
     .replaceAll(uuidForm, (id) => uuid(ids.indexOf(id)));
   return JSON.parse(stable);
 }

@@ -94,7 +94,7 @@ export const gatewayConfig = z.object({
     .string()
     .optional()
     .describe(
-      'token of the `/admin` endpoints, in production of at least 32 characters; without it they refuse all',
+      'token of the `/admin` endpoints, in production of at least 32 characters; without it they refuse all. `npm start` makes one in the file `operator-token` of the data folder',
     ),
   ...tokenConfig.shape,
   ALLOW_TEST_TOKENS: flag.default(false).describe('whether tokens for tests are signed in production, too'),

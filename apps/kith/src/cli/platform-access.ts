@@ -18,7 +18,9 @@ export const accessConfig = z.object({
   OPERATOR_TOKEN: z
     .string()
     .optional()
-    .describe('the operator’s token; default: the one in the data folder, for its installation alone'),
+    .describe(
+      'token for the `/admin` endpoints, the platform’s own or one of `kith operators create`; default: that in the file `operator-token` of the data folder, for its installation alone',
+    ),
   KITH_DATA: dataFolderConfig.shape.KITH_DATA,
 });
 
