@@ -209,6 +209,14 @@ describe('the bootstrap', () => {
     await runs(work);
   });
 
+  it('starts nothing if it was interrupted while it installed, and the next start needs no npm', async () => {
+    const { code, output } = await start(run, npm.env('interrupts')).ended;
+    expect([code, output]).toEqual([1, expect.not.stringContaining('ran')]);
+    await runs(run);
+    expect(await npm.calls()).toHaveLength(1);
+    expect(await staging()).toEqual([]);
+  });
+
   it('goes on after an installation that was killed, and removes what that has left', async () => {
     await runs(run);
     const killed = start(work, npm.env('hangs'));

@@ -1,7 +1,7 @@
 // Quick counterpart: tests/start.test.ts
 // Starts at most 0 platforms and 30 processes.
 import { execFile } from 'node:child_process';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -62,17 +62,24 @@ describe.each(availableEngines().filter((engine) => engine === 'containers'))(
       for (const name of processes) {
         expect(own.filter((line) => line.includes(`services/${name}/src/main.ts`))).toHaveLength(1);
       }
-      // If a process ends by itself, the platform starts it again.
-      const { stdout: pid } = await run('pgrep', [
-        '-g',
-        String(kith.pid),
-        '-f',
-        'services/connections/src/main.ts',
-      ]);
-      process.kill(Number(pid), 'SIGKILL');
-      await waitFor(() => kith.output().split('connections is up').length === 3, {
-        what: 'the second start',
-      });
+      // If a process ends by itself, the platform starts it again, also if that cannot be recorded: as on a full disk.
+      const connectionsPids = async () => {
+        const words = ['-g', String(kith.pid), '-f', 'services/connections/src/main.ts'];
+        return (await run('pgrep', words)).stdout.trim().split('\n').map(Number);
+      };
+      const inTheWay = join(data, 'running.json.new');
+      await mkdir(inTheWay);
+      for (const starts of [2, 3]) {
+        const [pid = 0, ...others] = await connectionsPids();
+        expect(others).toEqual([]);
+        process.kill(pid, 'SIGKILL');
+        await waitFor(() => kith.output().split('connections is up').length === starts + 1, {
+          what: `start ${starts}`,
+        });
+        await rm(inTheWay, { recursive: true, force: true });
+      }
+      expect(kith.output()).toContain(`The data folder ${data} cannot be written to (EISDIR).`);
+      expect(await connectionsPids()).toHaveLength(1);
       const again = await run('bash', ['-c', line]);
       expect(JSON.parse(again.stdout)).toEqual(listed);
       // The process that was started again has another internal port.

@@ -1,13 +1,18 @@
 // Starts at most 0 platforms and 20 processes.
 import { execFile } from 'node:child_process';
-import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { mkdtemp, mkdtempDisposable, readFile, rm, stat } from 'node:fs/promises';
+import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { freePort } from '@kith/engines';
 import type { StartFile } from '@kith/platform';
+import { waitFor } from '@kith/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { runKith } from './support/command.ts';
 import { bannerIn, curlLines, startByKith, startScript } from './support/start-script.ts';
 
 const run = promisify(execFile);
@@ -85,6 +90,28 @@ describe('npm start', () => {
   });
 });
 
+describe('a start that takes long', () => {
+  it('is ended at once by kith stop', async () => {
+    // The services wait for engines that take connections and never answer.
+    const silent = createServer().listen(0, '127.0.0.1');
+    await once(silent, 'listening');
+    await using folder = await mkdtempDisposable(join(tmpdir(), 'kith-start-'));
+    const at = `127.0.0.1:${(silent.address() as AddressInfo).port}`;
+    const engines = { MONGODB_URL: `mongodb://${at}`, NATS_URL: `nats://${at}`, REDIS_URL: `redis://${at}` };
+    const env = { KITH_DATA: folder.path, PORT: '0', ...engines };
+    const starting = startByKith({ env, until: ready, words: ['--distributed'] });
+    const isLogged = () => existsSync(join(folder.path, 'logs/identity.log'));
+    await waitFor(isLogged, { what: 'the services to start' });
+    const stopped = await runKith(['stop'], { KITH_DATA: folder.path });
+    expect([stopped.code, stopped.stderr]).toEqual([0, '']);
+    const started = await starting;
+    expect([await started.exited, started.output()]).toEqual([0, '']);
+    // The services end by themselves, but only once they have given up on the engines.
+    started.signal('SIGKILL');
+    silent.close();
+  });
+});
+
 describe('a start that is asked for in words', () => {
   const env = { KITH_DATA: '/dev/null/kith' };
   const say = async (...words: string[]) => {
@@ -107,6 +134,7 @@ describe('a start that is asked for in words', () => {
     [['--port'], "Option '--port <value>' argument missing."],
     [['--port', 'eighty'], '--port: a whole number is needed.'],
     [['--port', '65536'], '--port: a whole number from 0 to 65535 is needed.'],
+    [['--plain-engines'], '--plain-engines needs --distributed.'],
   ])('starts nothing for %j', async (words, sentence) => {
     expect(await say(...words)).toEqual([2, `kith: ${sentence} See kith start --help.\n`]);
   });

@@ -24,9 +24,15 @@ if (help && !(help.isOfAll && existsSync(join(root, 'node_modules')))) {
 
 async function start() {
   // If somebody presses Ctrl-C in a terminal, the child also gets the signal. If only this process gets a signal, it passes the
-  // signal on.
-  process.on('SIGINT', () => {});
-  process.on('SIGTERM', endAll);
+  // signal on. If no child is running, there is only this note of the signal.
+  let isAskedToEnd = false;
+  process.on('SIGINT', () => {
+    isAskedToEnd = true;
+  });
+  process.on('SIGTERM', () => {
+    isAskedToEnd = true;
+    endAll();
+  });
   // npm sends a signal to the shell that started this process. The shell then ends without passing the signal on.
   const { ppid } = process;
   if (process.env.npm_lifecycle_event) setInterval(() => process.ppid !== ppid && endAll(), 250);
@@ -34,6 +40,9 @@ async function start() {
   const installing = [findNode(), installPackages(parts)];
   try {
     const [node = ''] = await Promise.all(installing);
+    // A signal that came while files were being moved is delivered in the next turn of the event loop.
+    await new Promise((turn) => setImmediate(() => setImmediate(turn)));
+    if (isAskedToEnd) return 1;
     // The same flags as in apps/kith/src/forms/node-flags.ts. In the embedded form, the services run in this process.
     const flags = ['--min-semi-space-size=16'];
     return await run(node, [...flags, join(root, script), ...words], {

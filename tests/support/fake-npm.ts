@@ -5,10 +5,10 @@ import { join } from 'node:path';
 /** A program named npm that installs nothing. Like npm, it writes down which packages of the lock file are installed. */
 export interface FakeNpm extends AsyncDisposable {
   /**
-   * An environment in which this program is the first npm. `how` says whether the program fails, hangs halfway, or ends when a second
-   * call has begun.
+   * An environment in which this program is the first npm. `how` says whether the program fails, hangs halfway, ends when a second call
+   * has begun, or interrupts its caller when all is installed.
    */
-  env(how?: 'fails' | 'hangs' | 'waits'): NodeJS.ProcessEnv;
+  env(how?: 'fails' | 'hangs' | 'waits' | 'interrupts'): NodeJS.ProcessEnv;
   /** The packages for which the program was called, by the name in their `package.json`. */
   calls(): Promise<string[]>;
 }
@@ -38,6 +38,7 @@ else {
     mkdirSync('node_modules/' + node + '/bin', { recursive: true });
     symlinkSync(process.execPath, 'node_modules/' + node + '/bin/node');
   }
+  if (how === 'interrupts') process.kill(process.ppid, 'SIGINT');
 }
 `;
 

@@ -92,8 +92,7 @@ function filesOf({ lock, trim }) {
  * the end, because another process may have been faster.
  */
 export async function install(folder, files, isNeeded) {
-  removeOld(folder);
-  const stage = mkdtempSync(join(folder, staging));
+  const stage = makeStage(folder);
   try {
     for (const [path, content] of Object.entries(files)) {
       mkdirSync(dirname(join(stage, path)), { recursive: true });
@@ -106,6 +105,21 @@ export async function install(folder, files, isNeeded) {
     return replace(join(folder, 'node_modules'), stage, isNeeded);
   } finally {
     rmSync(stage, { recursive: true, force: true, maxRetries: 5 });
+  }
+}
+
+/**
+ * Makes a staging folder, and removes old ones. Throws if the folder above cannot be written to.
+ *
+ * @param {string} folder
+ */
+function makeStage(folder) {
+  try {
+    removeOld(folder);
+    return mkdtempSync(join(folder, staging));
+  } catch (error) {
+    const { code } = /** @type {NodeJS.ErrnoException} */ (error);
+    throw new Error(`The packages cannot be installed: ${folder} cannot be written to (${code}).`);
   }
 }
 

@@ -42,7 +42,7 @@ export async function startNamedEngines(options: NamedEnginesOptions): Promise<E
   const plain = [mongoSpec(images.mongo), natsSpec(images.nats), redisSpec(images.redis)];
   const specs = secured ? plain.map((spec) => securedSpec(spec, secured)) : plain;
   const names = specs.map(({ engine }) => `${name}-${engine}`);
-  await refuseIfUsed(name, names);
+  await refuseIfUsed(name, names, installation);
   // These containers were left by a killed process.
   await removeContainers(names);
   await refuseOthersVolumes(names.map(volumeOf), installation);
@@ -63,8 +63,12 @@ export async function startNamedEngines(options: NamedEnginesOptions): Promise<E
   });
 }
 
-/** Throws if a container of these names is in use, or is not one of Kith's. Others are removed, with their data. */
-async function refuseIfUsed(name: string, containers: readonly string[]): Promise<void> {
+/**
+ * Throws if a container of these names is in use, or is not one of Kith's. Others are removed, with their data. A container of this
+ * installation is not in use, because this process has locked the data folder. The id of the process that started the container may
+ * be the id of any process by now.
+ */
+async function refuseIfUsed(name: string, containers: readonly string[], of: Installation): Promise<void> {
   for (const container of containers) {
     const labels = await labelsOf('container', container);
     if (!labels) continue;
@@ -74,8 +78,12 @@ async function refuseIfUsed(name: string, containers: readonly string[]): Promis
         `The container ${container} is not one of Kith's; rename it, or set KITH_PREFIX to another name`,
       );
     }
-    if (isAlive(label) && (await isRunning(container))) {
-      throw new EnginesError(`The engines named ${name} are in use by process ${label}`);
+    // A copy of the data folder has the same id, but it is another folder with a lock of its own.
+    const isOwn = labels[installationLabel] === of.id && labels[folderLabel] === of.folder;
+    if (!isOwn && isAlive(label) && (await isRunning(container))) {
+      throw new EnginesError(
+        `The engines named ${name} are in use by process ${label}; stop it, or set KITH_PREFIX to another name`,
+      );
     }
   }
 }
@@ -92,7 +100,7 @@ async function startOne(
   const ports = { client: await freePort(), ...(spec.monitorPort && { monitor: await freePort() }) };
   const flags = [
     ['--name', container],
-    ['--label', `${ownerLabel}=${owner}`],
+    ...[`${ownerLabel}=${owner}`, ...labelsFor(installation)].map((label) => ['--label', label]),
     // Without `nocopy`, Docker would copy the image's own folder into the volume. The volume would then belong to the image's user.
     ['--volume', `${volume}:${spec.volume}${user ? ':nocopy' : ''}`],
     ['--publish', `127.0.0.1:${ports.client}:${spec.port}`],
@@ -151,19 +159,22 @@ export function removalOf(volumes: readonly string[]): string {
 }
 
 // If the volume holds another image's data, this image would not find the data. It would start empty, as if all data were lost.
-async function ensureVolume(volume: string, image: string, { id, folder }: Installation): Promise<void> {
+async function ensureVolume(volume: string, image: string, installation: Installation): Promise<void> {
   const labels = await labelsOf('volume', volume);
   const made = labels?.[imageLabel];
   const family = (name: string) => name.replace(/(:[^:/]*)?(@.*)?$/, '');
   if (!labels) {
-    const own = { [imageLabel]: image, [installationLabel]: id, [folderLabel]: folder };
-    const flags = Object.entries(own).flatMap(([key, value]) => ['--label', `${key}=${value}`]);
+    const flags = [`${imageLabel}=${image}`, ...labelsFor(installation)].flatMap((one) => ['--label', one]);
     await dockerOrThrow(['volume', 'create', ...flags, volume]);
   } else if (made !== undefined && family(made) !== family(image)) {
     throw new EnginesError(
       `The volume ${volume} was written by ${made}, not ${image}; use that image or another name`,
     );
   }
+}
+
+function labelsFor({ id, folder }: Installation): string[] {
+  return [`${installationLabel}=${id}`, `${folderLabel}=${folder}`];
 }
 
 /** The labels of a volume or container. Returns `undefined` if there is no such volume or container. */

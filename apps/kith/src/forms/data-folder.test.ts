@@ -3,8 +3,17 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { StartError } from '@kith/base';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { asStranger } from '../../../../tests/support/as-stranger.ts';
 import { openDataFolder } from './data-folder.ts';
 import { runningIn } from './running.ts';
+
+function thrownBy(call: () => unknown): unknown {
+  try {
+    return call();
+  } catch (error) {
+    return error;
+  }
+}
 
 describe('a data folder', () => {
   let path: string;
@@ -48,6 +57,15 @@ describe('a data folder', () => {
     expect(() => openDataFolder(path)).toThrow(taken('Another Kith process'));
     expect(runningIn(path)).toBeUndefined();
     folder.release();
+  });
+
+  it('of another user is not taken for one on which nothing runs', () => {
+    openDataFolder(path).release();
+    const asked = asStranger(path, () => [thrownBy(() => runningIn(path)), thrownBy(() => openDataFolder(path))]);
+    for (const error of asked) {
+      expect(error).toBeInstanceOf(StartError);
+      expect((error as Error).message).toContain(`The data folder ${path} cannot be `);
+    }
   });
 
   it('of a process on another machine is not spoken to from here', () => {

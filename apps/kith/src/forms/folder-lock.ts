@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, statSync } from 'node:fs';
+import { mkdirSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { StartError } from '@kith/base/config';
@@ -62,17 +62,19 @@ export function lockFolder(
   }
 }
 
-/** Whether a process has locked the folder. */
+/** Whether a process has locked the folder. Throws `StartError` if this user may not look into the folder. */
 export function isLocked(path: string): boolean {
   const file = join(path, lockFile);
-  if (!existsSync(file)) return false;
-  using lock = new DatabaseSync(file, { timeout: 0, readOnly: true });
   try {
+    if (!statSync(file, { throwIfNoEntry: false })) return false;
+    using lock = new DatabaseSync(file, { timeout: 0, readOnly: true });
     lock.prepare('SELECT 1 FROM sqlite_schema').get();
     return false;
   } catch (error) {
     if (isBusy(error)) return true;
-    throw error;
+    throw new StartError(`The data folder ${path} cannot be read: ${(error as Error).message}.`, {
+      cause: error,
+    });
   }
 }
 

@@ -28,15 +28,20 @@ export async function runProcess(...args: Parameters<typeof startProcess>): Prom
  * during the start, it takes effect after the start. Resolves when the start is done, and rejects as `start` does.
  * @param options.stopMs How long stopping may take before the process ends anyway. Work in flight has 12 s at most, sweeps
  * have 8 s and relays 4 s.
+ * @param options.endsWhileStarting Whether a signal during the start ends the process at once, with code 0. This is for starts that
+ * may take minutes. What the start has made must end with the process.
  */
 export async function startProcess(
   name: string,
   start: (env: NodeJS.ProcessEnv) => Promise<RunningProcess>,
-  { stopMs = 25_000 }: { stopMs?: number } = {},
+  { stopMs = 25_000, endsWhileStarting = false }: { stopMs?: number; endsWhileStarting?: boolean } = {},
 ): Promise<void> {
   const { asked, atOnce } = askedToEnd();
+  let isStarting = true;
+  if (endsWhileStarting) void asked.then(() => isStarting && process.exit(0));
   await startTracing(name, process.env);
   const running = await start(process.env);
+  isStarting = false;
   const log = running.log ?? createLogger({ name, level: 'info' });
   tracing()?.logTo(log);
   // By default, Node would end the process in the middle of other requests. Instead, the error is logged and the process stops

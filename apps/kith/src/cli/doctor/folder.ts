@@ -1,4 +1,4 @@
-import { accessSync, constants, readdirSync, statSync } from 'node:fs';
+import { accessSync, constants, readdirSync, type Stats, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { dataFolder } from '../../forms/data-folder.ts';
 import { checkInstallation } from '../../forms/installation.ts';
@@ -8,17 +8,36 @@ import { Check, type Finding, sentenceOf } from './finding.ts';
 /** The permission bits of the group and of all other users. */
 const others = 0o077;
 
-/** Checks the data folder: who owns it, who can read it, and whether this process can write to it. */
-export function checkFolder(path: string): Finding[] {
+/**
+ * Checks the data folder: who owns it, who can read it, and whether this process can write to it. If the folder is not usable, nothing
+ * in it can be checked.
+ */
+export function checkFolder(path: string): { findings: Finding[]; isUsable: boolean } {
   const check = new Check('data folder');
-  const folder = statSync(path, { throwIfNoEntry: false });
+  const isUsable = examineFolder(path, check);
+  if (check.findings.length === 0) check.ok(`${path} is readable for its owner alone.`);
+  return { findings: check.findings, isUsable };
+}
+
+function examineFolder(path: string, check: Check): boolean {
+  const refuse = (error: unknown) => {
+    const says = `${path} cannot be used by this user: ${sentenceOf(error)}`;
+    check.wrong(says, 'Run kith doctor as the user that Kith runs as, and give the folder to that user.');
+    return false;
+  };
+  let folder: Stats | undefined;
+  try {
+    folder = statSync(path, { throwIfNoEntry: false });
+  } catch (error) {
+    return refuse(error);
+  }
   if (!folder) {
     check.wrong(`There is no data folder ${path}.`, 'Set KITH_DATA to it, or start Kith, which makes it.');
-    return check.findings;
+    return false;
   }
   if (!folder.isDirectory()) {
     check.wrong(`${path} is no folder.`, 'Set KITH_DATA to the data folder.');
-    return check.findings;
+    return false;
   }
   const uid = process.getuid?.();
   if (uid !== undefined && folder.uid !== uid)
@@ -28,22 +47,18 @@ export function checkFolder(path: string): Finding[] {
     );
   if ((folder.mode & others) !== 0)
     check.wrong(`Other users can look into ${path} (${modeOf(folder.mode)}).`, `Run: chmod 700 ${path}`);
+  try {
+    accessSync(path, constants.R_OK | constants.W_OK | constants.X_OK);
+  } catch (error) {
+    return refuse(error);
+  }
   for (const name of readdirSync(path)) {
     const file = join(path, name);
     const mode = statSync(file, { throwIfNoEntry: false })?.mode ?? 0;
     if ((folder.mode & others) !== 0 && (mode & 0o004) !== 0 && /token|secret/.test(name))
       check.wrong(`Every user can read ${file}.`, `Run: chmod 600 ${file}, and replace what is in it.`);
   }
-  try {
-    accessSync(path, constants.R_OK | constants.W_OK | constants.X_OK);
-  } catch (error) {
-    check.wrong(
-      `${path} cannot be written to: ${sentenceOf(error)}`,
-      'Give the folder to the user that Kith runs as.',
-    );
-  }
-  if (check.findings.length === 0) check.ok(`${path} is readable for its owner alone.`);
-  return check.findings;
+  return true;
 }
 
 /** Checks whether the files of the embedded form all belong to the same installation. */

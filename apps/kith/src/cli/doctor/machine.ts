@@ -34,12 +34,16 @@ export function checkClock(folder: string): Finding[] {
 }
 
 function newestIn(folder: string): { path: string; mtimeMs: number } | undefined {
-  if (!existsSync(folder)) return undefined;
-  const files = readdirSync(folder).map((name) => {
-    const path = join(folder, name);
-    return { path, mtimeMs: statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0 };
-  });
-  return files.toSorted((a, b) => b.mtimeMs - a.mtimeMs)[0];
+  try {
+    const files = readdirSync(folder).map((name) => {
+      const path = join(folder, name);
+      return { path, mtimeMs: statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0 };
+    });
+    return files.toSorted((a, b) => b.mtimeMs - a.mtimeMs)[0];
+  } catch {
+    // The folder is not there, or cannot be read. `checkFolder` reports this.
+    return undefined;
+  }
 }
 
 /** Checks the free space on the disk of a folder. The folder need not exist yet. */

@@ -63,8 +63,8 @@ function isDistributed(given: Given, { MONGODB_URL, NATS_URL, REDIS_URL, KITH_DA
 }
 
 async function checkEmbedded({ KITH_DATA: path }: DoctorConfig): Promise<Finding[]> {
-  const findings = checkFolder(path);
-  if (findings.some(({ says }) => says.startsWith('There is no'))) return findings;
+  const { findings, isUsable } = checkFolder(path);
+  if (!isUsable) return findings;
   return [...findings, ...checkStamps(path), ...(await checkFiles(path)), ...(await checkRunning(path))];
 }
 

@@ -1,10 +1,11 @@
+import { once } from 'node:events';
 import { createInterface } from 'node:readline/promises';
 import { createLogger, readConfig, StartError } from '@kith/base';
 import { provideEngines } from '@kith/engines';
 import type { RunningProcess } from '@kith/service';
 import { platformConfig } from '../../forms/config.ts';
 import { openDataFolder } from '../../forms/data-folder.ts';
-import { startDistributed } from '../../forms/distributed.ts';
+import { type DistributedPlatform, startDistributed } from '../../forms/distributed.ts';
 import { withSecret } from '../../forms/installation-secret.ts';
 import { operatorToken } from '../../forms/operator-token.ts';
 import { refuseTakenPort } from '../../forms/port-taken.ts';
@@ -32,6 +33,7 @@ export async function startOnEngines(
   const { KITH_PREFIX: prefix, ENGINE_CERTIFICATES: certificates } = config;
   const log = createLogger({ name: 'kith', level: config.LOG_LEVEL });
   const engines = await reachEngines({ provided, folder, env, prefix, certificates, isPlain, progress, log });
+  let started: DistributedPlatform | undefined;
   try {
     const platform = await startDistributed({
       env: {
@@ -53,11 +55,17 @@ export async function startOnEngines(
       progress,
       onUp(name, internalUrl) {
         record.services[name] = internalUrl;
-        // This is also called when a process was started again, because it then has another port.
-        folder.announce(record);
+        // This is also called when a process was started again, because it then has another port. If the disk is full, the process
+        // is up all the same, and must not be started once more.
+        try {
+          folder.announce(record);
+        } catch (error) {
+          progress((error as Error).message);
+        }
       },
       restarts: true,
     });
+    started = platform;
     const { url, adminUrl } = platform;
     Object.assign(record, { url, ...(adminUrl && { adminUrl }) });
     return {
@@ -70,6 +78,7 @@ export async function startOnEngines(
       },
     };
   } catch (error) {
+    await started?.stop();
     await engines.stop();
     throw error;
   }
@@ -78,11 +87,14 @@ export async function startOnEngines(
 /** The variables that hold addresses of engines, all unset. Each process gets only its own addresses. */
 const unset = { MONGODB_URL: undefined, NATS_URL: undefined, REDIS_URL: undefined };
 
-/** Asks a question at the terminal. If there is no terminal, the answer counts as no. */
+/** Asks a question at the terminal. If there is no terminal, or its input ends, the answer counts as no. */
 async function confirm(question: string): Promise<boolean> {
   if (!process.stdin.isTTY) return false;
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
-  const answer = await terminal.question(`${question} [y/N] `);
+  // Here Ctrl-C is a key that somebody presses. The process waits for the signal.
+  terminal.once('SIGINT', () => process.kill(process.pid, 'SIGINT'));
+  const ended = once(terminal, 'close').then(() => '');
+  const answer = await Promise.race([terminal.question(`${question} [y/N] `), ended]);
   terminal.close();
   return /^y(es)?$/i.test(answer.trim());
 }

@@ -7,16 +7,18 @@ const port = wholeNumber(0, 65_535);
 /** Carries out `kith start`: runs the platform in this process. Resolves when the platform is up. */
 export async function runStart(given: Given, surroundings: Surroundings): Promise<Result> {
   const around = { ...surroundings, env: { ...surroundings.env, ...portOf(given) } };
+  const { distributed, 'plain-engines': isPlain = false } = given.options;
+  if (isPlain && !distributed) throw new UsageError('--plain-engines needs --distributed.');
   let told: Result | undefined;
-  await startProcess('kith', async () => {
-    const { told: result, ...running } = given.options.distributed
-      ? await (await import('./distributed.ts')).startOnEngines(around, {
-          isPlain: given.options['plain-engines'] === true,
-        })
+  const start = async () => {
+    const { told: result, ...running } = distributed
+      ? await (await import('./distributed.ts')).startOnEngines(around, { isPlain: isPlain === true })
       : await (await import('./embedded.ts')).startInProcess(around);
     told = result;
     return running;
-  });
+  };
+  // Getting engines may take minutes. The embedded form starts in seconds, and is then stopped in order.
+  await startProcess('kith', start, { endsWhileStarting: distributed === true });
   return told!;
 }
 

@@ -1,0 +1,15 @@
+import { chmodSync } from 'node:fs';
+
+/** Calls a function as a user who may not look into a folder. The function must be synchronous. */
+export function asStranger<T>(folder: string, call: () => T): T {
+  // Root may look into every folder, whatever its mode is.
+  const isRoot = process.getuid?.() === 0;
+  if (isRoot) process.seteuid?.(65_534);
+  else chmodSync(folder, 0);
+  try {
+    return call();
+  } finally {
+    if (isRoot) process.seteuid?.(0);
+    else chmodSync(folder, 0o700);
+  }
+}
