@@ -1,5 +1,12 @@
 // Starts at most 0 platforms and 100 processes.
-import { dockerOrThrow, type EngineImages, provideEngines, startNamedEngines, withoutUrls } from '@kith/engines';
+import {
+  dockerOrThrow,
+  type EngineImages,
+  owner,
+  provideEngines,
+  startNamedEngines,
+  withoutUrls,
+} from '@kith/engines';
 import { uniquePrefix } from '@kith/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
@@ -55,6 +62,11 @@ describe.runIf(provided?.kind === 'docker')('engines with names', () => {
     await expect(start()).rejects.toThrow(
       `The volume ${mongo} belongs to another data folder, which an earlier version of Kith did not record.`,
     );
+    // A killed process has left this container. Its process id is that of another process by now: of this one.
+    const left = [`owner=${owner}`, 'installation=own', 'folder=/data/own'];
+    const labels = left.flatMap((one) => ['--label', `org.kith.${one}`]);
+    await dockerOrThrow(['run', '-d', '--name', `${name}-redis`, ...labels, images.redis, 'redis-server']);
+    await expect(start({ folder: '/data/copy', isOlder: true })).rejects.toThrow('are in use by process');
     const engines = await start({ isOlder: true });
     await engines.stop();
     expect(await containers()).toBe('');
