@@ -144,6 +144,13 @@ describe.each(availableEngines())('kith on a platform (%s)', (engine) => {
     expect([missing.code, missing.stderr]).toEqual([1, expect.stringContaining('There is no file')]);
   });
 
+  it('looks for a token’s file where the command is typed', async () => {
+    await writeFile(join(folder, 'token'), `${platform.operatorToken}\n`, { mode: 0o600 });
+    const env = { KITH_URL: platform.url, OPERATOR_TOKEN_FILE: 'token', KITH_CWD: folder };
+    const said = await runKith(['projects', 'list'], env);
+    expect([said.code, said.stderr]).toEqual([0, '']);
+  });
+
   it('rotates keys', async () => {
     const keys = await json<{ state: string }[]>('keys', 'rotate');
     // Other suites on this platform may have rotated the keys before.

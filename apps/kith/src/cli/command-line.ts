@@ -2,7 +2,7 @@ import { StartError } from '@kith/base/config';
 import { CallError } from '../demo/api.ts';
 import { type Command, Failure, type Given, type Surroundings, textOf, UsageError } from './command.ts';
 import { commands } from './commands/index.ts';
-import { dataFolderIn } from './data-folder.ts';
+import { dataFolderIn, withResolvedFiles } from './data-folder.ts';
 import { helpOf, helpOfAll, listOf } from './help.ts';
 import { nearest } from './near.ts';
 import { readWords } from './read-words.ts';
@@ -46,7 +46,8 @@ export async function runCommandLine(words: readonly string[], terminal: Termina
   }
 }
 
-function surroundings(command: Command, isJson: boolean, { env, stdout, stderr }: Terminal): Surroundings {
+function surroundings(command: Command, isJson: boolean, { env: given, stdout, stderr }: Terminal): Surroundings {
+  const env = withResolvedFiles(given);
   return {
     env: { ...env, KITH_DATA: dataFolderIn(env) },
     commands,

@@ -32,6 +32,14 @@ export function resolvePath(path: string, env: NodeJS.ProcessEnv): string {
   return resolve(whereGiven(env), path);
 }
 
+/** The environment with absolute paths in each NAME_FILE. They are relative to the folder where the command was typed. */
+export function withResolvedFiles(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const files = Object.entries(env).flatMap(([name, path]) =>
+    path && name.endsWith('_FILE') ? [[name, resolvePath(path, env)]] : [],
+  );
+  return { ...env, ...Object.fromEntries(files) };
+}
+
 /** The bootstrap runs `kith` in the project's folder, and passes on the folder where it was called. */
 function whereGiven(env: NodeJS.ProcessEnv): string {
   return env.KITH_CWD ?? process.cwd();
