@@ -10,9 +10,16 @@ export interface StartFile {
   url: string;
   projectId: string;
   operatorToken: string;
-  /** The token of a user who is not let in any more is empty. */
-  users: { id: string; email: string; password: string; accessToken: string }[];
+  users: DemoUser[];
   collectionId: string;
+}
+
+interface DemoUser {
+  id: string;
+  email: string;
+  password: string;
+  /** Empty if the user is not let in any more. */
+  accessToken: string;
 }
 
 export interface Demo {
@@ -91,26 +98,32 @@ async function resumeOrMake(
 /** Signs in the users of an earlier demo. Returns `undefined` if the project is gone. */
 async function resume(call: Call, file: StartFile): Promise<Demo | undefined> {
   const { projectId } = file;
-  const notices: string[] = [];
-  const signIn = async (user: StartFile['users'][number]) => {
-    const { id, email, password } = user;
-    const body = { email, password };
-    try {
-      const { accessToken } = await call<Session>('POST', `/v7/${projectId}/auth/sign-in`, { body });
-      return { ...user, accessToken };
-    } catch (error) {
-      if (!(error instanceof CallError) || error.status >= 500 || isGone(error)) throw error;
-      notices.push(signInNotice({ projectId, id, email, code: error.code, sentence: error.sentence }));
-      return { ...user, accessToken: '' };
-    }
-  };
   try {
-    const users = await Promise.all(file.users.map(signIn));
+    const tries = await Promise.all(file.users.map((user) => signIn(call, projectId, user)));
+    const notices = tries.flatMap(({ notice }) => notice ?? []);
     if (notices.length > 0) notices.push(beginAnewNotice(projectId));
-    return { start: { ...file, users }, notices };
+    return { start: { ...file, users: tries.map(({ user }) => user) }, notices };
   } catch (error) {
     if (isGone(error)) return undefined;
     throw error;
+  }
+}
+
+async function signIn(
+  call: Call,
+  projectId: string,
+  user: DemoUser,
+): Promise<{ user: DemoUser; notice?: string }> {
+  const { id, email, password } = user;
+  const body = { email, password };
+  try {
+    const { accessToken } = await call<Session>('POST', `/v7/${projectId}/auth/sign-in`, { body });
+    return { user: { ...user, accessToken } };
+  } catch (error) {
+    if (!(error instanceof CallError) || error.status >= 500 || isGone(error)) throw error;
+    const { code, sentence } = error;
+    const notice = signInNotice({ projectId, id, email, code, sentence });
+    return { user: { ...user, accessToken: '' }, notice };
   }
 }
 
@@ -134,7 +147,7 @@ async function make(
     const { user, accessToken } = await call<Session>('POST', `/v7/${projectId}/auth/sign-up`, { body });
     users.push({ id: user.id, email, password, accessToken });
   }
-  const [ada, grace] = users as [StartFile['users'][number], StartFile['users'][number]];
+  const [ada, grace] = users as [DemoUser, DemoUser];
   const request = await call<{ id: string }>('POST', `/v7/${projectId}/users/${grace.id}/connection`, {
     token: ada.accessToken,
     body: { message: 'Hello Grace, shall we connect?' },
