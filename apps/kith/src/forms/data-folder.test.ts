@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, rmSync, statSync } from 'node:fs';
+import { chmodSync, existsSync, mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { StartError } from '@kith/base';
@@ -7,11 +7,13 @@ import { asStranger } from '../../../../tests/support/as-stranger.ts';
 import { openDataFolder } from './data-folder.ts';
 import { runningIn } from './running.ts';
 
-function thrownBy(call: () => unknown): unknown {
+/** The message of the StartError that a call throws. */
+function messageOf(call: () => unknown): string {
   try {
-    return call();
+    call();
+    return '';
   } catch (error) {
-    return error;
+    return error instanceof StartError ? error.message : String(error);
   }
 }
 
@@ -59,13 +61,16 @@ describe('a data folder', () => {
     folder.release();
   });
 
-  it('of another user is not taken for one on which nothing runs', () => {
+  it('of another user is not taken for one on which nothing runs, and is said to be that user’s', () => {
     openDataFolder(path).release();
-    const asked = asStranger(path, () => [thrownBy(() => runningIn(path)), thrownBy(() => openDataFolder(path))]);
-    for (const error of asked) {
-      expect(error).toBeInstanceOf(StartError);
-      expect((error as Error).message).toContain(`The data folder ${path} cannot be `);
-    }
+    for (const above of ['..', '../..']) chmodSync(join(path, above), 0o755);
+    const says = asStranger(path, () => [messageOf(() => runningIn(path)), messageOf(() => openDataFolder(path))]);
+    // Without root's rights, nobody can become another user, and `asStranger` only closes the folder.
+    const whose = process.getuid?.() === 0 ? ' It belongs to user 0, and this is user 65534.' : '';
+    expect(says).toEqual([
+      expect.stringContaining(`The data folder ${path} cannot be read: EACCES`),
+      `The data folder ${path} cannot be written to: unable to open database file.${whose}`,
+    ]);
   });
 
   it('of a process on another machine is not spoken to from here', () => {

@@ -56,10 +56,16 @@ export function lockFolder(
     throw new StartError(
       isBusy(error)
         ? `${holder()} uses the ${what} ${path}; stop it, or ${advice}.`
-        : `The ${what} ${path} cannot be written to: ${(error as Error).message}.`,
+        : `The ${what} ${path} cannot be written to: ${(error as Error).message}.${ofAnother(path)}`,
       { cause: error },
     );
   }
+}
+
+/** A sentence if a folder belongs to another user. For example, a start with `sudo` may have made it. */
+function ofAnother(path: string): string {
+  const [owner, own] = [statSync(path).uid, process.geteuid?.()];
+  return own === undefined || owner === own ? '' : ` It belongs to user ${owner}, and this is user ${own}.`;
 }
 
 /** Whether a process has locked the folder. Throws `StartError` if this user may not look into the folder. */
