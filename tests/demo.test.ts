@@ -19,7 +19,10 @@ describe.each(availableEngines())('a demo of an earlier start (%s)', (engine) =>
     return ensureDemo(dataFolder(folder), { url, adminUrl, operatorToken, stateName: 'demo.json' });
   };
   const administer = (path: string, body?: object, method = 'POST') =>
-    platform.call(method, `/admin/projects/${path}`, { token: platform.operatorToken, ...(body && { body }) });
+    platform.call(method, `/admin/projects/${path}`, {
+      token: platform.operatorToken,
+      ...(body && { body }),
+    });
   const addFactor = async ({ projectId, users: [user] }: StartFile) => {
     const call = <T>(path: string, body: object) =>
       platform.call<T>('POST', `/v7/${projectId}/auth/factors${path}`, {
@@ -75,16 +78,20 @@ describe.each(availableEngines())('a demo of an earlier start (%s)', (engine) =>
     await one.keepOut(first);
 
     const again = await start(folder.path);
-    const kept = { ...first, users: [{ ...user, accessToken: '' }, { ...other, accessToken: expect.any(String) }] };
+    const kept = {
+      ...first,
+      users: [
+        { ...user, accessToken: '' },
+        { ...other, accessToken: expect.any(String) },
+      ],
+    };
     expect(again.start).toEqual(kept);
     expect(again.start.users[1]?.accessToken).not.toBe('');
     expect(again.notices).toEqual([
       expect.stringMatching(new RegExp(`^${user.email} is not signed in: `)),
       `To begin anew: npx kith projects delete ${projectId} --yes, then start again.`,
     ]);
-    expect(again.notices[0]).toContain(
-      one.command.replace('USER', user.id).replace('PROJECT', projectId),
-    );
+    expect(again.notices[0]).toContain(one.command.replace('USER', user.id).replace('PROJECT', projectId));
     expect(JSON.parse(dataFolder(folder.path).read('start.json') ?? '')).toEqual(again.start);
 
     await one.letIn(`${projectId}/users/${user.id}`, first);

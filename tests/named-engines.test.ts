@@ -28,7 +28,8 @@ describe.runIf(provided?.kind === 'docker')('engines with names', () => {
     startNamedEngines({ name, images, installation: { ...installation, ...of } });
   const label = (volume: string, key: string) =>
     dockerOrThrow(['volume', 'inspect', '-f', `{{index .Labels "org.kith.${key}"}}`, volume]);
-  const containers = () => dockerOrThrow(['ps', '-a', '--format', '{{.Names}}', '--filter', `name=^${name}-`]);
+  const containers = () =>
+    dockerOrThrow(['ps', '-a', '--format', '{{.Names}}', '--filter', `name=^${name}-`]);
 
   it('leave a container alone that is not one of Kith’s, whatever its name is', async () => {
     const container = `${name}-mongo`;

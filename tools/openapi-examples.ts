@@ -16,7 +16,10 @@ for (const { name } of missing) console.error(`The story does not call ${name}`)
 if (missing.length > 0) process.exitCode = 1;
 else {
   // One call makes all examples stable, so that an id is the same in all examples.
-  const { projectId, examples } = makeStable(recorder, recorder.begins) as Pick<Recorder, 'projectId' | 'examples'>;
+  const { projectId, examples } = makeStable(recorder, recorder.begins) as Pick<
+    Recorder,
+    'projectId' | 'examples'
+  >;
   console.log(`project ${projectId}`);
   const services = Object.groupBy(Object.entries(examples), ([name]) => serviceOf({ name }));
   for (const [service, entries = []] of Object.entries(services)) {

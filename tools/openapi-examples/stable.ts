@@ -61,7 +61,9 @@ export function makeStable(value: unknown, begins: readonly number[]): unknown {
   const stable = text
     .replaceAll(jwtForm, jwt)
     .replaceAll(apiKeyForm, (_, kind) => `kith_${kind}_${opaque(`key ${kind}`)}`)
-    .replaceAll(instantForm, (at) => new Date(first + moments.indexOf(momentOf(at)) * oneMinute).toISOString())
+    .replaceAll(instantForm, (at) =>
+      new Date(first + moments.indexOf(momentOf(at)) * oneMinute).toISOString(),
+    )
     .replaceAll(uuidForm, (id) => uuid(ids.indexOf(id)));
   return JSON.parse(stable);
 }

@@ -200,4 +200,3 @@ async function handOverVolume(
     ...['--volume', `${volume}:${target}:nocopy`, '--entrypoint', 'sh', image, '-c', script],
   ]);
 }
-

@@ -46,7 +46,11 @@ export async function runCommandLine(words: readonly string[], terminal: Termina
   }
 }
 
-function surroundings(command: Command, isJson: boolean, { env: given, stdout, stderr }: Terminal): Surroundings {
+function surroundings(
+  command: Command,
+  isJson: boolean,
+  { env: given, stdout, stderr }: Terminal,
+): Surroundings {
   const env = withResolvedFiles(given);
   return {
     env: { ...env, KITH_DATA: dataFolderIn(env) },

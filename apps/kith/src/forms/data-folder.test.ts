@@ -64,7 +64,10 @@ describe('a data folder', () => {
   it('of another user is not taken for one on which nothing runs, and is said to be that user’s', () => {
     openDataFolder(path).release();
     for (const above of ['..', '../..']) chmodSync(join(path, above), 0o755);
-    const says = asStranger(path, () => [messageOf(() => runningIn(path)), messageOf(() => openDataFolder(path))]);
+    const says = asStranger(path, () => [
+      messageOf(() => runningIn(path)),
+      messageOf(() => openDataFolder(path)),
+    ]);
     // Without root's rights, nobody can become another user, and `asStranger` only closes the folder.
     const whose = process.getuid?.() === 0 ? ' It belongs to user 0, and this is user 65534.' : '';
     expect(says).toEqual([

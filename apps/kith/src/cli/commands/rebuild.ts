@@ -34,7 +34,10 @@ export const rebuildCommand: Command = {
     const projectId = textOf(given, 'project');
     let copied = 0;
     for (let after: string | null = null; ; ) {
-      const page: { copied: number; next: string | null } = await access.call('POST', path, { after, projectId });
+      const page: { copied: number; next: string | null } = await access.call('POST', path, {
+        after,
+        projectId,
+      });
       copied += page.copied;
       after = page.next;
       if (after === null) break;
