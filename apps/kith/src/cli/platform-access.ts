@@ -19,7 +19,7 @@ export const accessConfig = z.object({
     .string()
     .optional()
     .describe(
-      'token for the `/admin` endpoints, the platform’s own or one of `kith operators create`; default: that in the file `operator-token` of the data folder, for its installation alone',
+      'token for the `/admin` endpoints: the platform’s own, or that of an operator key; default: the file `operator-token` in the data folder, for its installation alone',
     ),
   KITH_DATA: dataFolderConfig.shape.KITH_DATA,
 });

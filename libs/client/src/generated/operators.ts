@@ -57,7 +57,7 @@ export interface ConnectionsMethods {
   /**
    * Copies a page of identity's users into the profiles of connections. Repeat the call with `next` until it is null.
    *
-   * Errors of its own: `connection/server-error`, `connection/invalid-body`.
+   * Errors of its own: `auth/forbidden`, `connection/server-error`, `connection/invalid-body`.
    */
   rebuildProfiles(
     input?: Methods['connections.rebuildProfiles']['input'],
@@ -75,7 +75,7 @@ export interface NotificationsMethods {
   /**
    * Copies a page of identity's users into the profiles of notifications. Repeat the call with `next` until it is null.
    *
-   * Errors of its own: `app-notification/server-error`, `app-notification/invalid-body`.
+   * Errors of its own: `auth/forbidden`, `app-notification/server-error`, `app-notification/invalid-body`.
    */
   rebuildProfiles(
     input?: Methods['notifications.rebuildProfiles']['input'],
@@ -87,7 +87,7 @@ export interface UsersMethods {
   /**
    * Copies a page of the blocks of connections into identity. Repeat the call with `next` until it is null.
    *
-   * Errors of its own: `user/server-error`, `user/invalid-body`.
+   * Errors of its own: `auth/forbidden`, `user/server-error`, `user/invalid-body`.
    */
   rebuildBlocks(
     input?: Methods['users.rebuildBlocks']['input'],

@@ -1229,21 +1229,21 @@ export interface Methods {
   };
   'connections.rebuildProfiles': {
     operation: 'connections.rebuild-profiles';
-    input: { after?: string | null | undefined };
+    input: { after?: string | null | undefined; projectId?: string | undefined };
     output: { copied: number; next: string | null };
-    errors: 'connection/server-error' | 'connection/invalid-body';
+    errors: 'auth/forbidden' | 'connection/server-error' | 'connection/invalid-body';
   };
   'notifications.rebuildProfiles': {
     operation: 'notifications.rebuild-profiles';
-    input: { after?: string | null | undefined };
+    input: { after?: string | null | undefined; projectId?: string | undefined };
     output: { copied: number; next: string | null };
-    errors: 'app-notification/server-error' | 'app-notification/invalid-body';
+    errors: 'auth/forbidden' | 'app-notification/server-error' | 'app-notification/invalid-body';
   };
   'users.rebuildBlocks': {
     operation: 'identity.rebuild-blocks';
-    input: { after?: string | null | undefined };
+    input: { after?: string | null | undefined; projectId?: string | undefined };
     output: { copied: number; next: string | null };
-    errors: 'user/server-error' | 'user/invalid-body';
+    errors: 'auth/forbidden' | 'user/server-error' | 'user/invalid-body';
   };
   'projects.update': {
     operation: 'identity.update-project';
