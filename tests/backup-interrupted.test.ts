@@ -2,7 +2,7 @@
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { waitFor } from '@kith/testing';
@@ -73,6 +73,32 @@ describe('a backup that is interrupted', () => {
       await running.ended;
     }
   }, 60_000);
+
+  it.each(['sealed', 'open'])(
+    'is not disturbed by another one of the same name (%s), which is refused',
+    async (how) => {
+      await makeSmall(pathOf('other'));
+      const env = { ...envOf('other'), ...(how === 'open' && { KITH_BACKUP_PASSPHRASE: undefined }) };
+      const again = () => runKith(['backup', pathOf('backups', 'one')], env);
+      const { running, work } = await begin('one');
+      try {
+        const first = `Another kith (process ${running.pid} on ${hostname()})`;
+        const { code, stderr } = await again();
+        expect([code, stderr]).toEqual([
+          1,
+          `kith: ${first} uses the folder ${pathOf('backups', 'one.partial')}; stop it, or choose another folder.\n`,
+        ]);
+        expect(await left()).toEqual([[work], ['one.partial']]);
+        expect(await readdir(pathOf('backups', 'one.partial'))).toContain('new');
+      } finally {
+        running.kill();
+        await running.ended;
+      }
+      // The dead process does not keep the name.
+      expect((await again()).code).toBe(0);
+    },
+    60_000,
+  );
 
   it('leaves no trace of the interruption in one that is not', async () => {
     await makeSmall(pathOf('other'));

@@ -1,9 +1,12 @@
-// Starts at most 0 platforms and 2 processes.
+// Starts at most 0 platforms and 4 processes.
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { cp, lstat, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
+import { promisify } from 'node:util';
 import { caller, openDataFolder } from '@kith/platform';
 import { moveData, Source, Target } from '@kith/platform/testing';
 import { type BlobsConfig, openBlobs } from '@kith/store/blobs';
@@ -16,10 +19,11 @@ import {
   startEngines,
   type TestUser,
   uniquePrefix,
+  waitFor,
 } from '@kith/testing';
 import { MongoClient } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { runKith } from './support/command.ts';
+import { runKith, startKith } from './support/command.ts';
 import { movedSecret, operatorToken, startInFolder } from './support/moved-installation.ts';
 import { addUnreadDeletion } from './support/unread-event.ts';
 
@@ -276,6 +280,39 @@ describe('kith restore', () => {
       expect.stringContaining(`${data}.partial cannot be created (EEXIST); set KITH_DATA to another folder`),
     ]);
   });
+
+  it.each(hasDatabases ? ['folder', 'databases'] : ['folder'])(
+    'is refused while another one fills the same place (%s)',
+    async (form) => {
+      const from = await copyOfBackup(`twice-${form}`);
+      const env =
+        form === 'folder' ? { KITH_DATA: pathOf('twice'), KITH_SECRET: movedSecret } : envOf('twice');
+      const partial = form === 'folder' ? pathOf('twice.partial') : `${from}.restoring.partial`;
+      // Opening a pipe waits for a writer. So this restore does not end.
+      const pipe = join(from, 'files', 'pipe');
+      await promisify(execFile)('mkfifo', [pipe]);
+      const first = startKith(['restore', from], env);
+      const filled = async () =>
+        existsSync(partial) && (await readdir(partial, { recursive: true })).join().includes('identity.sqlite');
+      try {
+        await waitFor(filled, { what: 'the copies of the databases', timeoutMs: 30_000 });
+        const second = await runKith(['restore', from], env);
+        const holder = `Another kith (process ${first.pid} on ${hostname()})`;
+        expect([second.code, second.stderr]).toEqual([
+          1,
+          expect.stringContaining(`${holder} uses the folder ${partial}; stop it, or choose another folder.`),
+        ]);
+        expect(await filled()).toBe(true);
+      } finally {
+        first.kill();
+        await first.ended;
+      }
+      await rm(pipe);
+      // The dead process does not keep the place.
+      expect((await runKith(['restore', from], env)).code).toBe(0);
+    },
+    60_000,
+  );
 
   it.runIf(hasDatabases)('copies no files to databases that it refuses', async () => {
     const theirs = collectionOf('theirs', 'storage', 'files');

@@ -15,6 +15,7 @@ export interface Said {
 
 /** A running `kith`. */
 export interface Running {
+  pid: number | undefined;
   ended: Promise<Said>;
   /** Sends a signal, SIGKILL by default. */
   kill(signal?: NodeJS.Signals): void;
@@ -39,6 +40,7 @@ export function startKith(
     hear(said.stderr);
   });
   return {
+    pid: child.pid,
     ended: new Promise((resolve) => child.once('close', (code) => resolve({ ...said, code }))),
     kill: (signal = 'SIGKILL') => void child.kill(signal),
   };

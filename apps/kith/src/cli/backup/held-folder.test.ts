@@ -14,7 +14,7 @@ afterEach(() => rm(path, { recursive: true, force: true }));
 
 const write = () => writeFile(join(path, 'data'), 'unsealed');
 
-it('data that is not kept is removed while the folder is still held', async () => {
+it('data is removed while the folder is still held', async () => {
   await inHeldFolder(path, write);
   expect(existsSync(path)).toBe(false);
 });
@@ -24,15 +24,15 @@ it('data of failed work is removed while the folder is still held', async () => 
     await write();
     throw new Error('no space');
   };
-  await expect(inHeldFolder(path, failing, { isKept: true })).rejects.toThrow('no space');
+  await expect(inHeldFolder(path, failing)).rejects.toThrow('no space');
   expect(existsSync(path)).toBe(false);
 });
 
 it('work on sealed data is also done where the folder cannot be locked, and other work is not', async () => {
   // A file system without locks gives the same answer.
   using _ = lockFolder(path, () => 'This test');
-  await expect(inHeldFolder(path, write, { isKept: true })).rejects.toThrow(
-    `Another backup uses the folder ${path}; stop it, or back up to another folder.`,
+  await expect(inHeldFolder(path, write)).rejects.toThrow(
+    `Another kith uses the folder ${path}; stop it, or choose another folder.`,
   );
   expect(await readdir(path)).not.toContain('data');
   let during: string[] = [];
@@ -40,9 +40,9 @@ it('work on sealed data is also done where the folder cannot be locked, and othe
     await write();
     during = await readdir(path);
   };
-  await inHeldFolder(path, work, { isKept: true, isSealed: true });
+  await inHeldFolder(path, work, { isSealed: true });
   // With a mark, another backup would take the folder for one of a dead process.
   expect(during).toContain('data');
   expect(during).not.toContain('unfinished');
-  expect(await readdir(path)).toContain('data');
+  expect(existsSync(path)).toBe(false);
 });

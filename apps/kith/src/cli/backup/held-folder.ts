@@ -1,46 +1,43 @@
 import { existsSync, lstatSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { constants } from 'node:os';
+import { constants, hostname } from 'node:os';
 import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { isLocked, lockFile, lockFolder } from '../../forms/folder-lock.ts';
+import { readIfThere } from '../../forms/read-if-there.ts';
 
-/** Marks a folder that is worth nothing once the process that works in it has died. */
+/** Marks a folder that is worth nothing once the process that works in it has died. The file names that process. */
 const marker = 'unfinished';
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
-interface Held {
-  /** Whether the folder stays once the work is done. It never stays if the work fails. */
-  isKept?: boolean;
+export interface Held {
   /** Whether the folder has no unsealed data. Then the work is also done where folders cannot be locked, as on some networks. */
   isSealed?: boolean;
 }
 
 /**
- * Does some work in a folder that nobody may find later: until it is sealed or whole, its data is only half protected. If a signal
- * ends this process, the folder is removed first. If the process is killed, `removeLeft` can tell that nobody works in the folder.
+ * Does some work in a folder that nobody may find later: until it is sealed or whole, its data is only half protected. Removes what
+ * a killed process has left in the folder first, and the folder afterwards. If a signal ends this process, the folder is removed
+ * first. If the process is killed, `removeLeft` can tell that nobody works in the folder. Throws `StartError` if another process
+ * works in it.
  */
 export async function inHeldFolder<T>(
   path: string,
   work: () => Promise<T>,
-  { isKept = false, isSealed = false }: Held = {},
+  { isSealed = false }: Held = {},
 ): Promise<T> {
   const lock = lockHeld(path, isSealed);
   // Without a lock, a marked folder would look as if its process was dead.
-  if (lock) writeFileSync(join(path, marker), '', { mode: 0o600 });
+  if (lock) writeFileSync(join(path, marker), `process ${process.pid} on ${hostname()}`, { mode: 0o600 });
   const forget = removeAtSignal(path);
-  let isDone = false;
   try {
-    const made = await work();
-    isDone = true;
-    return made;
+    emptyFolder(path);
+    return await work();
   } finally {
     try {
-      if (isDone && isKept) rmSync(join(path, marker), { force: true });
-      else removeFolder(path);
+      removeFolder(path);
     } finally {
       forget();
       lock?.close();
-      rmSync(join(path, lockFile), { force: true });
     }
   }
 }
@@ -50,12 +47,15 @@ export async function inHeldFolder<T>(
  * see each other's processes.
  */
 function lockHeld(path: string, isSealed: boolean): DatabaseSync | undefined {
-  const words = { what: 'folder', advice: 'back up to another folder' };
+  const holder = () => {
+    const named = readIfThere(join(path, marker));
+    return named ? `Another kith (${named})` : 'Another kith';
+  };
   try {
-    return lockFolder(path, () => 'Another backup', words);
+    return lockFolder(path, holder, { what: 'folder', advice: 'choose another folder' });
   } catch (error) {
-    // A file system without locks answers as if another process had the lock.
-    if (isSealed) return undefined;
+    // A file system without locks answers as if another process had the lock. But no process marks a folder that it has not locked.
+    if (isSealed && !existsSync(join(path, marker))) return undefined;
     throw error;
   }
 }
@@ -71,7 +71,7 @@ export function removeLeft(
     const path = join(above, name);
     if (!isNamed(name) || !isLeft(path)) continue;
     removeFolder(path);
-    progress(`removed ${path}, which an interrupted backup has left`);
+    progress(`removed ${path}, which an interrupted command has left`);
   }
 }
 
@@ -90,11 +90,17 @@ function isLeft(path: string): boolean {
   }
 }
 
+const options = { recursive: true, force: true, maxRetries: 3 } as const;
+
+function emptyFolder(path: string): void {
+  const names = readdirSync(path).filter((name) => name !== marker && name !== lockFile);
+  for (const name of names) rmSync(join(path, name), options);
+}
+
 /** Removes the marker last. So if this is interrupted, the rest of the folder can still be removed later. */
 function removeFolder(path: string): void {
-  const options = { recursive: true, force: true, maxRetries: 3 } as const;
-  const names = readdirSync(path).filter((name) => name !== marker && name !== lockFile);
-  for (const name of [...names, lockFile]) rmSync(join(path, name), options);
+  emptyFolder(path);
+  rmSync(join(path, lockFile), options);
   rmSync(path, options);
 }
 

@@ -7,7 +7,7 @@ import { isMoved } from '@kith/store/sqlite';
 import type { BackupManifest } from '../../forms/backup-manifest.ts';
 import { dataFolder, openDataFolder } from '../../forms/data-folder.ts';
 import { readState, writeState } from '../move/state.ts';
-import { whole } from './whole.ts';
+import { beside, whole } from './whole.ts';
 
 /** What a folder is prepared from, without the backup's folder. */
 interface Inputs {
@@ -51,9 +51,13 @@ export async function prepareFolder(
     return applied;
   };
   if (existsSync(older)) {
-    // A killed run has not put the new folder in the place of this one, or has not removed this one afterwards.
-    if (existsSync(path)) await rm(older, { recursive: true });
-    else await rename(older, path);
+    await beside(path, async () => {
+      // Another run may just have put the new folder in the place of this one.
+      if (!existsSync(older)) return;
+      // A killed run has not done that, or has not removed this one afterwards.
+      if (existsSync(path)) await rm(older, { recursive: true });
+      else await rename(older, path);
+    });
   }
   const kept = existsSync(path) ? dataFolder(path).read(noteFile) : undefined;
   const note = kept === undefined ? undefined : (JSON.parse(kept) as Note);

@@ -48,12 +48,11 @@ export async function runBackup(given: Given, { env, progress }: Surroundings): 
   const passphrase = isAnonymised ? undefined : givenPassphrase(given, env);
   const how = { config, copy, isAnonymised, progress };
   removeLeft(dirname(folder), (name) => name.endsWith('.partial'), progress);
-  const made = await whole(folder, (partial) =>
-    inHeldFolder(
-      partial,
-      () => (passphrase === undefined ? write(partial, how) : writeSealedFolder(partial, passphrase, how)),
-      { isKept: true, isSealed: passphrase !== undefined },
-    ),
+  const made = await whole(
+    folder,
+    (partial) =>
+      passphrase === undefined ? write(partial, how) : writeSealedFolder(partial, passphrase, how),
+    { isSealed: passphrase !== undefined },
   );
   progress(`the backup is in ${folder}`);
   return { value: { folder, ...made }, text: tableOfCounts(made.counts) };

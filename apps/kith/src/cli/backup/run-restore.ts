@@ -86,11 +86,10 @@ async function restoreFolder(
 ): Promise<Count[]> {
   // If the path is a link, the folder that it leads to is replaced, and not the link.
   const data = existsSync(path) ? await realpath(path) : path;
-  if (existsSync(data) && (await readdir(data)).length > 0) {
-    throw new StartError(`${data} is not empty; set KITH_DATA to another folder.`);
-  }
-  await checkPlace(data);
+  // Throws a clear error if no folder can be made beside the data folder.
+  makeFolder(`${data}.partial`);
   await whole(data, async (partial) => {
+    await checkPlace(data, partial);
     const erased = await prepare(restoring, partial);
     // A later restore from an even older backup needs the whole list.
     if (restoring.erased) await writeErasures(join(partial, 'erasures.jsonl'), restoring.erased);
@@ -117,21 +116,21 @@ function inPartial(place: BlobsConfig, data: string, partial: string): BlobsConf
 }
 
 /**
- * Throws `StartError` if no folder can be made beside the data folder, or if that folder could not take its place, as is the case
- * for a mount point. Otherwise a restore would find this out only at its end.
+ * Throws `StartError` if the data folder is not empty, or if another folder could not take its place, as is the case for a mount
+ * point. Otherwise a restore would find this out only at its end.
  */
-async function checkPlace(data: string): Promise<void> {
-  const beside = `${data}.partial`;
-  makeFolder(beside);
-  await rm(beside, { recursive: true });
+async function checkPlace(data: string, partial: string): Promise<void> {
   if (!existsSync(data)) return;
+  if ((await readdir(data)).length > 0)
+    throw new StartError(`${data} is not empty; set KITH_DATA to another folder.`);
+  const probe = `${partial}.probe`;
   try {
-    await rename(data, beside);
-    await rename(beside, data);
+    await rename(data, probe);
+    await rename(probe, data);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     throw new StartError(
-      `${data} cannot be replaced by ${beside}, which a restore makes first (${code}); set KITH_DATA to a folder that can be renamed.`,
+      `${data} cannot be replaced by ${partial}, which a restore makes first (${code}); set KITH_DATA to a folder that can be renamed.`,
       { cause: error },
     );
   }

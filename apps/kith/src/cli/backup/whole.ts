@@ -1,37 +1,47 @@
 import { mkdir, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type Held, inHeldFolder } from './held-folder.ts';
 
 /**
- * Makes a folder completely or not at all. The folder first has another name (`….partial`). If `make` fails, this removes the
- * folder. If a killed process has left a folder `….partial`, this first removes that folder. If `replaced` is given, there is a
- * folder already. It gets that name for a moment, and is then removed.
+ * Does some work in a folder `….partial` beside a path. If another process does such work for the same path, throws `StartError`
+ * and leaves that process alone.
  */
-export async function whole<T>(
+export async function beside<T>(
   path: string,
-  make: (partial: string) => Promise<T>,
-  { replaced }: { replaced?: string } = {},
+  work: (partial: string) => Promise<T>,
+  held?: Held,
 ): Promise<T> {
   const partial = `${path}.partial`;
-  const remove = () => rm(partial, { recursive: true, force: true });
-  await remove();
   await mkdir(partial, { recursive: true, mode: 0o700 });
-  try {
-    const made = await make(partial);
+  return inHeldFolder(partial, () => work(partial), held);
+}
+
+/**
+ * Makes a folder completely or not at all. `make` fills a folder below `….partial`, which then gets its final name. If `replaced` is
+ * given, there is a folder already. It gets that name for a moment, and is then removed.
+ */
+export function whole<T>(
+  path: string,
+  make: (folder: string) => Promise<T>,
+  { replaced, ...held }: Held & { replaced?: string } = {},
+): Promise<T> {
+  const work = async (partial: string) => {
+    const folder = join(partial, 'new');
+    await mkdir(folder, { mode: 0o700 });
+    const made = await make(folder);
     if (replaced !== undefined) await rename(path, replaced);
     // If there is an empty folder with the final name, the new folder replaces it.
-    await rename(partial, path);
+    await rename(folder, path);
     if (replaced !== undefined) await rm(replaced, { recursive: true });
     return made;
-  } catch (error) {
-    await remove();
-    throw error;
-  }
+  };
+  return beside(path, work, held);
 }
 
 /**
  * Removes a folder that `whole` has made. If a killed process has removed only a part of it, the next call of `whole` removes the
  * rest.
  */
-export async function removeWhole(path: string): Promise<void> {
-  await rename(path, `${path}.partial`);
-  await rm(`${path}.partial`, { recursive: true });
+export function removeWhole(path: string): Promise<void> {
+  return beside(path, (partial) => rename(path, join(partial, 'old')));
 }
