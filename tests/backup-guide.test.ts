@@ -35,7 +35,7 @@ describe('the guide of backups', async () => {
     return bin;
   };
 
-  it('makes backups by a timer, each started to see that it answers', async () => {
+  it('makes backups by a timer, each started to see that it answers, before older ones are removed', async () => {
     const [script = ''] = holding('rehearsal');
     const [port, internalPort] = [await freePort(), await freePort()];
     const text = script.replaceAll('8099', String(port)).replaceAll('9099', String(internalPort));
@@ -43,13 +43,25 @@ describe('the guide of backups', async () => {
       PATH: `${await programs()}${delimiter}${process.env.PATH}`,
       NODE_COMPILE_CACHE: compileCache(),
       KITH_DATA: join(folder, '.kith'),
-      KITH_SECRET: movedSecret,
     };
-    await mkdir(join(folder, 'backups'));
-    for (let n = 0; n < 2; n++) await run('bash', ['-c', text], { cwd: folder, env });
-    const kept = await readdir(join(folder, 'backups'));
-    expect(kept.filter((name) => /^\d{4}-\d\d-\d\dT\d{6}$/.test(name))).toHaveLength(2);
-    expect(kept).not.toContain('rehearsal');
+    const backUp = (KITH_SECRET: string) =>
+      run('bash', ['-c', text], { cwd: folder, env: { ...env, KITH_SECRET } });
+    const names = () => readdir(join(folder, 'backups'));
+    const kept = async () => (await names()).filter((name) => /^\d{4}-\d\d-\d\dT\d{6}$/.test(name)).sort();
+    const older = Array.from({ length: 8 }, (_, day) => `2020-01-0${day + 1}T000000`);
+    for (const name of older) await mkdir(join(folder, 'backups', name), { recursive: true });
+    // No platform starts on what a run that was killed has left.
+    await mkdir(join(folder, 'backups', 'rehearsal'));
+    await writeFile(join(folder, 'backups', 'rehearsal', 'identity.sqlite'), 'damaged');
+
+    await expect(backUp('not the secret under which the keys of the backup are sealed')).rejects.toThrow();
+    expect((await kept()).slice(0, older.length)).toEqual(older);
+    expect(await kept()).toHaveLength(older.length + 1);
+
+    await backUp(movedSecret);
+    expect(await kept()).toHaveLength(7);
+    expect((await kept()).slice(0, 5)).toEqual(older.slice(3));
+    expect(await names()).not.toContain('rehearsal');
   }, 60_000);
 
   it('makes one and puts it back', async () => {

@@ -11,7 +11,6 @@ import { promisify } from 'node:util';
 import { freePort } from '@kith/engines';
 import { compileCache } from '@kith/testing';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { main } from './support/command.ts';
 import { followGuide } from './support/follow-guide.ts';
 import { type Block, readBlocks } from './support/guide.ts';
 
@@ -24,7 +23,6 @@ const programs: Readonly<Record<string, string>> = {
   chown: 'true',
   chgrp: 'true',
   sudo: 'shift 2; exec "$@"',
-  npx: `shift; exec '${process.execPath}' '${main}' "$@"`,
   systemctl: `
 for word; do case "$word" in
   *.timer|caddy|daemon-reload) exit 0 ;;
@@ -54,7 +52,10 @@ afterAll(() => ending.disposeAsync());
 it('the page of hosting leads from nothing to an installation behind TLS, with a key, a project and a backup', async () => {
   const [port, internalPort] = [await freePort(), await freePort()];
   const { address, authority } = await startFront(port);
+  const bin = join(folder, 'bin');
   const places: [string, string][] = [
+    ['/root/', `${folder}/root/`],
+    ['/usr/local/bin/', `${bin}/`],
     ['/srv/kith', root.replace(/\/$/, '')],
     ['/etc/', `${folder}/etc/`],
     ['/var/', `${folder}/var/`],
@@ -73,8 +74,7 @@ it('the page of hosting leads from nothing to an installation behind TLS, with a
   });
   expect(blocks.filter(({ file }) => file)).toHaveLength(6);
 
-  const bin = join(folder, 'bin');
-  await mkdir(bin);
+  for (const path of [bin, join(folder, 'root')]) await mkdir(path);
   for (const [name, script] of Object.entries(programs)) {
     await writeFile(join(bin, name), `#!/bin/bash\n${script}\n`);
     await chmod(join(bin, name), 0o755);
@@ -86,16 +86,18 @@ it('the page of hosting leads from nothing to an installation behind TLS, with a
     CURL_CA_BUNDLE: authority,
     NODE_COMPILE_CACHE: compileCache(),
     NODE_ENV: '',
+    // Otherwise Kith would end together with the process that has started it.
+    npm_lifecycle_event: '',
     // This installation must not use the engines of the test suites.
     ...{ MONGODB_URL: '', NATS_URL: '', REDIS_URL: '' },
   };
   await followGuide('hosting.md', blocks, { folder, env });
 
-  const said = await readFile(join(folder, 'var/lib/kith/doctor.txt'), 'utf8');
+  const said = await readFile(join(folder, 'root/doctor.txt'), 'utf8');
   expect(said).toContain(`ok       address: Kith answers at ${address}.`);
   expect(said).toMatch(/^ok {7}certificate: /m);
   expect(said).not.toMatch(/^wrong/m);
-  expect(await readFile(join(folder, 'var/lib/kith/ada-key'), 'utf8')).toMatch(/^\S{30,}\n$/);
+  expect(await readFile(join(folder, 'root/ada-key'), 'utf8')).toMatch(/^\S{30,}\n$/);
   const backups = join(folder, 'var/backups/kith');
   const [backup = '', ...others] = await readdir(backups);
   expect(others).toEqual([]);

@@ -24,6 +24,8 @@ interface StartOptions {
   cwd?: string;
   /** The project's folder. By default, this is the folder of this repository. It may also be the folder of a copy. */
   folder?: string;
+  /** The words of a program that runs the script. */
+  by?: readonly string[];
 }
 
 /** Runs a script through the bootstrap. */
@@ -38,9 +40,10 @@ export function startByKith(options: StartOptions): Promise<Started> {
 
 async function start(
   [program = '', ...own]: readonly string[],
-  { env, until, words = [], folder = root, cwd = folder }: StartOptions,
+  { env, until, words = [], folder = root, cwd = folder, by = [] }: StartOptions,
 ): Promise<Started> {
-  const child = spawn(process.execPath, [join(folder, program), ...own, ...words], {
+  const [command = '', ...more] = [...by, process.execPath, join(folder, program), ...own, ...words];
+  const child = spawn(command, more, {
     cwd,
     env: { PATH: process.env.PATH, HOME: process.env.HOME, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],

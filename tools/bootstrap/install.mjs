@@ -109,7 +109,8 @@ export async function install(folder, files, isNeeded) {
 }
 
 /**
- * Makes a staging folder, and removes old ones. Throws if the folder above cannot be written to.
+ * Makes the folder in which npm works, and removes old ones. On a server, the user that Kith runs as may only read the code
+ * (docs/hosting.md).
  *
  * @param {string} folder
  */
@@ -119,7 +120,10 @@ function makeStage(folder) {
     return mkdtempSync(join(folder, staging));
   } catch (error) {
     const { code } = /** @type {NodeJS.ErrnoException} */ (error);
-    throw new Error(`The packages cannot be installed: ${folder} cannot be written to (${code}).`);
+    throw new Error(
+      `Packages of this version are missing, and this user cannot write to ${folder} (${code}). As a user who can, ` +
+        'run `kith --version` with the same settings: it installs them.',
+    );
   }
 }
 
