@@ -24,7 +24,7 @@ ENV NODE_COMPILE_CACHE=/var/cache/kith
 USER node
 HEALTHCHECK --interval=2s --timeout=3s --start-period=20s --retries=15 CMD ["node", "tools/healthcheck.mjs"]
 
-# Makes the credentials of all others, so it knows all of their manifests: see docker-compose.yml.
+# Makes the credentials of all others, so it knows all of their manifests. Also has the command line: see docker-compose.yml.
 FROM base AS setup
 # <setup> made by tools/deployment.ts
 COPY --from=trees /trees/setup .

@@ -1,17 +1,19 @@
 // Quick counterpart: tests/outages.test.ts
-// Starts at most 0 platforms and 70 processes.
+// Starts at most 0 platforms and 100 processes.
 import { execFile } from 'node:child_process';
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { dockerOrThrow } from '@kith/engines';
-import { type StartFile, secretNames, serviceNames, storingNames } from '@kith/platform';
-import { availableEngines } from '@kith/testing';
+import { caller, type StartFile, secretNames, serviceNames, storingNames } from '@kith/platform';
+import { availableEngines, createPeople, createUploads } from '@kith/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { main } from './support/command.ts';
 import { type ComposeProject, startComposeProject } from './support/compose-project.ts';
+import { readBlocks } from './support/guide.ts';
 import { http } from './support/http.ts';
+import { startShell } from './support/shell.ts';
 import { curlLines } from './support/start-script.ts';
 
 const run = promisify(execFile);
@@ -22,7 +24,11 @@ describe.runIf(availableEngines().includes('containers'))('docker-compose', () =
   beforeAll(async () => {
     // In production, Kith shows its API reference only if a setting asks for it.
     const services = { gateway: { environment: { API_REFERENCE: 'all' } } };
-    project = await startComposeProject({ version: '2.4', services });
+    // The folders that the guide of hosting names.
+    const settings = (await readBlocks('hosting.md')).find(({ text }) => text.includes('BACKUPS='));
+    const variables = (folder: string) =>
+      (settings?.text.match(/^(BACKUPS|ERASURES)=.*$/gm) ?? []).map((line) => line.replace('=', `=${folder}`));
+    project = await startComposeProject({ version: '2.4', services }, { variables });
   }, 600_000);
   afterAll(() => project?.[Symbol.asyncDispose](), 120_000);
 
@@ -62,7 +68,7 @@ describe.runIf(availableEngines().includes('containers'))('docker-compose', () =
       ...(service === 'gateway' ? ['operator-token'] : []),
       ...(service === 'gateway' || stored.has(service) ? ['password'] : []),
       ...(service === 'gateway' ? ['redis-url'] : []),
-      ...(sealing.has(service) ? ['secret'] : []),
+      ...(sealing.has(service) ? ['previous-secret', 'secret'] : []),
     ];
     const inside = (service: string) =>
       project.call('exec', '-T', service, 'sh', '-c', 'id -u && find /etc/kith -type f');
@@ -133,4 +139,63 @@ describe.runIf(availableEngines().includes('containers'))('docker-compose', () =
     // service.
     await expect.poll(async () => (await list()).status, { interval: 1000, timeout: 30_000 }).toBe(404);
   }, 90_000);
+
+  it('is backed up, gets another secret, and is restored after all is lost, as the guides say', async () => {
+    const { folder } = project;
+    await mkdir(join(folder, 'bin'));
+    await mkdir(join(folder, 'etc/kith'), { recursive: true });
+    await writeFile(join(folder, 'etc/kith/backup-passphrase'), 'a passphrase of this suite\n');
+    const words = project.command.map((word) => `'${word}'`).join(' ');
+    await writeFile(join(folder, 'bin/docker-compose'), `#!/bin/sh\nexec ${words} "$@"\n`, { mode: 0o755 });
+    const env = { PATH: `${join(folder, 'bin')}${delimiter}${process.env.PATH}`, DOCKER_BUILDKIT: '0' };
+    await using shell = startShell({ folder, env });
+    /** Follows the steps in a guide that contain a text. */
+    const follow = async (guide: string, part: string) => {
+      const block = (await readBlocks(guide)).find(({ text }) => text.includes(part));
+      const text = block?.text.replaceAll('/etc/', `${folder}/etc/`) ?? '';
+      const { output, code } = await shell.run(`cd ${root}\n${text}`);
+      expect([code, output], `docs/${guide}, ${part}`).toEqual([0, expect.any(String)]);
+      return output;
+    };
+    const inside = async (service: string, file: string) =>
+      (await project.call('exec', '-T', service, 'cat', `/etc/kith/self/${file}`)).trim();
+
+    const call = caller(project.url);
+    const people = createPeople(call, await inside('gateway', 'operator-token'));
+    const { id: projectId } = await people.createProject();
+    const [user, leaver] = [await people.createUser(projectId), await people.createUser(projectId)];
+    const uploads = createUploads(project.url);
+    const file = await uploads.uploadFile(user, 'some bytes');
+    const stored = () => http(project.url, { path: `/v7/${projectId}/storage/files/${file.fileId}` });
+    expect((await stored()).text).toBe('some bytes');
+    await follow('backup.md', 'kith backup /backups');
+    // This user leaves after the backup.
+    await call('DELETE', `/v7/${projectId}/users/${leaver.id}`, { token: leaver.accessToken });
+
+    const first = await inside('gateway', 'secret');
+    expect(await follow('secrets.md', 'rotate-secret.ts')).toMatch(/^identity +2 +[0-2]$/m);
+    for (const service of ['gateway', ...secretNames]) {
+      const [secret, before] = [await inside(service, 'secret'), await inside(service, 'previous-secret')];
+      expect([secret === first, secret === (await inside('gateway', 'secret')), before]).toEqual([false, true, '']);
+    }
+    const isIn = () =>
+      call('GET', `/v7/${projectId}/auth/sessions`, { token: user.accessToken }).then(
+        () => true,
+        () => false,
+      );
+    // The containers have been started, and may not serve yet. More frequent requests could use up the limit of this address.
+    const untilIn = () => expect.poll(isIn, { interval: 1000, timeout: 120_000 }).toBe(true);
+    await untilIn();
+    // The gateway signs the upload, and storage must accept this signature.
+    await uploads.uploadFile(user, 'more bytes');
+
+    await project.call('down', '-v');
+    await follow('backup.md', 'kith restore /backups');
+    await untilIn();
+    expect((await stored()).text).toBe('some bytes');
+    const signIn = ({ email, password }: typeof user) =>
+      call<{ user: { id: string } }>('POST', `/v7/${projectId}/auth/sign-in`, { body: { email, password } });
+    expect(await signIn(user)).toMatchObject({ user: { id: user.id } });
+    await expect(signIn(leaver)).rejects.toMatchObject({ status: 401 });
+  }, 600_000);
 });

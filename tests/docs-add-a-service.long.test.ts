@@ -27,7 +27,7 @@ describe(`docs/${guide}`, () => {
   it.runIf(availableEngines().includes('containers'))(
     'leads to a container of the distributed form, with its rights on NATS and its metrics',
     async () => {
-      await using project = await startComposeProject({ version: '2.4' }, copy.path);
+      await using project = await startComposeProject({ version: '2.4' }, { root: copy.path });
       const answers = () =>
         fetch(`${project.url}/.well-known/jwks.json`).then(
           ({ ok }) => ok,

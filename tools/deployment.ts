@@ -54,11 +54,17 @@ const reachesOut = new Set(
 );
 
 /** Settings of the caller's environment that only some services read. Only these services get them. */
-const passed = ['PUBLIC_URL', 'SMTP_URL', 'MAIL_FROM'];
+const passed = ['PUBLIC_URL', 'SMTP_URL', 'MAIL_FROM', 'STORAGE_URL'];
+
+const secretFiles = [
+  'KITH_SECRET_FILE: /etc/kith/self/secret',
+  'KITH_SECRET_PREVIOUS_FILE: /etc/kith/self/previous-secret',
+];
 
 function environmentOf(name: string, config: object): string {
   const own = [
-    ...(withSecret.has(name) ? ['KITH_SECRET_FILE: /etc/kith/self/secret'] : []),
+    ...(withSecret.has(name) ? secretFiles : []),
+    ...('ERASURES_FILE' in config ? ['ERASURES_FILE: /erasures/erasures.jsonl'] : []),
     ...passed.filter((one) => one in config).map((one) => `${one}: '\${${one}:-}'`),
   ];
   return own.length > 0 ? `\n    environment: { <<: *environment, ${own.join(', ')} }` : '';
@@ -69,13 +75,18 @@ const entries = services.map(({ name, stores, streams, subscriptions, emits, con
   if (stores) needed.push('database-users: { condition: service_completed_successfully }');
   const networks = ['bus', ...(stores ? ['databases'] : []), ...(streams ? ['files'] : [])];
   if (reachesOut.has(name)) networks.push('outside');
+  const volumes = [
+    `nats-${name}:/etc/kith/self:ro`,
+    ...('ERASURES_FILE' in config.shape ? [`\${ERASURES:-erasures}:/erasures`] : []),
+    ...(streams ? ['/tmp'] : []),
+  ];
   return `  ${name}:
     <<: *service
     build: { context: ., target: ${name}, args: *args }
     image: \${IMAGE_PREFIX:-kith}-${name}:\${IMAGE_TAG:-latest}
     depends_on: { ${needed.join(', ')} }${environmentOf(name, config.shape)}
     networks: [${networks.join(', ')}]${streams ? '\n    # What is being uploaded lies here; it may be more than memory holds.\n    tmpfs: []' : ''}
-    volumes: ['nats-${name}:/etc/kith/self:ro'${streams ? ", '/tmp'" : ''}]
+    volumes: [${volumes.map((one) => `'${one}'`).join(', ')}]
 `;
 });
 

@@ -27,6 +27,15 @@ export interface ComposeProject extends AsyncDisposable {
   images: EngineImages;
   /** Runs a Compose command on the project, and returns its output. */
   call(...words: string[]): Promise<string>;
+  /** The words that begin a Compose command on the project. */
+  command: readonly string[];
+}
+
+interface ComposeOptions {
+  /** The repository with the docker-compose.yml, if it is not this one. */
+  root?: string;
+  /** More lines of the file `.env`. They may name folders below the project's folder. */
+  variables?: (folder: string) => readonly string[];
 }
 
 /**
@@ -34,11 +43,10 @@ export interface ComposeProject extends AsyncDisposable {
  * images. Otherwise they are the images that were built offline.
  *
  * @param more Further settings, in the form of a Compose file.
- * @param root The repository with the docker-compose.yml, if it is not this one.
  */
 export async function startComposeProject(
   more: object = { version: '2.4' },
-  root = here,
+  { root = here, variables: own = () => [] }: ComposeOptions = {},
 ): Promise<ComposeProject> {
   const compose = await provideCompose();
   if (!compose) throw new Error('There is no docker-compose: install it.');
@@ -55,6 +63,7 @@ export async function startComposeProject(
     `IMAGE_PREFIX=${name}`,
     `PORT=${port}`,
     'API_REFERENCE=all',
+    ...own(folder),
   ];
   await writeFile(join(folder, 'images.env'), `${variables.join('\n')}\n`);
   await writeFile(join(folder, 'more.yml'), JSON.stringify(more));
@@ -86,6 +95,7 @@ export async function startComposeProject(
     folder,
     images: provided.images,
     call,
+    command: [program, ...first, ...flags],
     [Symbol.asyncDispose]: () => running.disposeAsync(),
   };
 }

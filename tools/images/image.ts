@@ -17,9 +17,15 @@ export interface Image {
 /** The files that the processes of an image run. */
 function entriesOf(name: string): string[] {
   if (name !== 'setup') return [`services/${name}/src/main.ts`];
-  const others = ['credentials/setup', 'credentials/make-database-users', 'keeper/main'];
+  const others = [
+    ...['credentials/setup', 'credentials/rotate-secret', 'credentials/make-database-users'],
+    ...['keeper/main', 'cli/main'],
+  ];
   return others.map((one) => `apps/kith/src/${one}.ts`);
 }
+
+/** Packages that no image holds, because they start containers. The command line can do that only outside of a container. */
+const left = ['testcontainers'];
 
 /** The images of a repository: an image for each service, and the image that sets up the installation. */
 export function imageNames(root: string): string[] {
@@ -48,7 +54,7 @@ export function imageOf(root: string, name: string, lock = lockOf(root)): Image 
     for (const [file, text] of sources) refuseUndeclared(file, text, dependencies);
     const isNamed = (one: string) =>
       sources.some(([file, text]) => file.endsWith('.ts') && naming(one).test(text));
-    const named = Object.entries(dependencies).filter(([one]) => isNamed(one));
+    const named = Object.entries(dependencies).filter(([one]) => isNamed(one) && !left.includes(one));
     packages[folder] = { ...entry, dependencies: Object.fromEntries(named) };
   }
   const needed = neededBy(packages, [link.replace('node_modules/', '')]);

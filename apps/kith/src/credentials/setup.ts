@@ -2,14 +2,14 @@
 // starts the engines. Usage: `node setup.ts <folder> [<data folder>]`. KITH_PREFIX has its usual meaning. If an engine does not
 // have its usual address (see `at` below), NATS_AT, MONGO_AT or REDIS_AT gives its address. If the operator provides certificates,
 // CERTIFICATES names their folder. If this runs as root, it makes the containers' user the owner of the files and of the engines'
-// data.
+// data, and of the folders `backups` and `erasures` beside it.
 import { randomBytes } from 'node:crypto';
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { secretNames } from '../services.ts';
 import { engineNames, ensureCredentials } from './credentials.ts';
 import { natsRights } from './nats-rights.ts';
 import { handOver, kept, writePrivate } from './private-files.ts';
+import { shareSecret } from './shared-secret.ts';
 
 const { env } = process;
 const [folder, dataFolder] = process.argv.slice(2);
@@ -40,13 +40,12 @@ writePrivate(join(databases, 'ca.pem'), credentials.ca);
 writePrivate(join(databases, 'passwords.json'), JSON.stringify(credentials.databasePasswords()));
 
 kept(join(folder, 'gateway', 'operator-token'), () => randomBytes(32).toString('base64url'));
-// One secret is shared by the gateway, by the services that trust its signatures, and by the services that seal data.
-const secret = kept(join(folder, 'gateway', 'secret'), () => randomBytes(32).toString('base64url'));
-for (const name of secretNames) writePrivate(join(folder, name, 'secret'), secret);
+shareSecret(folder);
 
 // The user `node` of the image. All containers run as this user.
 const owner = { uid: 1000, gid: 1000 };
 if (process.getuid?.() === 0) {
   for (const name of readdirSync(folder)) handOver(join(folder, name), owner, { always: true });
-  if (dataFolder) for (const engine of engineNames) handOver(join(dataFolder, engine), owner);
+  const others = ['backups', 'erasures'];
+  if (dataFolder) for (const name of [...engineNames, ...others]) handOver(join(dataFolder, name), owner);
 }

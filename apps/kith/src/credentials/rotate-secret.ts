@@ -1,0 +1,19 @@
+// Changes the secret of an installation in the files that setup.ts has made (docs/secrets.md). Usage: `node rotate-secret.ts
+// <folder> begin` makes a new secret, `… end` forgets the one before.
+import { engineOwner } from './credentials.ts';
+import { beginSecretChange, endSecretChange, secretReaders } from './shared-secret.ts';
+
+const [folder, step] = process.argv.slice(2);
+if (!folder || (step !== 'begin' && step !== 'end'))
+  throw new Error('Name the folder and the step: node rotate-secret.ts <folder> begin|end');
+
+const owner = engineOwner();
+const restart = `Restart ${secretReaders.join(', ')}`;
+if (step === 'end') {
+  endSecretChange(folder, owner);
+  console.log(`The old secret is gone. ${restart}.`);
+} else if (beginSecretChange(folder, owner)) {
+  console.log(`There is a new secret, and the old one beside it. ${restart}, then run kith secrets rotate.`);
+} else {
+  console.log(`The secret is being changed already. ${restart}, run kith secrets rotate, and end the change.`);
+}
