@@ -27,7 +27,9 @@ describe.runIf(availableEngines().includes('containers'))('docker-compose', () =
     // The folders that the guide of hosting names.
     const settings = (await readBlocks('hosting.md')).find(({ text }) => text.includes('BACKUPS='));
     const variables = (folder: string) =>
-      (settings?.text.match(/^(BACKUPS|ERASURES)=.*$/gm) ?? []).map((line) => line.replace('=', `=${folder}`));
+      (settings?.text.match(/^(BACKUPS|ERASURES)=.*$/gm) ?? []).map((line) =>
+        line.replace('=', `=${folder}`),
+      );
     project = await startComposeProject({ version: '2.4', services }, { variables });
   }, 600_000);
   afterAll(() => project?.[Symbol.asyncDispose](), 120_000);
@@ -176,7 +178,11 @@ describe.runIf(availableEngines().includes('containers'))('docker-compose', () =
     expect(await follow('secrets.md', 'rotate-secret.ts')).toMatch(/^identity +2 +[0-2]$/m);
     for (const service of ['gateway', ...secretNames]) {
       const [secret, before] = [await inside(service, 'secret'), await inside(service, 'previous-secret')];
-      expect([secret === first, secret === (await inside('gateway', 'secret')), before]).toEqual([false, true, '']);
+      expect([secret === first, secret === (await inside('gateway', 'secret')), before]).toEqual([
+        false,
+        true,
+        '',
+      ]);
     }
     const isIn = () =>
       call('GET', `/v7/${projectId}/auth/sessions`, { token: user.accessToken }).then(

@@ -293,7 +293,8 @@ describe('kith restore', () => {
       await promisify(execFile)('mkfifo', [pipe]);
       const first = startKith(['restore', from], env);
       const filled = async () =>
-        existsSync(partial) && (await readdir(partial, { recursive: true })).join().includes('identity.sqlite');
+        existsSync(partial) &&
+        (await readdir(partial, { recursive: true })).join().includes('identity.sqlite');
       try {
         await waitFor(filled, { what: 'the copies of the databases', timeoutMs: 30_000 });
         const second = await runKith(['restore', from], env);

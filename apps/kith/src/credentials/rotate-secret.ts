@@ -9,11 +9,13 @@ if (!folder || (step !== 'begin' && step !== 'end'))
 
 const owner = engineOwner();
 const restart = `Restart ${secretReaders.join(', ')}`;
+const tell = (text: string) => process.stdout.write(`${text}\n`);
+
 if (step === 'end') {
   endSecretChange(folder, owner);
-  console.log(`The old secret is gone. ${restart}.`);
+  tell(`The old secret is gone. ${restart}.`);
 } else if (beginSecretChange(folder, owner)) {
-  console.log(`There is a new secret, and the old one beside it. ${restart}, then run kith secrets rotate.`);
+  tell(`There is a new secret, and the old one beside it. ${restart}, then run kith secrets rotate.`);
 } else {
-  console.log(`The secret is being changed already. ${restart}, run kith secrets rotate, and end the change.`);
+  tell(`The secret is being changed already. ${restart}, run kith secrets rotate, and end the change.`);
 }

@@ -13,7 +13,9 @@ afterEach(() => rm(folder, { recursive: true, force: true }));
 /** The secret and the one before it, which all who read them have. */
 const told = async () => {
   const names = [...secretReaders, 'operator'];
-  const files = names.flatMap((name) => ['secret', 'previous-secret'].map((file) => join(folder, name, file)));
+  const files = names.flatMap((name) =>
+    ['secret', 'previous-secret'].map((file) => join(folder, name, file)),
+  );
   const texts = await Promise.all(files.map((file) => readFile(file, 'utf8')));
   for (const [at, text] of texts.entries()) expect(text, files[at]).toBe(texts[at % 2]);
   return texts.slice(0, 2);
