@@ -1,5 +1,6 @@
 export { type ApiKeyKind, apiKeyKindOf, hashApiKey, makeApiKey } from './api-key.ts';
 export { BufferPool } from './buffer-pool.ts';
+export { clocksMs } from './clocks.ts';
 export { flag, readConfig, readVariable, wholeNumber } from './config/read-config.ts';
 export { decodeCursor, encodeCursor, foreignCursor, type ListPosition } from './cursor.ts';
 export { derivedId } from './derived-id.ts';
@@ -16,6 +17,6 @@ export type { TraceSpan, Tracing } from './telemetry/spans.ts';
 export { readTraceparent, traceFields, traceparentHeader } from './telemetry/traceparent.ts';
 export { startTracing, stopTracing, tracing } from './telemetry/tracing.ts';
 export { tracingConfig } from './telemetry/tracing-config.ts';
-export { Turns } from './turns.ts';
-export { untilMade } from './until-made.ts';
+export { type Patience, Turns } from './turns.ts';
+export { answerableUntil, untilMade } from './until-made.ts';
 export { within } from './within.ts';

@@ -43,3 +43,27 @@ test('work waits for all of its keys, not only for the first', async () => {
   await Promise.all([earlier, later]);
   expect(steps).toEqual(['earlier', 'later']);
 });
+
+test('work whose turn does not come in time never runs, and later work still waits for the earlier', async () => {
+  const turns = new Turns();
+  const steps: string[] = [];
+  const gate = Promise.withResolvers<void>();
+  const work = (name: string) => async () => void steps.push(name);
+  const first = turns.run(['x'], async () => {
+    await gate.promise;
+    steps.push('first');
+  });
+  const late = turns.run(['x'], work('late'), { until: Date.now() + 20 });
+  const gone = new AbortController();
+  const left = turns.run(['x'], work('left'), { signal: gone.signal });
+  const last = turns.run(['x'], work('last'), { until: Date.now() + 60_000, signal: new AbortController().signal });
+  await expect(late).rejects.toMatchObject({ code: 'gateway/unavailable' });
+  gone.abort(new Error('The client has gone.'));
+  await expect(left).rejects.toThrow('The client has gone.');
+  await nextTurn();
+  expect(steps).toEqual([]);
+  gate.resolve();
+  await Promise.all([first, last]);
+  expect(steps).toEqual(['first', 'last']);
+  await expect(turns.run(['x'], work('after'), { signal: gone.signal })).rejects.toThrow('gone');
+});

@@ -1,7 +1,13 @@
-import { ApiError } from './errors.ts';
+import { notMade } from './not-made.ts';
 
 /** How long before the deadline the attempts stop, in ms. The rest of the time is for sending the answer. */
 const answerMs = 200;
+
+/** When waits and attempts stop, so that the answer still comes before the deadline (both Unix ms). */
+export function answerableUntil(deadline: number): number {
+  return deadline - answerMs;
+}
+
 /**
  * How long to try if nobody waits for an answer, in ms. This is used for events: if the change fails, the event is delivered
  * again later.
@@ -20,22 +26,23 @@ export async function untilMade<T>(
     inTurn = (work) => work(),
   }: {
     deadline?: number | undefined;
-    /** Runs work when the earlier changes of the same thing in this process have ended. By default, nothing waits. */
-    inTurn?: ((work: () => Promise<T>) => Promise<T>) | undefined;
+    /**
+     * Runs work when the earlier changes of the same thing in this process have ended, but does not wait longer than `until`
+     * (Unix ms). By default, nothing waits.
+     */
+    inTurn?: ((work: () => Promise<T>, until: number) => Promise<T>) | undefined;
   } = {},
 ): Promise<T> {
   const first = await attempt();
   if (first) return first.result;
   // Only changes that have lost a race take turns. So while the database is away, no change waits for other changes to fail
   // first.
+  const until = answerableUntil(deadline);
   return inTurn(async () => {
-    while (Date.now() < deadline - answerMs) {
+    while (Date.now() < until) {
       const made = await attempt();
       if (made) return made.result;
     }
-    throw new ApiError('gateway/unavailable', {
-      message:
-        'Other requests kept changing this at the same time. Nothing was changed. Try again in a second.',
-    });
-  });
+    throw notMade();
+  }, until);
 }

@@ -30,7 +30,7 @@ export async function changeCollection<T extends object>(
     const result = await attempt(current);
     return result ? { result } : undefined;
   };
-  const inTurn = (work: () => Promise<T>) => app.turns.run([key], work);
+  const inTurn = (work: () => Promise<T>, until: number) => app.turns.run([key], work, { until });
   return untilMade(make, { deadline: request.deadline, inTurn });
 }
 

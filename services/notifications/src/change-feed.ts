@@ -28,6 +28,6 @@ export function changeFeed<T>(
     if (change?.event) app.relay.kick();
     return { result };
   };
-  const inTurn = (work: () => Promise<T>) => app.turns.run([feedKey(owner)], work);
+  const inTurn = (work: () => Promise<T>, until: number) => app.turns.run([feedKey(owner)], work, { until });
   return untilMade(attempt, { deadline, inTurn });
 }

@@ -1,24 +1,34 @@
-import { untilMade } from '@kith/base';
+import { answerableUntil, untilMade } from '@kith/base';
 import type { AppContext } from './app.ts';
 import type { Owner } from './file.ts';
 import type { Account } from './store/index.ts';
 import { accountId } from './store/place.ts';
 
+/** Until when a change of an account is wanted. */
+export interface Wanted {
+  /** Unix ms. By default, the change waits for its turn as long as it takes, and is then tried for a few seconds. */
+  deadline?: number | undefined;
+  /** If this is aborted while the change waits for its turn, the change is not made. */
+  signal?: AbortSignal | undefined;
+}
+
 /**
  * Reads a user's account and calls `attempt` to change it. If `attempt` returns `false`, another change came first. Then this
- * function reads the account and calls `attempt` again. Throws whatever `attempt` and `untilMade` throw.
+ * function reads the account and calls `attempt` again. Changes of one account take turns. If the turn of this change does not come
+ * in time, `attempt` is never called. Throws whatever `attempt`, `untilMade` and `Turns.run` throw.
  */
 export function changeAccount(
   app: Pick<AppContext, 'store' | 'turns'>,
   owner: Owner,
   attempt: (account: Account) => Promise<boolean>,
-  { deadline }: { deadline?: number } = {},
+  { deadline, signal }: Wanted = {},
 ): Promise<void> {
   const make = async () => {
     const made = await attempt(await app.store.account(owner));
     return made ? { result: undefined } : undefined;
   };
-  return app.turns.run([accountId(owner)], () => untilMade(make, { deadline }));
+  const until = deadline === undefined ? undefined : answerableUntil(deadline);
+  return app.turns.run([accountId(owner)], () => untilMade(make, { deadline }), { until, signal });
 }
 
 /** Whether the account still has the note of this upload, and nobody has given up the upload's bytes. */

@@ -1,6 +1,8 @@
 // Starts at most 0 platforms and 4 processes.
 import { randomBytes, randomUUID } from 'node:crypto';
-import type { IncomingMessage } from 'node:http';
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { once } from 'node:events';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createFile, createImage, getFile, ownImages } from '@kith/contracts';
 import { ask } from '@kith/service';
 import { availableEngines, waitFor } from '@kith/testing';
@@ -238,6 +240,64 @@ describe.each(availableEngines())('storage at the same time (%s)', (engine) => {
     const answer = await answering;
     expect(answer?.status).toBe(status);
     if (status === 201) await world.delete(owner, answer?.json.fileId);
+    await isEmpty(owner);
+  });
+
+  /** Holds a deletion while the changes of its account wait for their turn. */
+  const holdDeletion = () => {
+    const gate = Promise.withResolvers<void>();
+    const held = Promise.withResolvers<void>();
+    const remove = FileStore.prototype.delete;
+    vi.spyOn(FileStore.prototype, 'delete').mockImplementationOnce(async function (this: FileStore, ...change) {
+      held.resolve();
+      await gate.promise;
+      return remove.apply(this, change);
+    });
+    return { held: held.promise, release: gate.resolve };
+  };
+
+  it('a deletion whose turn does not come in time is refused before its deadline, and not made later', async () => {
+    await world.serve();
+    const owner = someone();
+    const [slow, late] = [await world.file(owner, Buffer.alloc(10)), await world.file(owner, Buffer.alloc(20))];
+    const { held, release } = holdDeletion();
+    const first = world.delete(owner, slow);
+    await held;
+    const { status, body } = await world.delete(owner, late, { deadline: Date.now() + 1_000 });
+    expect([status, body.code]).toEqual([503, 'gateway/unavailable']);
+    release();
+    expect((await first).status).toBe(204);
+    // This one takes its turn after both.
+    const next = await world.file(owner, Buffer.alloc(30));
+    expect((await world.place.held(owner)).rows.map(({ id }) => id)).toEqual([next, late]);
+    for (const id of [next, late]) expect((await world.delete(owner, id)).status).toBe(204);
+    await isEmpty(owner);
+  });
+
+  it('an upload whose client leaves while it waits for its turn makes no file', async () => {
+    await world.serve();
+    const owner = someone();
+    const kept = await world.file(owner, Buffer.alloc(10));
+    const started = Promise.withResolvers<ServerResponse>();
+    const onRequest = (message: unknown) => started.resolve((message as { response: ServerResponse }).response);
+    subscribe('http.server.request.start', onRequest);
+    const one = world.begin(owner);
+    await one.write(Buffer.alloc(300_000));
+    await isNoted(owner, 1);
+    const response = await started.promise;
+    unsubscribe('http.server.request.start', onRequest);
+    const { held, release } = holdDeletion();
+    const deletion = world.delete(owner, kept);
+    await held;
+    const reads = vi.spyOn(FileStore.prototype, 'projectBytes');
+    const closed = once(response, 'close');
+    void one.finish();
+    await waitFor(() => reads.mock.calls.length > 0, { what: 'the wait for the turn' });
+    reads.mockRestore();
+    one.leave();
+    await closed;
+    release();
+    expect((await deletion).status).toBe(204);
     await isEmpty(owner);
   });
 

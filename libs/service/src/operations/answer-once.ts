@@ -62,7 +62,7 @@ export async function answerOnce(
     await held.follow().catch((error) => log().warn({ err: error }, 'what follows from a change is late'));
     return { result: reply };
   };
-  const inTurn = <T>(work: () => Promise<T>) => turns.run([contested], work);
+  const inTurn = <T>(work: () => Promise<T>, until: number) => turns.run([contested], work, { until });
   try {
     return await untilMade(attempt, { deadline, inTurn });
   } finally {

@@ -48,7 +48,7 @@ export class Audits {
       const [outcome] = await this.#documents.change([{ in: audits, target: found ?? id, set, events }]);
       return outcome === 'made' ? { result: undefined } : undefined;
     };
-    await untilMade(attempt, { inTurn: (work) => this.#turns.run([id], work) });
+    await untilMade(attempt, { inTurn: (work, until) => this.#turns.run([id], work, { until }) });
   }
 
   /**

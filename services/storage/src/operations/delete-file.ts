@@ -23,7 +23,7 @@ export const deleteFile = handler(spec, async (request, app: AppContext) => {
       if (account.doc.files === 0) throw new ApiError('storage/not-found');
       return app.store.delete(account, file);
     },
-    request,
+    { deadline: request.deadline },
   );
   app.relay.kick();
   app.remover.kick();
