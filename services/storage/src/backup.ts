@@ -26,5 +26,10 @@ export const storageBackup: ServiceBackup = {
     seq: copied.find(accounts, accountId({ projectId, userId: aggregate.id }))?.seq,
   }),
   // An anonymous copy has no files, because the contents of files belong to somebody.
-  anonymous: { accounts: () => null, files: () => null, erased: (stored, made) => made.mapped(stored) },
+  anonymous: {
+    accounts: () => null,
+    files: () => null,
+    claims: () => null,
+    erased: (stored, made) => made.mapped(stored),
+  },
 };

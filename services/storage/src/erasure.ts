@@ -34,6 +34,7 @@ async function eraseOwner(app: AppContext, owner: Owner): Promise<void> {
     await changeAccount(app, owner, (account) => store.empty(account));
     await store.erase(owner);
   }
+  await store.eraseClaims(owner);
   await store.replies?.forget(owner);
   await blobs.removeAll(`${projectId}/${userId}/`);
   const range = {

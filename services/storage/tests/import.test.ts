@@ -2,9 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { createProject, importFile, signUp } from '@kith/contracts';
 import { startIdentity } from '@kith/identity';
 import { availableEngines, callOperation, createStore, testSecrets, waitFor } from '@kith/testing';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { filePart, multipart } from '../../../tests/support/multipart.ts';
 import type { Owner } from '../src/file.ts';
+import { FileStore } from '../src/store/index.ts';
 import { answerTo, signedRequest } from './support/bytes-client.ts';
 import { World } from './support/world.ts';
 
@@ -12,19 +13,23 @@ describe.each(availableEngines())('imports of files (%s)', (engine) => {
   const undo = new AsyncDisposableStack();
   let world: World;
   let owner: Owner;
+  let other: Owner;
   beforeAll(async () => {
     world = undo.use(await World.start(engine));
     const { bus } = world.runtime;
     const place = undo.use(await createStore(engine));
     undo.use(await startIdentity(world.runtime, { store: place.config, secrets: testSecrets }));
     const projectId = (await callOperation(bus, createProject, { body: { name: 'Test' } })).body.id as string;
-    const body = { email: 'ann@example.org', password: 'correct horse' };
-    owner = { projectId, userId: (await callOperation(bus, signUp, { projectId, body })).body.user.id };
+    const signedUp = async (email: string) => {
+      const body = { email, password: 'correct horse' };
+      return { projectId, userId: (await callOperation(bus, signUp, { projectId, body })).body.user.id };
+    };
+    [owner, other] = [await signedUp('ann@example.org'), await signedUp('bob@example.org')];
   });
   afterAll(() => undo.disposeAsync());
 
-  const send = (id: string, bytes: Uint8Array) => {
-    const { projectId, userId } = owner;
+  const send = (id: string, bytes: Uint8Array, of = owner) => {
+    const { projectId, userId } = of;
     const row = { userId, id, createdAt: '2020-01-02T03:04:05Z' };
     const fields = Object.entries(row).map(([name, value]) => ({ name, value }));
     const form = multipart([...fields, filePart(bytes)]);
@@ -71,7 +76,7 @@ describe.each(availableEngines())('imports of files (%s)', (engine) => {
     expect(answers.filter((answer) => answer?.json.imported === 1)).toHaveLength(1);
     // The other requests may find the imported file, or may have begun before the file existed.
     for (const answer of answers)
-      if (answer?.status !== 200) expect(answer?.json.code).toBe('storage/server-error');
+      if (answer?.status !== 200) expect(answer?.json.code).toBe('gateway/unavailable');
     expect((await send(id, bytes))?.json).toMatchObject({ imported: 0, unchanged: 1 });
     const held = await waitFor(
       async () => {
@@ -85,5 +90,50 @@ describe.each(availableEngines())('imports of files (%s)', (engine) => {
     expect(held.rows.map((row) => row.id)).toEqual([id]);
     expect(held.keys).toHaveLength(1);
     expect((await world.get(id, owner))?.body.equals(bytes)).toBe(true);
+  });
+
+  it('of one id for two users at once make one file, and leave nothing of the other', async () => {
+    const id = randomUUID();
+    const bytes = new Map([owner, other].map((of) => [of, Buffer.from(`the file of ${of.userId}`)]));
+    // The first to make its file waits until the other does so, too, or is refused.
+    const both = Promise.withResolvers<void>();
+    const { commit } = FileStore.prototype;
+    let count = 0;
+    const spy = vi.spyOn(FileStore.prototype, 'commit').mockImplementation(async function (
+      this: FileStore,
+      ...change
+    ) {
+      if (++count === 2) both.resolve();
+      await both.promise;
+      return commit.apply(this, change);
+    });
+    const answers = await Promise.all(
+      [...bytes].map(async ([of, sent]) => {
+        const answer = await send(id, sent, of);
+        both.resolve();
+        return { of, told: answer?.json };
+      }),
+    );
+    spy.mockRestore();
+    const [first] = answers.filter(({ told }) => told.imported === 1);
+    const [second] = answers.filter(({ told }) => told.imported === 0);
+    expect(second?.told.rejected).toEqual([{ row: 0, reason: 'id-taken' }]);
+    const isGone = async () => (await world.place.held(second!.of)).loose.length === 0;
+    await waitFor(isGone, { what: 'the end of the note' });
+    const [made, refused] = [await world.place.held(first!.of), await world.place.held(second!.of)];
+    expect(made.rows).toContainEqual(expect.objectContaining({ id, userId: first?.of.userId }));
+    expect(refused.rows).not.toContainEqual(expect.objectContaining({ id }));
+    expect(refused.keys.filter((key) => key.includes(second!.of.userId))).toHaveLength(refused.rows.length);
+    expect((await world.get(id, owner))?.body.equals(bytes.get(first!.of)!)).toBe(true);
+    expect((await send(id, bytes.get(first!.of)!, first!.of))?.json).toMatchObject({ unchanged: 1 });
+  });
+
+  it('of a user whose account has ended keep no id from others', async () => {
+    const { store } = world.place;
+    const [id, until] = [randomUUID(), Date.now() + 3600_000];
+    expect(await store.claim(owner, id, until)).toBe(true);
+    expect(await store.claim(other, id, until)).toBe(false);
+    await world.endAccount(owner);
+    await waitFor(() => store.claim(other, id, until), { what: 'the end of the claim' });
   });
 });

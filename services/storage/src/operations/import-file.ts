@@ -11,7 +11,7 @@ import {
 import { nameUsers, uploadHandler } from '@kith/service';
 import type { AppContext } from '../app.ts';
 import { blobKey, type FileRecord, type Owner } from '../file.ts';
-import { type IntentOf, receive } from '../uploads/receive.ts';
+import { IdTaken, type IntentOf, receive } from '../uploads/receive.ts';
 import { fileReceiver } from '../uploads/receive-file.ts';
 import { imageReceiver } from '../uploads/receive-image.ts';
 
@@ -61,6 +61,7 @@ export const importFile = uploadHandler(spec, async (request, app: AppContext): 
     await receive(request, app, { upload: spec.upload, intent });
     return told;
   } catch (error) {
+    if (error instanceof IdTaken) return rejection('id-taken');
     const reason = error instanceof ApiError && reasons[error.code];
     if (!reason) throw error;
     return rejection(reason);

@@ -4,7 +4,7 @@ import { type Collection, type Counters, collection, counters, replyCollection, 
 import type { Declared } from '@kith/store/open';
 import { z } from 'zod';
 import type { FileRecord } from '../file.ts';
-import { placedFile } from './place.ts';
+import { claimKey, placedFile } from './place.ts';
 
 /** A note of bytes that may be stored without a file. The bytes belong to an upload in progress, or to a deleted file. */
 export interface Loose {
@@ -83,11 +83,28 @@ export const files: Collection<StoredFileRow> = collection<StoredFileRow>({
   },
 });
 
+/**
+ * To whom the ids of imported files belong while the files are being made, by `<project>|<file>`. Such ids come from outside, so
+ * two users may be given the same one. The account of a user cannot tell.
+ */
+export const claims: Collection<{ userId: string; until: number }> = collection<{
+  userId: string;
+  until: number;
+}>({
+  name: 'claims',
+  kind: 'target',
+  silent: true,
+  version: 1,
+  schema: z.object({ userId: z.string(), until: whole }),
+  indexes: { user: { key: ({ userId }, id) => claimKey(id, userId) } },
+  expires: ({ until }) => until,
+});
+
 /** How much is stored in each project. `usageId` makes the keys. */
 export const usage: Counters<'files' | 'bytes'> = counters({ name: 'usage', fields: ['files', 'bytes'] });
 
 /** Everything that the storage service stores, except the bytes. */
 export const declared: Declared = {
-  collections: [accounts, files, erasedUserCollection, replyCollection],
+  collections: [accounts, files, claims, erasedUserCollection, replyCollection],
   counters: [usage],
 };

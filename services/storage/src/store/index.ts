@@ -14,6 +14,7 @@ import { openDocuments } from '@kith/store/open';
 import { bytesIdOf, type FileRecord, fileEvent, type Owner } from '../file.ts';
 import {
   accounts,
+  claims,
   declared,
   files,
   type Loose,
@@ -21,7 +22,7 @@ import {
   type StoredFileRow,
   usage,
 } from './collections.ts';
-import { accountId, accountOwner, filePlace, fileRange, placedFile, usageId } from './place.ts';
+import { accountId, accountOwner, claimId, filePlace, fileRange, placedFile, usageId } from './place.ts';
 
 /** A user's account as it was read. If there is no account yet, `stored` is undefined. */
 export interface Account {
@@ -130,6 +131,21 @@ export class FileStore {
     });
   }
 
+  /**
+   * Claims the id of an imported file for its owner, until `until` (Unix ms). From then on, the file itself keeps others from using
+   * the id. Returns `false` if another user has claimed the id.
+   */
+  async claim({ projectId, userId }: Owner, fileId: string, until: number): Promise<boolean> {
+    const id = claimId({ projectId, id: fileId });
+    for (;;) {
+      const there = (await this.#documents.get(claims, [id])).get(id);
+      if (there && there.doc.userId !== userId) return false;
+      const set = { userId, until: Math.max(until, there?.doc.until ?? 0) };
+      const [outcome] = await this.#documents.change([{ in: claims, target: there ?? id, set }]);
+      if (outcome === 'made') return true;
+    }
+  }
+
   /** Deletes a file and notes that its bytes are to be removed right away. Returns `false` if another change came first. */
   delete(account: Account, file: FileRecord): Promise<boolean> {
     const { doc } = account;
@@ -159,8 +175,10 @@ export class FileStore {
    * Makes sure that nobody can make a file of some bytes any more, and that these bytes are removed right away. Returns
    * `false` if another change came first.
    */
-  giveUp(account: Account, fileIds: ReadonlySet<string>): Promise<boolean> {
+  async giveUp(account: Account, fileIds: ReadonlySet<string>): Promise<boolean> {
     const { doc } = account;
+    // If there is no such note, the account may be gone. A missing account must not be made again.
+    if (!doc.loose.some(({ fileId, isDead }) => fileIds.has(fileId) && !isDead)) return true;
     const loose = doc.loose.map(
       (one): Loose => (fileIds.has(one.fileId) ? { fileId: one.fileId, due: 0, isDead: true } : one),
     );
@@ -197,10 +215,18 @@ export class FileStore {
     return stored === undefined || this.#documents.erase(accounts, stored);
   }
 
+  /** Erases the claims of a user. */
+  async eraseClaims(owner: Owner): Promise<void> {
+    for (let erased = atOnce; erased === atOnce; ) {
+      const some = await this.#documents.range(claims, { ...fileRange(owner), limit: atOnce }, 'user');
+      erased = await this.#documents.eraseAll(claims, some);
+    }
+  }
+
   /** Erases what is left of a deleted project. Returns `false` while its users still have accounts or files. */
   eraseProject(projectId: string): Promise<boolean> {
     return eraseProject(this.#documents, projectId, {
-      awaited: [accounts, files],
+      awaited: [accounts, files, claims],
       cleared: [usage, replyCollection],
     });
   }

@@ -45,3 +45,14 @@ export function isPosition(text: string): boolean {
 export function fileRange(owner: Owner): { above: string; below: string } {
   return { above: `${accountId(owner)}|`, below: `${accountId(owner)}}` };
 }
+
+/** The id of the claim on the id of an imported file. */
+export function claimId({ projectId, id }: { projectId: string; id: string }): string {
+  return `${projectId}|${id}`;
+}
+
+/** The key by which the claims of a user are found: the user, and the id of the file. */
+export function claimKey(id: string, userId: string): string {
+  const [projectId = '', fileId = ''] = id.split('|');
+  return `${accountId({ projectId, userId })}|${fileId}`;
+}

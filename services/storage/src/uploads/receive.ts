@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { ApiError } from '@kith/base';
+import { ApiError, clocksMs } from '@kith/base';
 import type { OperationSpec, Upload } from '@kith/contracts';
 import type { HttpRequest } from '@kith/service';
 import { apart } from '@kith/store';
-import { changeAccount, isNoted } from '../account.ts';
+import { changeAccount, isNoted, type Wanted } from '../account.ts';
 import type { AppContext, Quotas } from '../app.ts';
 import { bytesIdOf, type FileRecord, filePrefix, type Owner } from '../file.ts';
+import type { Account } from '../store/index.ts';
 import { type FormFields, type FormFile, readForm } from './form.ts';
 
 /** The parts of a request that an upload needs. */
@@ -49,7 +50,17 @@ export interface Receipt extends Intent {
  */
 export type IntentOf = (file: FormFile, before: FormFields) => Promise<Intent | undefined>;
 
+/** Thrown if the id of an imported file belongs to another user. Nothing of the import is stored. */
+export class IdTaken extends Error {
+  override name = 'IdTaken';
+}
+
 const mebibyte = 1024 * 1024;
+/**
+ * How long a change of an account waits for its turn and is tried, in ms. No request limits this: a client has as long for an upload
+ * as it goes on sending. The gateway waits for the answer twice as long after the last byte.
+ */
+const changeMs = 30_000;
 /**
  * How long events of new files are gathered, in ms. A few events that are published together take only as many database queries
  * as one event.
@@ -94,7 +105,7 @@ export async function receive(
     if (!receipt) return undefined;
     const draft = await receipt.receiver.finish(taken, fields, receipt);
     request.signal.throwIfAborted();
-    const record = await commit(app, receipt, { draft, quotas });
+    const record = await commit(app, receipt, { draft, quotas, signal: request.signal });
     app.relay.kick({ within: gatherMs });
     return record;
   } catch (error) {
@@ -168,21 +179,26 @@ async function begin({ store, turns }: AppContext, receipt: NotedReceipt, quotas
   const read = Promise.all([store.erased.has(owner), store.projectBytes(projectId)]);
   read.catch(() => undefined);
   let room = 0;
-  await changeAccount({ store, turns }, owner, async (account) => {
+  const begun = async (account: Account) => {
     const [isErased, projectBytes] = await read;
     if (isErased) throw new ApiError('auth/unauthorized');
     room = Math.min(quotas.userBytes - account.doc.bytes, quotas.projectBytes - projectBytes);
     if (room <= 0) throw new ApiError('storage/quota-exceeded');
     receipt.mayBeNoted = true;
     return store.begin(account, id, due);
-  });
+  };
+  await changeAccount({ store, turns }, owner, begun, wanted(receipt.signal));
   return room;
+}
+
+function wanted(signal?: AbortSignal): Wanted {
+  return { deadline: Date.now() + changeMs, signal };
 }
 
 async function commit(
   app: AppContext,
-  { projectId, userId, id, imported }: Receipt,
-  { draft, quotas }: { draft: Draft; quotas: Quotas },
+  { projectId, userId, id, imported, due }: NotedReceipt,
+  { draft, quotas, signal }: { draft: Draft; quotas: Quotas; signal: AbortSignal },
 ): Promise<FileRecord> {
   const owner = { projectId, userId };
   let record: FileRecord | undefined;
@@ -190,7 +206,9 @@ async function commit(
   // the read. Therefore, uploads that end at the same time may together exceed the project's quota.
   const read = app.store.projectBytes(projectId);
   read.catch(() => undefined);
-  await changeAccount(app, owner, async (account) => {
+  // The account decides only about this user's uploads. Another user's upload may be for the same id.
+  if (imported && !(await app.store.claim(owner, imported.id, claimEnd(due)))) throw new IdTaken();
+  const made = async (account: Account) => {
     const { doc } = account;
     const projectBytes = await read;
     // If the note is gone, the upload took too long, or the account has ended. Then another process removes the upload's bytes.
@@ -201,12 +219,21 @@ async function commit(
     const createdAt = Math.max(Date.now(), doc.lastAt + 1);
     record = { ...owner, id, createdAt, ...draft };
     if (!imported) return app.store.commit(account, record);
-    if (await app.store.made(account, imported.id))
-      throw new Error('Another request has imported this file.');
+    const there = await app.store.made(account, imported.id);
+    if (there && there.userId !== userId) throw new IdTaken();
+    if (there) throw new ApiError('gateway/unavailable', { message: importedMeanwhile });
     record = { ...record, ...imported, bytesId: id };
     return app.store.commit(account, record, { isImported: true });
-  });
+  };
+  await changeAccount(app, owner, made, wanted(signal));
   return record!;
+}
+
+const importedMeanwhile = 'Another request has just imported this file. Nothing was changed. Try again.';
+
+/** Until when a claim stays: longer than the upload may still make its file, by the clock of any replica. */
+function claimEnd(due: number): number {
+  return due + 2 * clocksMs;
 }
 
 /**
@@ -223,16 +250,17 @@ async function abandon(
   let isOthers = false;
   try {
     let record: FileRecord | undefined;
-    await changeAccount(app, owner, async (account) => {
+    const givenUp = async (account: Account) => {
       isOthers = !isNoted(account, id);
       if (!isOthers) return app.store.giveUp(account, new Set([id]));
       const made = await app.store.made(account, imported?.id ?? id);
       if (made && bytesIdOf(made) === id) record = made;
       return true;
-    });
+    };
+    await changeAccount(app, owner, givenUp, wanted());
     if (record) return { record, isOthers };
     await app.blobs.removeAll(filePrefix({ id, projectId, userId }));
-    await changeAccount(app, owner, (account) => app.store.forget(account, id));
+    await changeAccount(app, owner, (account) => app.store.forget(account, id), wanted());
   } catch (error) {
     log.warn({ err: error }, 'what is left of an upload is removed later');
   }
