@@ -71,7 +71,6 @@ export {
 export { type ServeOptions, serveInternal, serveOperation } from './operations/serve.ts';
 export { isTooDeep, validatePart } from './operations/validate.ts';
 export {
-  clocksMs,
   type EndedUser,
   EndedUsers,
   endedUserCollection,

@@ -120,4 +120,18 @@ describe.runIf(availableEngines().includes('containers'))('a copy of a service t
       expect(new Set(labels).size).toBe(labels.length);
     }
   }, 60_000);
+
+  it('has no event of a target that is made meanwhile, even if the clock of its maker is half an hour behind', async () => {
+    const created = (id: string, minutes: number) => ({
+      ...told(id, { seq: 1 }),
+      occurredAt: new Date(Date.now() - minutes * 60_000).toISOString(),
+    });
+    // Neither target is in the copy: one was made after the copy had passed its id, the other has ended long ago.
+    await documents.outbox.restate([created('new', 30), created('ended', 120)]);
+    using file = await copyWhile(async () => void (await read('a')));
+    const events = file.prepare('SELECT event FROM events').all();
+    const tellsOf = events.map(({ event }) => (JSON.parse(String(event)) as EventEnvelope).aggregate.id);
+    expect(tellsOf).toContain('ended');
+    expect(tellsOf).not.toContain('new');
+  });
 });

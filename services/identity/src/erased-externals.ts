@@ -1,11 +1,11 @@
-import type { Secrets } from '@kith/base';
+import { clocksMs, type Secrets } from '@kith/base';
 import type { Erasure } from './store/index.ts';
 
 /**
- * How long a mark is kept, in ms: the longest token lifetime that a project can allow, plus half an hour for clocks that
- * differ.
+ * How long a mark is kept, in ms: the longest token lifetime that a project can allow. Added to this is the time by which the clocks
+ * of the one who issues tokens and of the replica that removes marks may differ from the clock of the replica that made the mark.
  */
-const keptMs = 24.5 * 3600_000;
+const keptMs = 24 * 3600_000 + 2 * clocksMs;
 
 /**
  * Remembers for a while which external users were erased. A token from before the erasure must not bring the user back

@@ -1,39 +1,54 @@
 import { auditEventsOf, eraseEvents } from '@kith/service';
 import type { AppContext } from './app.ts';
 import { auditHash } from './audit-log.ts';
+import { KnownSince } from './known-since.ts';
 import { endSessionsOf, tokensEnd } from './sessions.ts';
-import type { DeletedUser } from './store/index.ts';
+import { type DeletedUser, userKey } from './store/index.ts';
 import { userEvents } from './user-events.ts';
 
 export interface ErasureTimes {
   /** How often to look for unfinished deletions. */
   everyMs: number;
-  /** How long a user's mark stays after the deletion. By then, all requests that found the user before the deletion are over. */
+  /**
+   * How long a process has to know of a deletion before it removes the user's mark. By then, all requests that found the user before
+   * the deletion are over.
+   */
   settleMs: number;
 }
 
 export const erasureTimes: ErasureTimes = { everyMs: 10_000, settleMs: 60_000 };
-/**
- * How many users one sweep looks at. The number is high because all users of a deleted project wait for `settleMs` at the same
- * time.
- */
+/** How many users one sweep works on. */
 const batch = 1_000;
+/**
+ * Of how many users one sweep learns that they are deleted. The number is high because all users of a deleted project wait for
+ * `settleMs` at the same time.
+ */
+const most = 10_000;
 
 /**
  * Finishes deletions. Revokes sessions that a process left open, and sessions that were opened meanwhile. Erases everything
  * else that identity stores of the user. Erases the earlier events of the user, here and on the bus. Repeatable; run by a
- * sweep.
+ * sweep. `known` is what earlier runs of this process have found.
  */
-export async function finishErasures(app: AppContext, settleMs: number): Promise<void> {
+export async function finishErasures(
+  app: AppContext,
+  settleMs: number,
+  known: KnownSince = new KnownSince(),
+): Promise<void> {
   const failures: unknown[] = [];
-  for (const deleted of await app.store.erasure.unfinished(batch)) {
-    await finishErasure(app, deleted, settleMs).catch((error) => failures.push(error));
+  const keyOf = ({ projectId, userId }: DeletedUser) => userKey(projectId, userId);
+  const unfinished = await app.store.erasure.unfinished(most);
+  known.note(unfinished.map(keyOf));
+  for (const deleted of unfinished.slice(0, batch)) {
+    const isSettled = known.isFor(keyOf(deleted), settleMs);
+    await finishErasure(app, deleted, isSettled).catch((error) => failures.push(error));
   }
   if (failures.length > 0) throw new AggregateError(failures, `${failures.length} users not erased yet`);
 }
 
-async function finishErasure(app: AppContext, deleted: DeletedUser, settleMs: number): Promise<void> {
+async function finishErasure(app: AppContext, deleted: DeletedUser, isSettled: boolean): Promise<void> {
   await endSessionsOf(app, deleted, 'deleted');
+  await app.store.sessions.forgetUses(deleted.projectId, deleted.userId);
   await app.store.replies?.forget(deleted);
   await app.attempts.forget({ projectId: deleted.projectId, userId: deleted.userId });
   const hasNoFactors = await app.store.factors.forget(deleted);
@@ -43,7 +58,6 @@ async function finishErasure(app: AppContext, deleted: DeletedUser, settleMs: nu
   await eraseEvents(parts, audited);
   const { range, last } = userEvents(deleted);
   await eraseEvents(parts, range, { keep: last });
-  const isSettled = Date.now() - deleted.deletedAt.getTime() >= settleMs;
   // An audit event can be erased only after it was published. Until then, the erasure stays unfinished.
   if (!isSettled || !hasNoFactors || (await parts.outbox.holds(audited))) return;
   // Sessions of a suspended user are kept for long, so that a refresh is told why it is refused. Nobody refreshes any more.

@@ -4,6 +4,7 @@ import { projectErasures } from '@kith/contracts';
 import { ask, Sweeper } from '@kith/service';
 import type { AppContext } from './app.ts';
 import { eraseAccount } from './erase-account.ts';
+import { KnownSince } from './known-since.ts';
 
 const projectsAtOnce = 100;
 const batch = 100;
@@ -15,10 +16,9 @@ export function startProjectEraser(
   { everyMs, settleMs, log }: { everyMs: number; settleMs: number; log: Logger },
 ): { stop(): Promise<void> } {
   let stopped = false;
-  const sweeper = new Sweeper(() => eraseProjects(app, { settleMs, isStopped: () => stopped }), {
-    everyMs,
-    log,
-  });
+  const known = new KnownSince();
+  const isStopped = () => stopped;
+  const sweeper = new Sweeper(() => eraseProjects(app, { settleMs, known, isStopped }), { everyMs, log });
   return {
     stop() {
       stopped = true;
@@ -30,12 +30,18 @@ export function startProjectEraser(
 /** Continues the erasure of each deleted project. A project that cannot be erased does not hold up the others. */
 export async function eraseProjects(
   app: AppContext,
-  { settleMs, isStopped = () => false }: { settleMs: number; isStopped?: () => boolean },
+  {
+    settleMs,
+    known = new KnownSince(),
+    isStopped = () => false,
+  }: { settleMs: number; known?: KnownSince; isStopped?: () => boolean },
 ): Promise<void> {
   const failures: unknown[] = [];
-  for (const { project, since } of await app.store.projects.deleting(projectsAtOnce)) {
+  const deleting = await app.store.projects.deleting(projectsAtOnce);
+  known.note(deleting.map(({ project }) => project.id));
+  for (const { project } of deleting) {
     if (isStopped()) return;
-    const isSettled = Date.now() - since.getTime() >= settleMs;
+    const isSettled = known.isFor(project.id, settleMs);
     await eraseProject(app, project.id, { isSettled, isStopped }).catch((error) => failures.push(error));
   }
   if (failures.length > 0) throw new AggregateError(failures, `${failures.length} projects not erased yet`);

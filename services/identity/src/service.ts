@@ -28,6 +28,7 @@ import { identityConfig } from './config.ts';
 import { ErasedExternals } from './erased-externals.ts';
 import { type ErasureTimes, erasureTimes, finishErasures } from './erasure.ts';
 import { ErasureList } from './erasure-list.ts';
+import { KnownSince } from './known-since.ts';
 import { type MailTimes, Postman } from './mails/postman.ts';
 import { isUnverified, mayGoPlain } from './mails/tls.ts';
 import { openTransport, type TransportConfig } from './mails/transport.ts';
@@ -168,8 +169,9 @@ export async function startIdentity(
     relay,
   };
   const { everyMs, settleMs } = { ...erasureTimes, ...options.erasureTimes };
+  const known = new KnownSince();
   const erasure = undo.adopt(
-    new Sweeper(() => finishErasures(app, settleMs), { everyMs, log: runtime.log }),
+    new Sweeper(() => finishErasures(app, settleMs, known), { everyMs, log: runtime.log }),
     (started) => started.stop(),
   );
   const projects = undo.adopt(

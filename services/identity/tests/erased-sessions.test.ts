@@ -1,8 +1,9 @@
 import { userCreated } from '@kith/contracts';
 import { availableEngines, waitFor } from '@kith/testing';
-import { expect, test } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
 import { eraseAccount } from '../src/erase-account.ts';
 import { finishErasures } from '../src/erasure.ts';
+import { KnownSince } from '../src/known-since.ts';
 import { openSession } from '../src/open-session.ts';
 import { tokensEnd } from '../src/sessions.ts';
 import { suspend } from '../src/suspension.ts';
@@ -10,6 +11,10 @@ import { userEvent } from '../src/user-events.ts';
 import { makeApp } from './support/app.ts';
 import { sessionIdOf } from './support/people.ts';
 import { makeUser } from './support/users.ts';
+
+afterEach(() => {
+  vi.useRealTimers();
+});
 
 const request = { userAgent: 'vitest', clientIp: '192.0.2.1', setHeader: () => undefined };
 
@@ -39,5 +44,29 @@ test.each(availableEngines())(
     await waitFor(isFinished, { what: 'the end of the erasure', timeoutMs: 10_000 });
     // Until then, gateways refuse the session's access token.
     expect(await read()).toEqual({ revokedAt, expiresAt: tokensEnd(revokedAt) });
+  },
+);
+
+test.each(availableEngines())(
+  'an erasure waits for requests under way as long where the clock is an hour ahead (%s)',
+  async (engine) => {
+    await using undo = new AsyncDisposableStack();
+    const app = await makeApp(engine, undo);
+    const user = makeUser();
+    const { projectId, id: userId } = user;
+    await app.store.users.add(user, userEvent(userCreated, user));
+    await eraseAccount(app, { projectId, userId });
+    const isOut = async () => {
+      app.relay.kick();
+      return (await app.store.outbox.unpublished(10)).length === 0;
+    };
+    await waitFor(isOut, { what: 'the events' });
+
+    const known = new KnownSince();
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 3600_000 });
+    for (let times = 0; times < 2; times++) await finishErasures(app, 60_000, known);
+    expect(await app.store.erasure.unfinished(10)).toMatchObject([{ userId }]);
+    await finishErasures(app, 0, known);
+    expect(await app.store.erasure.unfinished(10)).toEqual([]);
   },
 );

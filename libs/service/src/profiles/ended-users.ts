@@ -1,3 +1,4 @@
+import { clocksMs } from '@kith/base';
 import { type Collection, collection, type Documents, timeKey } from '@kith/store';
 import { z } from 'zod';
 
@@ -21,12 +22,10 @@ export const endedUserCollection: Collection<{ endedAt: number; lookAt: number }
   indexes: { lookAt: { key: ({ lookAt }) => timeKey(lookAt) } },
 });
 
-/** How far the clocks of two machines may differ, in ms. The replica that marks a user and the one that erases may be two. */
-export const clocksMs = 60 * 60_000;
-
 /**
  * When to look for a user's data again (Unix ms), or `null` after the last look. Nothing that began before the end of the account
- * takes longer than `lateMs`. The waits begin with `firstMs` and get longer, because less and less can still arrive.
+ * takes longer than `lateMs`. The replica that marks a user and the one that erases may be two, with two clocks. The waits begin with
+ * `firstMs` and get longer, because less and less can still arrive.
  */
 export function nextLook(
   endedAt: number,

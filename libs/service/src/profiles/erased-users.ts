@@ -1,6 +1,6 @@
+import { clocksMs } from '@kith/base';
 import { type Collection, collection, type Documents, type Range, type Stored } from '@kith/store';
 import { z } from 'zod';
-import { clocksMs } from './ended-users.ts';
 
 /** Users whose accounts have ended recently, by `<project>|<user>`. */
 export const erasedUserCollection: Collection<{ until: number }> = collection<{ until: number }>({

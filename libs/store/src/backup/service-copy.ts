@@ -1,4 +1,4 @@
-import { StartError } from '@kith/base';
+import { clocksMs, StartError } from '@kith/base';
 import { auditRecorded, type EventEnvelope } from '@kith/contracts';
 import { type Db, type Filter, MongoClient } from 'mongodb';
 import type { AnyCollection } from '../documents/collection.ts';
@@ -31,8 +31,6 @@ const targetsAtOnce = 16;
 const tellEvery = 50_000;
 /** How often targets are read again if a unique key has moved from one target to another. */
 const rounds = 20;
-/** How far the clocks of two machines may differ, in ms. */
-const clocksMs = 5 * 60_000;
 /** Matches any time. This filter is a range, because some servers use a partial index only for ranges. */
 const ever = { $gt: new Date(0) };
 

@@ -1,5 +1,5 @@
 import { setImmediate as endOfTurn } from 'node:timers/promises';
-import { StartError, Turns } from '@kith/base';
+import { clocksMs, StartError, Turns } from '@kith/base';
 import type { Db, Filter, Collection as MongoCollection } from 'mongodb';
 import { despiteDeadlocks, insertAbsent } from '../drivers/failed-writes.ts';
 import { type MongoConnection, openMongo } from '../drivers/mongo.ts';
@@ -52,9 +52,9 @@ export interface MongoDocumentsOptions extends Declared {
 
 /**
  * How long a target without content keeps its place, in ms: a deleted target, or one that was never made. This is far longer
- * than anyone waits for a change or trusts its plan, even on machines whose clocks differ by an hour.
+ * than anyone waits for a change or trusts its plan, even on machines whose clocks differ.
  */
-const emptyMs = 70 * 60_000;
+const emptyMs = clocksMs + 10 * 60_000;
 /** Filter for a target without unpublished events and without an unsettled change. */
 const isQuiet = { outboxAt: { $exists: false }, unsettled: { $exists: false } } as const;
 const noContent = Object.fromEntries(contentFields.map((field) => [field, '' as const]));

@@ -1,12 +1,13 @@
+import { clocksMs } from '@kith/base';
 import type { Collection, OptionalUnlessRequiredId } from 'mongodb';
 import { isMongoDuplicate } from '../drivers/mongo.ts';
 import type { RowFields, RowWrite } from './plan.ts';
 
 /**
  * How long a row that was taken away is remembered, in ms. A writer trusts its plan for a far shorter time (`trustMs`), but its clock
- * and the database's may differ by an hour.
+ * and the database's may differ.
  */
-const goneForMs = 70 * 60_000;
+const goneForMs = clocksMs + 10 * 60_000;
 
 /**
  * Writes a row, unless a later change of its target has written it already. Resolves to `false` if nothing could be written by

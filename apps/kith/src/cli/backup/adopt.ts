@@ -1,5 +1,4 @@
-import { StartError } from '@kith/base';
-import { clocksMs } from '@kith/service';
+import { clocksMs, StartError } from '@kith/base';
 import { noteRestored, readEpoch } from '@kith/store/open';
 import { isCopy, readManifest, writeManifest } from '../../forms/backup-manifest.ts';
 import { openDataFolder } from '../../forms/data-folder.ts';
