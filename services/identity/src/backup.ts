@@ -78,6 +78,7 @@ export const identityBackup: ServiceBackup = {
     apiKeys: () => null,
     keyUses: () => null,
     sessions: () => null,
+    sessionUses: () => null,
     factors: () => null,
     factorNotices: () => null,
     // These mails go to people who are not in the copy.

@@ -1,12 +1,16 @@
 import { randomUUID } from 'node:crypto';
+import { clocksMs } from '@kith/base';
 import type { ErrorCode, Session as SessionAnswer } from '@kith/contracts';
+import { apart } from '@kith/store';
 import type { AppContext } from './app.ts';
-import { confirmSession } from './sessions.ts';
+import { confirmSession, revokeSurplus } from './sessions.ts';
 import type { Session, User } from './store/index.ts';
 import { hashFamily, hashRefreshToken, makeRefreshToken } from './tokens/refresh-token.ts';
 import { ownUserOf } from './user-views.ts';
 
 const refreshLifetimeMs = 30 * 24 * 3600 * 1000;
+/** After how long a session is removed if its process dies before anybody has got its tokens, in ms. */
+const unconfirmedMs = 60_000 + clocksMs;
 const userAgentLength = 512;
 
 /** What a request says about the session's device, and the function that sets headers of the answer. */
@@ -42,8 +46,14 @@ export async function openSession(
     revokedAt: null,
   };
   const answer = await sessionAnswer(app, user, session, refreshToken, request);
-  await app.store.sessions.add(session);
-  if (changed) await confirmSession(app, session, changed);
+  if (!changed) {
+    await app.store.sessions.add(session);
+    return answer;
+  }
+  // The row of the audit log comes with the confirmation. Otherwise it would tell of a success even if that fails.
+  await apart(() => app.store.sessions.add(session, new Date(at.getTime() + unconfirmedMs)));
+  await confirmSession(app, session, changed);
+  await revokeSurplus(app, session);
   return answer;
 }
 

@@ -56,15 +56,9 @@ export function avatarAfter(
 }
 
 async function addressesOf(bus: AppContext['bus'], request: Asked): Promise<ReadonlyMap<string, string>> {
-  const { projectId, params, body } = request;
-  const { avatarFileId, bannerFileId } = body;
-  const named = { avatarFileId, bannerFileId };
-  const fileIds = Object.values(named).filter((id) => id !== null && id !== undefined);
-  if (fileIds.length === 0) return new Map();
-  const { userId } = params;
-  const { images } = await ask(bus, ownImages, { projectId, userId, fileIds }, request);
-  const addresses = new Map(images.map(({ fileId, address }) => [fileId, address]));
-  for (const [field, id] of Object.entries(named)) {
+  const { avatarFileId, bannerFileId } = request.body;
+  const addresses = await ownAddresses(bus, request);
+  for (const [field, id] of Object.entries({ avatarFileId, bannerFileId })) {
     if (!id || addresses.has(id)) continue;
     throw new ApiError('user/invalid-body', {
       message: `${field} must be the id of an image of the user's own.`,
@@ -74,24 +68,51 @@ async function addressesOf(bus: AppContext['bus'], request: Asked): Promise<Read
   return addresses;
 }
 
+/** Asks storage which of the files in a request are images of the user's own, and for their addresses. */
+async function ownAddresses(bus: AppContext['bus'], request: Asked): Promise<ReadonlyMap<string, string>> {
+  const { projectId, params, body } = request;
+  const fileIds = [body.avatarFileId, body.bannerFileId].filter((id) => id !== null && id !== undefined);
+  if (fileIds.length === 0) return new Map();
+  const { images } = await ask(bus, ownImages, { projectId, userId: params.userId, fileIds }, request);
+  return new Map(images.map(({ fileId, address }) => [fileId, address]));
+}
+
+/**
+ * Removes the files of a request from the profile again if they were deleted before the profile showed them. The events of their
+ * deletion may have come too early to find them there.
+ */
+export async function dropDeleted(app: AppContext, request: Asked): Promise<void> {
+  const { projectId, params, body } = request;
+  const there = await ownAddresses(app.bus, request);
+  for (const fileId of [body.avatarFileId, body.bannerFileId]) {
+    if (fileId && !there.has(fileId)) await dropPicture(app, { projectId, userId: params.userId, fileId });
+  }
+}
+
 /** Removes deleted files from the profiles that show them (spec#storage-avatar-deleted). */
 export const fileEvents: EventSubscription<AppContext> = subscription({
   durable: 'identity-files',
   events: [fileDeleted],
-  async apply({ projectId, data }, app: AppContext) {
-    await untilMade(async () => {
-      const before = await app.store.users.find(projectId, data.userId);
-      const isAvatar = before?.avatarFileId === data.fileId;
-      const isBanner = before?.bannerFileId === data.fileId;
-      if (!before || !(isAvatar || isBanner)) return { result: undefined };
-      const after = changedUser(before, {
-        ...(isAvatar && { avatarFileId: null, avatar: null }),
-        ...(isBanner && { bannerFileId: null }),
-      });
-      const outcome = await app.store.users.update(after, userEvent(userUpdated, after));
-      if (outcome === 'stale') return undefined;
-      app.relay.kick();
-      return { result: undefined };
-    });
-  },
+  apply: ({ projectId, data }, app: AppContext) =>
+    dropPicture(app, { projectId, userId: data.userId, fileId: data.fileId }),
 });
+
+async function dropPicture(
+  app: AppContext,
+  { projectId, userId, fileId }: { projectId: string; userId: string; fileId: string },
+): Promise<void> {
+  await untilMade(async () => {
+    const before = await app.store.users.find(projectId, userId);
+    const isAvatar = before?.avatarFileId === fileId;
+    const isBanner = before?.bannerFileId === fileId;
+    if (!before || !(isAvatar || isBanner)) return { result: undefined };
+    const after = changedUser(before, {
+      ...(isAvatar && { avatarFileId: null, avatar: null }),
+      ...(isBanner && { bannerFileId: null }),
+    });
+    const outcome = await app.store.users.update(after, userEvent(userUpdated, after));
+    if (outcome === 'stale') return undefined;
+    app.relay.kick();
+    return { result: undefined };
+  });
+}

@@ -38,8 +38,7 @@ async function revokeAgain(
   app: AppContext,
   { projectId, data }: EventOf<typeof sessionRevoked>,
 ): Promise<void> {
-  const sessions = await app.store.sessions.live(projectId, data.userId);
-  const session = sessions.find(({ sid }) => sid === data.sessionId);
+  const session = await app.store.sessions.find(projectId, data.userId, data.sessionId);
   if (session) await revokeSession(app, session, data.reason);
 }
 

@@ -1,12 +1,16 @@
 import { ApiError } from '@kith/base';
 import { type ErrorCode, sessionRevoked } from '@kith/contracts';
 import { makeEvent } from '@kith/service';
-import { afterChange } from '@kith/store';
+import { afterChange, apart } from '@kith/store';
 import type { AppContext } from './app.ts';
 import type { Ending, EndingReason, RevocationReason, Session, User } from './store/index.ts';
 import { accessLifetimeMs } from './tokens/signing-keys.ts';
 
 const batch = 100;
+/** How many sessions of a user are revoked at the same time. */
+const atOnce = 10;
+/** How many sessions a user may have (spec#accounts-sessions-most). */
+const mostSessions = 200;
 
 /**
  * How far clocks may differ in total, in ms, if each clock is up to a minute off. Four machines take part, each with its own
@@ -80,11 +84,11 @@ export async function finishEnding(app: AppContext, ending: Ending): Promise<voi
 
 async function finish(app: AppContext, ending: Ending): Promise<void> {
   const { projectId, userId, reason } = ending;
-  // The user is read last. Otherwise a session that was opened after a newer change would count as outdated.
-  const live = await app.store.sessions.live(projectId, userId);
-  const user = await app.store.users.account(projectId, userId);
-  for (const session of live) {
-    if (!user || !isOfNow(session, user)) await revokeSession(app, session, reason);
+  for await (const live of app.store.sessions.live(projectId, userId)) {
+    // The user is read after the sessions. Otherwise a session that was opened after a newer change would count as outdated.
+    const user = await app.store.users.account(projectId, userId);
+    const outdated = live.filter((session) => !user || !isOfNow(session, user));
+    await revokeAll(app, outdated, reason);
   }
   await app.store.accounts.ended(ending);
 }
@@ -96,10 +100,18 @@ export async function endSessionsOf(
   reason: RevocationReason,
 ): Promise<void> {
   await afterChange(async () => {
-    for (const session of await app.store.sessions.live(projectId, userId)) {
-      await revokeSession(app, session, reason);
-    }
+    for await (const live of app.store.sessions.live(projectId, userId)) await revokeAll(app, live, reason);
   });
+}
+
+async function revokeAll(app: AppContext, sessions: readonly Session[], reason: EndingReason): Promise<void> {
+  for (let at = 0; at < sessions.length; at += atOnce)
+    await Promise.all(sessions.slice(at, at + atOnce).map((one) => revokeSession(app, one, reason)));
+}
+
+/** If a user has too many sessions with this new one, ends those that were used least recently (spec#accounts-sessions-most). */
+export async function revokeSurplus(app: AppContext, newest: Session): Promise<void> {
+  await revokeAll(app, await app.store.sessions.surplus(newest, mostSessions), 'ended');
 }
 
 /** Finishes what other calls have left: revokes all outdated sessions that are not revoked yet. */
@@ -112,13 +124,18 @@ export async function finishEndings(app: AppContext): Promise<void> {
 }
 
 /**
- * Checks whether the user has changed something that sessions depend on while the given session was being opened. If so, revokes the
- * session and throws `auth/suspended` or `code`. The change has ended the other sessions, but it may have missed this one.
+ * Makes a session that was just opened last, if the user has not changed meanwhile anything that sessions depend on. Otherwise
+ * revokes the session and throws `auth/suspended` or `code`. The change has ended the other sessions, but it may have missed this
+ * one.
  */
 export async function confirmSession(app: AppContext, session: Session, code: ErrorCode): Promise<void> {
-  const user = await app.store.users.account(session.projectId, session.userId);
-  if (user && isOfNow(session, user)) return;
-  await revokeSession(app, session, 'ended');
+  const [user, opened] = await Promise.all([
+    app.store.users.account(session.projectId, session.userId),
+    app.store.sessions.again(session),
+  ]);
+  const isOfUser = user && isOfNow(session, user);
+  if (isOfUser && opened && (await app.store.sessions.extend(opened, session.expiresAt))) return;
+  await apart(() => revokeSession(app, session, 'ended'));
   throw new ApiError(user && !user.isActive ? 'auth/suspended' : code);
 }
 

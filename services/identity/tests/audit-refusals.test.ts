@@ -14,6 +14,7 @@ import { exportSPKI, generateKeyPair, SignJWT } from 'jose';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { Authenticator } from '../../../tests/support/authenticator.ts';
 import { ErasedExternals } from '../src/erased-externals.ts';
+import { Sessions } from '../src/store/sessions.ts';
 import { Users } from '../src/store/users.ts';
 import { call } from './support/call.ts';
 import { startTestIdentity, type TestIdentity } from './support/identity.ts';
@@ -93,6 +94,17 @@ describe.each(availableEngines())('a refused sign-in leaves no success in the au
     const answer = await call(identity.bus, verifyExternalUser, { projectId, body: { userJwt } });
     expect(answer.body.code).toBe('auth/invalid-token');
     expect(await outcomes(verifyExternalUser)).toEqual(['auth/invalid-token']);
+  });
+
+  test('if the user is suspended while the session is being opened', async () => {
+    const { user } = await signUpUser(identity.bus, projectId);
+    const { add } = Sessions.prototype;
+    vi.spyOn(Sessions.prototype, 'add').mockImplementationOnce(async function (this: Sessions, ...given) {
+      await add.apply(this, given);
+      await call(identity.bus, suspendUser, { params: { projectId, userId: user.id }, body: {} });
+    });
+    expect((await enter(user.email)).body.code).toBe('auth/suspended');
+    expect(await outcomes(signIn, user.id)).toEqual(['auth/suspended']);
   });
 
   test('and one that is accepted leaves one', async () => {

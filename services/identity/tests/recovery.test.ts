@@ -17,6 +17,7 @@ import { collectRevoked } from './support/events.ts';
 import { startTestIdentity } from './support/identity.ts';
 import { callerOf, makeProject, sessionIdOf, signUpUser } from './support/people.ts';
 import { dumpStore } from './support/raw-store.ts';
+import { liveSessions } from './support/sessions.ts';
 
 describe.each(availableEngines())('work that was interrupted on %s', (engine) => {
   test('an account is deleted though its sessions cannot be revoked yet: the sweep revokes them later', async () => {
@@ -85,7 +86,7 @@ describe.each(availableEngines())('work that was interrupted on %s', (engine) =>
       body: { refreshToken: session.refreshToken },
     });
     expect(refused.body.code).toBe('auth/unauthorized');
-    await waitFor(async () => (await store.sessions.live(projectId, user.id)).length === 0);
+    await waitFor(async () => (await liveSessions(store, projectId, user.id)).length === 0);
     await waitFor(async () => (await store.accounts.endings(10)).length === 0);
     await store.close();
   });

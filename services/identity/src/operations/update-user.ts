@@ -1,9 +1,10 @@
 import { ApiError, untilMade } from '@kith/base';
 import { type BodyOf, updateUser, userUpdated } from '@kith/contracts';
 import { handler } from '@kith/service';
+import { afterChange } from '@kith/store';
 import type { AppContext } from '../app.ts';
 import { changedUser } from '../changed-user.ts';
-import { picturesOf } from '../pictures.ts';
+import { dropDeleted, picturesOf } from '../pictures.ts';
 import { changesProfile, withProfile } from '../profile.ts';
 import { seesOwn } from '../show-user.ts';
 import type { User } from '../store/index.ts';
@@ -34,6 +35,10 @@ export const updateUserHandler = handler(updateUser, async (request, app: AppCon
     if (outcome === 'username-taken') throw new ApiError('DUPLICATE_USERNAME', { field: 'username' });
     if (outcome === 'stale') return undefined;
     app.relay.kick();
+    // A file may have been deleted since storage was asked. If this fails, the profile may go on showing it.
+    await afterChange(() =>
+      dropDeleted(app, request).catch((error) => request.log.warn({ err: error }, 'pictures not checked')),
+    );
     return { result: ownUserOf(after) };
   };
   return untilMade(attempt, request);

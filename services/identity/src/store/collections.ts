@@ -5,7 +5,7 @@ import type { Declared } from '@kith/store/open';
 import { z } from 'zod';
 import { placeOf } from '../listing.ts';
 import { type FactorBook, factorBook } from './factor-book.ts';
-import { lastIn, nameKey, projectIn, revokedPlace } from './keys-of.ts';
+import { lastIn, nameKey, projectIn, revokedPlace, usedPlace } from './keys-of.ts';
 import {
   type ApiKey,
   type Attempt,
@@ -295,6 +295,22 @@ export const sessions: Collection<StoredSession> = collection<StoredSession>({
 });
 
 /**
+ * When each session that is not revoked was last used, by `sessionKey`. It orders the sessions of a user without those that were
+ * revoked, of which there may be many. A session that is not refreshed since this collection exists is not in it.
+ */
+export const sessionUses: Collection<{ usedAt: number; until: number }> = collection<{
+  usedAt: number;
+  until: number;
+}>({
+  name: 'sessionUses',
+  kind: 'copy',
+  version: 1,
+  schema: z.object({ usedAt: time, until: time }),
+  indexes: { used: { key: ({ usedAt }, id) => usedPlace(id, usedAt) } },
+  expires: ({ until }) => until,
+});
+
+/**
  * Second factors of users, by `userKey`. One document holds all factors of a user, and every use of a factor changes this
  * document.
  */
@@ -485,6 +501,7 @@ export const declared: Declared = {
       deletedUsers,
       endedUsers,
       sessions,
+      sessionUses,
     ],
     factors,
     factorNotices,

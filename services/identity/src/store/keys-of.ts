@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { timeKey } from '@kith/store';
 
 /** The id of a user's documents. The ids in a user's lists begin with it. */
 export function userKey(projectId: string, userId: string): string {
@@ -31,6 +32,12 @@ export const everything = { above: '', below: '~' } as const;
  */
 export function revokedPlace(at: Date, sid = ''): string {
   return `${String(at.getTime()).padStart(13, '0')}|${sid}`;
+}
+
+/** A session's place among the sessions of its user, in the order of their last uses. `id` is the session's `sessionKey`. */
+export function usedPlace(id: string, usedAt: number): string {
+  const [projectId = '', userId = ''] = id.split('|');
+  return `${userKey(projectId, userId)}|${timeKey(usedAt)}|${lastIn(id)}`;
 }
 
 /**

@@ -1,9 +1,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { EventEnvelope } from '@kith/contracts';
-import type { Documents, Stored } from '@kith/store';
+import { afterChange, type Documents, type Stored } from '@kith/store';
 import { type ListPage, type ListRange, placeOf } from '../listing.ts';
-import { type StoredSession, sessions } from './collections.ts';
-import { everything, lastIn, projectIn, revokedPlace, userKey, within } from './keys-of.ts';
+import { type StoredSession, sessions, sessionUses } from './collections.ts';
+import { everything, lastIn, projectIn, revokedPlace, usedPlace, userKey, within } from './keys-of.ts';
 import type { Session } from './records.ts';
 import { dateOf } from './user-document.ts';
 
@@ -21,8 +21,12 @@ export interface Revocation {
   judged?: string | undefined;
 }
 
-/** How many sessions are read at a time. A user has few sessions. */
-const batch = 1_000;
+/**
+ * How many sessions are read at a time. A user has few sessions that are open, but revoked ones stay for half an hour.
+ */
+const batch = 500;
+/** How many sessions one new session ends. More than one only if earlier requests have died before they ended any. */
+const mostSurplus = 20;
 
 /** Sessions of users, and the list of revoked ones. */
 export class Sessions {
@@ -34,17 +38,62 @@ export class Sessions {
     this.#documents = documents;
   }
 
-  async add(session: Session): Promise<void> {
+  /** Stores a new session. It is removed at `until`, unless `extend` is called before. By default, it is removed when it expires. */
+  async add(session: Session, until = session.expiresAt): Promise<void> {
     const { sid, projectId, userId, createdAt, lastUsedAt, expiresAt, revokedAt, ...rest } = session;
     const times = { createdAt: createdAt.getTime(), lastUsedAt: lastUsedAt.getTime() };
-    const ends = { expiresAt: expiresAt.getTime(), revokedAt: revokedAt?.getTime() ?? null };
-    const set = { ...rest, ...times, ...ends };
-    const [outcome] = await this.#documents.change([{ in: sessions, target: sessionKey(session), set }]);
+    const ends = { expiresAt: until.getTime(), revokedAt: revokedAt?.getTime() ?? null };
+    const id = sessionKey(session);
+    const [[outcome]] = await Promise.all([
+      this.#documents.change([{ in: sessions, target: id, set: { ...rest, ...times, ...ends } }]),
+      afterChange(() => this.#used(id, session, 1)),
+    ]);
     if (outcome !== 'made') throw new Error(`There is a session with the new id ${sid}.`);
   }
 
+  /** The session as it is now, or null if it is gone. */
+  async again(session: Session): Promise<Session | null> {
+    const stored = await this.#stored(session);
+    return stored ? this.#sessionOf(stored) : null;
+  }
+
+  /** Makes a session last until `expiresAt`. Returns `false` if it has changed since it was read, or was revoked. */
+  async extend(session: Session, expiresAt: Date): Promise<boolean> {
+    const target = await this.#asRead(session);
+    if (!target || target.doc.revokedAt !== null) return false;
+    const set = { ...target.doc, expiresAt: expiresAt.getTime() };
+    return (await this.#documents.change([{ in: sessions, target, set }]))[0] === 'made';
+  }
+
   async find(projectId: string, userId: string, sid: string): Promise<Session | null> {
-    return (await this.#all(projectId, userId)).find((session) => session.sid === sid) ?? null;
+    for await (const some of this.#pages(projectId, userId)) {
+      const found = some.find((session) => session.sid === sid);
+      if (found) return found;
+    }
+    return null;
+  }
+
+  /**
+   * Some of the sessions that a user has beyond `most`, of which `newest` is one: those that were used least recently. Takes as long
+   * for any number of sessions that were revoked.
+   */
+  async surplus(newest: Session, most: number): Promise<Session[]> {
+    const { projectId, userId, lastUsedAt } = newest;
+    const own = usedPlace(sessionKey(newest), lastUsedAt.getTime());
+    const others = { ...within(projectId, userId), except: [own], backwards: true as const };
+    const found = await this.#documents.range(
+      sessionUses,
+      { ...others, skip: most - 1, limit: mostSurplus },
+      'used',
+    );
+    const ids = found.map(({ id }) => id);
+    if (ids.length === 0) return [];
+    const stored = await this.#documents.get(sessions, ids);
+    const isLive = (id: string) => stored.get(id)?.doc.revokedAt === null;
+    // A process may have died after it had revoked a session, or before it had stored one.
+    const left = ids.filter((id) => !isLive(id));
+    if (left.length > 0) await this.#documents.clearIds(sessionUses, left);
+    return ids.filter(isLive).map((id) => this.#sessionOf(stored.get(id)!));
   }
 
   async findFamily(projectId: string, familyHash: string): Promise<Session | null> {
@@ -60,7 +109,9 @@ export class Sessions {
     const { tokenHash, rotated, userAgent, ip } = next;
     const times = { lastUsedAt: next.lastUsedAt.getTime(), expiresAt: next.expiresAt.getTime() };
     const set = { ...target.doc, tokenHash, rotated, userAgent, ip, ...times };
-    return (await this.#documents.change([{ in: sessions, target, set }]))[0] === 'made';
+    if ((await this.#documents.change([{ in: sessions, target, set }]))[0] !== 'made') return false;
+    await this.#used(target.id, next);
+    return true;
   }
 
   /**
@@ -75,8 +126,11 @@ export class Sessions {
       const { doc } = target;
       if (doc.revokedAt !== null || (judged !== undefined && doc.tokenHash !== judged)) return false;
       const set = { ...doc, ...forgotten, ...ended };
+      const { id } = target;
       const [outcome] = await this.#documents.change([{ in: sessions, target, set, events: [event] }]);
-      if (outcome === 'made') return true;
+      if (outcome !== 'made') continue;
+      await afterChange(() => this.#documents.clearIds(sessionUses, [id]));
+      return true;
     }
     return false;
   }
@@ -86,16 +140,19 @@ export class Sessions {
    * Repeatable.
    */
   async shorten(projectId: string, userId: string, endOf: (revokedAt: Date) => Date): Promise<void> {
-    for (const session of await this.#all(projectId, userId)) {
-      const { revokedAt } = session;
-      if (revokedAt === null) continue;
-      const expiresAt = endOf(revokedAt).getTime();
-      for (let target = await this.#asRead(session); target; target = await this.#stored(session)) {
-        const { doc } = target;
-        if (doc.expiresAt <= expiresAt) break;
-        const set = { ...doc, expiresAt };
-        if ((await this.#documents.change([{ in: sessions, target, set }]))[0] === 'made') break;
+    for await (const some of this.#pages(projectId, userId)) {
+      for (const session of some) {
+        if (session.revokedAt !== null) await this.#shorten(session, endOf(session.revokedAt).getTime());
       }
+    }
+  }
+
+  async #shorten(session: Session, expiresAt: number): Promise<void> {
+    for (let target = await this.#asRead(session); target; target = await this.#stored(session)) {
+      const { doc } = target;
+      if (doc.expiresAt <= expiresAt) return;
+      const set = { ...doc, expiresAt };
+      if ((await this.#documents.change([{ in: sessions, target, set }]))[0] === 'made') return;
     }
   }
 
@@ -107,9 +164,10 @@ export class Sessions {
     return this.#documents.changedWithin(sessions, read, ms);
   }
 
-  /** A user's sessions that are not revoked. */
-  async live(projectId: string, userId: string): Promise<Session[]> {
-    return (await this.#all(projectId, userId)).filter(({ revokedAt }) => revokedAt === null);
+  /** A user's sessions that are not revoked, newest first, some at a time. */
+  async *live(projectId: string, userId: string): AsyncGenerator<Session[]> {
+    for await (const some of this.#pages(projectId, userId))
+      yield some.filter(({ revokedAt }) => revokedAt === null);
   }
 
   /** A page of a user's sessions that are neither revoked nor expired at `at`, newest first. */
@@ -117,11 +175,23 @@ export class Sessions {
     { projectId, userId, at }: { projectId: string; userId: string; at: Date },
     { from, limit }: ListRange,
   ): Promise<ListPage<Session>> {
-    const open = (await this.live(projectId, userId)).filter(({ expiresAt }) => expiresAt > at);
-    const isAfter = ({ createdAt, sid }: Session) =>
-      'skip' in from || placeOf({ createdAt, id: sid }) > from.after;
-    const skip = 'skip' in from ? from.skip : 0;
-    return { rows: open.filter(isAfter).slice(skip, skip + limit), total: open.length };
+    const rows: Session[] = [];
+    let total = 0;
+    for await (const some of this.live(projectId, userId)) {
+      for (const session of some) {
+        const { createdAt, sid, expiresAt } = session;
+        if (expiresAt <= at) continue;
+        const isDue = 'skip' in from ? total >= from.skip : placeOf({ createdAt, id: sid }) > from.after;
+        if (isDue && rows.length < limit) rows.push(session);
+        total++;
+      }
+    }
+    return { rows, total };
+  }
+
+  /** Forgets when a user's sessions were used. For a user who is being erased. Repeatable. */
+  async forgetUses(projectId: string, userId: string): Promise<void> {
+    while ((await this.#documents.clear(sessionUses, { ...within(projectId, userId), limit: batch })) > 0);
   }
 
   /** Sessions revoked after a `revokedPlace`, in the order of these places. */
@@ -133,17 +203,26 @@ export class Sessions {
     });
   }
 
-  /** All sessions of a user, revoked ones too, newest first. */
-  async #all(projectId: string, userId: string): Promise<Session[]> {
-    const all: Session[] = [];
+  /** All sessions of a user, revoked ones too, newest first, some at a time. */
+  async *#pages(projectId: string, userId: string): AsyncGenerator<Session[]> {
     for (let range = within(projectId, userId); ; ) {
       const some = await this.#documents.range(sessions, { ...range, limit: batch });
-      all.push(...some.map((one) => this.#sessionOf(one)));
+      yield some.map((one) => this.#sessionOf(one));
       const last = some.at(-1);
-      if (!last || some.length < batch) return all;
+      if (!last || some.length < batch) return;
       range = { ...range, above: last.id };
       await nextTurn();
     }
+  }
+
+  /** Notes when a session was used. A later use has a higher `version`; that of the first use is 1. */
+  async #used(
+    id: string,
+    { lastUsedAt, expiresAt }: Pick<Session, 'lastUsedAt' | 'expiresAt'>,
+    version = lastUsedAt.getTime(),
+  ): Promise<void> {
+    const doc = { usedAt: lastUsedAt.getTime(), until: expiresAt.getTime() };
+    await this.#documents.keep(sessionUses, [{ id, doc, epoch: 0, version }]);
   }
 
   async #asRead(session: Session): Promise<Stored<StoredSession> | undefined> {
