@@ -44,8 +44,6 @@ interface Rest {
   suspects: Fetched[];
   /** Events that are to be given back. */
   left: Fetched[];
-  /** Whether the fetch has brought no event. */
-  isEmpty: boolean;
 }
 
 /** The headers of a dead letter, beside the event's body. */
@@ -130,21 +128,14 @@ export class NatsConsumer {
   async #run(): Promise<void> {
     const { log } = this.#connection;
     let failures = 0;
-    // If a process has just died, a suspect may come first.
-    let most = 1;
     while (!this.#stopped.signal.aborted) {
       try {
         const consumer = this.#consumer ?? (await this.#open());
-        const { suspects, left, isEmpty } = await this.#fetch(consumer, most);
-        // Gives back the events that were fetched and are not worked on any more, so that they come again immediately, here or at
-        // another replica. This is done only after the fetch: while this replica still fetches, the server could send such an
-        // event back here.
+        const { suspects, left } = await this.#fetch(consumer, await mostOf(consumer));
+        // Gives back the events that were fetched and are not worked on any more, so that they come again immediately at another
+        // replica. This is done only after the fetch: while this replica still fetches, the server could send such an event back here.
         for (const one of left) await this.#tell(one, (message) => message.nak());
         await this.#workAlone(suspects);
-        // Other suspects probably follow. A fetch of one event counts a delivery of no other. A fetch that brings nothing says
-        // nothing: what a dead process held comes only after `ack_wait`.
-        if (suspects.length > 0) most = 1;
-        else if (!isEmpty) most = batch;
         failures = 0;
       } catch (error) {
         log.warn({ err: error, durable: this.#options.durable }, 'consumer interrupted');
@@ -155,26 +146,22 @@ export class NatsConsumer {
   }
 
   /**
-   * Fetches events and begins to work on them, until the fetch ends or a suspect arrives. Suspects that arrive after it are kept:
-   * the server counts every delivery, so a suspect that is given back loses one of its last attempts. Fetches batches and not an
-   * endless stream. If a stream were closed, events on their way would be lost until `ack_wait` is over.
+   * Fetches events and begins to work on them, until the fetch ends. Keeps suspects for later. Fetches batches and not an endless
+   * stream. If a stream were closed, events on their way would be lost until `ack_wait` is over.
    */
   async #fetch(consumer: Consumer, most: number): Promise<Rest> {
-    const left: Fetched[] = [];
-    const suspects: Fetched[] = [];
+    const rest: Rest = { left: [], suspects: [] };
     let fetched = 0;
     const over = this.#connection.current();
     const messages = await consumer.fetch({ max_messages: most, expires: fetchMs });
-    const { end, letGo } = endOnAbort(messages, this.#stopped.signal);
+    const letGo = endOnAbort(messages, this.#stopped.signal);
     try {
       for await (const message of messages) {
         fetched++;
         const one = { message, over };
-        if (this.#stopped.signal.aborted) left.push(one);
-        else if (this.#isSuspect(message)) {
-          if (suspects.length === 0) end();
-          suspects.push(one);
-        } else if (suspects.length > 0) left.push(one);
+        // A suspect is worked on even if this process stops. If it were given back, it would have lost one of its last attempts.
+        if (this.#isSuspect(message)) rest.suspects.push(one);
+        else if (this.#stopped.signal.aborted) rest.left.push(one);
         else await this.#begin(one);
       }
     } catch (error) {
@@ -184,7 +171,7 @@ export class NatsConsumer {
     } finally {
       letGo();
     }
-    return { suspects, left, isEmpty: fetched === 0 };
+    return rest;
   }
 
   /**
@@ -196,24 +183,18 @@ export class NatsConsumer {
     return message.info.deliveryCount > Math.max(this.#options.maxDeliveries / 2, 1);
   }
 
-  /**
-   * Works on one suspect after the other, while this process holds no other event of the consumer. If a suspect kills the process,
-   * the suspects after it lose this attempt. So they come in another order each time, and after a start, the process fetches one
-   * event at a time while suspects come.
-   */
+  /** Works on one suspect after the other, while this process holds no other event of the consumer. */
   async #workAlone(suspects: Fetched[]): Promise<void> {
-    if (suspects.length === 0) return;
     for (const one of suspects) this.#held.add(one);
     try {
-      await this.#working.idle();
-      for (const one of shuffled(suspects)) {
+      for (const one of suspects) {
+        await this.#working.idle();
         // The server must know what became of the other events before this process can die. If the connection is lost, the server
         // cannot be told, and this event still has its attempt.
         await this.#connection.flush().catch(() => undefined);
-        if (this.#stopped.signal.aborted) await this.#tell(one, (message) => message.nak());
-        else await this.#begin(one);
-        await this.#working.idle();
+        await this.#begin(one);
       }
+      await this.#working.idle();
     } finally {
       for (const one of suspects) this.#held.delete(one);
     }
@@ -313,10 +294,14 @@ export class NatsConsumer {
   }
 }
 
-/** The same items in random order. */
-function shuffled<T>(items: readonly T[]): T[] {
-  const drawn = items.map((item) => ({ item, place: Math.random() }));
-  return drawn.sort((one, other) => one.place - other.place).map(({ item }) => item);
+/**
+ * How many events to fetch. The server counts deliveries, not attempts: if a process dies, each event that it holds has lost one. So
+ * while any event comes again, a process fetches one event at a time. It then holds no event that it does not work on. So from its
+ * third delivery on, an event loses none because of another event that kills the process.
+ */
+async function mostOf(consumer: Consumer): Promise<number> {
+  const { num_redelivered: again } = await consumer.info();
+  return again > 0 ? 1 : batch;
 }
 
 /**
@@ -326,12 +311,12 @@ function shuffled<T>(items: readonly T[]): T[] {
 const heartbeatsMissed = 'heartbeats missed';
 
 /**
- * Ends a fetch when the signal is aborted, until `letGo` is called; `end` ends it now. The fetch ends by draining the subscription.
+ * Ends a fetch when the signal is aborted, until the returned function is called. The fetch ends by draining the subscription.
  * Events that the server sends before it knows of the drain still arrive. Events that it can no longer deliver go to another
  * replica immediately. The client has no public method for this, and its `close` drops events on their way. In a cluster, an
  * event can be on its way between servers when the drain arrives. Such an event comes again after `ack_wait`.
  */
-function endOnAbort(messages: ConsumerMessages, signal: AbortSignal): { end: () => void; letGo: () => void } {
+function endOnAbort(messages: ConsumerMessages, signal: AbortSignal): () => void {
   const { sub } = messages as ConsumerMessages & { readonly sub: Subscription };
   const end = () => {
     // The drain rejects only if the fetch has ended already, by itself or with its connection. Then no event is on its way.
@@ -339,7 +324,7 @@ function endOnAbort(messages: ConsumerMessages, signal: AbortSignal): { end: () 
   };
   if (signal.aborted) end();
   else signal.addEventListener('abort', end);
-  return { end, letGo: () => signal.removeEventListener('abort', end) };
+  return () => signal.removeEventListener('abort', end);
 }
 
 async function pause(ms: number, signal: AbortSignal): Promise<void> {

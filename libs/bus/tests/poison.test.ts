@@ -1,4 +1,4 @@
-// Starts at most 0 platforms and 23 processes.
+// Starts at most 0 platforms and 38 processes.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -6,9 +6,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createLogger } from '@kith/base';
 import { availableEngines, eraseEngines, startEngines, uniquePrefix, waitFor } from '@kith/testing';
+import { jetstreamManager } from '@nats-io/jetstream';
+import { connect } from '@nats-io/transport-node';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { EventLog } from '../src/event-log.ts';
 import { NatsBus } from '../src/nats.ts';
+import { streamNames } from '../src/stream-names.ts';
 import type { PoisonWork } from './poison-support/child.ts';
 import type { NatsPoisonWork } from './poison-support/nats-child.ts';
 
@@ -104,7 +107,7 @@ test.runIf(availableEngines().includes('containers'))(
     // A process first fetches one event, and then many.
     const ids = ['first', 'poison', ...others];
     for (const id of ids) await bus.publish({ subject, id, body: new Uint8Array() });
-    const work = { ...place, durable: 'd', subject, poison: 'poison', maxDeliveries: 6 };
+    const work = { ...place, durable: 'd', subject, poisons: ['poison'], maxDeliveries: 6 };
     const runs: Awaited<ReturnType<typeof runChild>>[] = [];
     do runs.push(await runChild(work));
     while (runs.at(-1)?.killed && runs.length < 10);
@@ -149,6 +152,66 @@ test.runIf(availableEngines().includes('containers'))(
     );
     const errors = (await bus.deadLetters('d')).map(({ error }) => error);
     expect(new Set(errors)).toEqual(new Set(['Error: cannot be handled']));
+  },
+  60_000,
+);
+
+test.runIf(availableEngines().includes('containers'))(
+  'on NATS each of several events that kill their process has its attempts, although new events come before them',
+  async () => {
+    await using undo = new AsyncDisposableStack();
+    const { bus, subject, ...place } = await onNats(undo);
+    const poisons = ['poison-1', 'poison-2'];
+    const ids = ['first', ...poisons, 'other-1', 'other-2', 'other-3'];
+    for (const id of ids) await bus.publish({ subject, id, body: new Uint8Array() });
+    const work = { ...place, durable: 'd', subject, poisons, maxDeliveries: 6 };
+    const runs: Awaited<ReturnType<typeof runChild>>[] = [];
+    do {
+      const id = `new-${runs.length}`;
+      ids.push(id);
+      await bus.publish({ subject, id, body: new Uint8Array() });
+      runs.push(await runChild(work));
+    } while (runs.at(-1)?.killed && runs.length < 15);
+
+    expect((await bus.deadLetters('d')).map(({ id }) => id).sort()).toEqual(poisons);
+    const deliveries = runs.flatMap((run) => run.deliveries).map((line) => line.split(' ')[0] ?? '');
+    expect(new Set(deliveries)).toEqual(new Set(ids));
+    // Before any event comes again, many are fetched together. So an event may lose its first two deliveries.
+    for (const poison of poisons)
+      expect(deliveries.filter((id) => id === poison).length).toBeGreaterThanOrEqual(4);
+  },
+  180_000,
+);
+
+test.runIf(availableEngines().includes('containers'))(
+  'on NATS an event that has been fetched for its last attempt has this attempt, even if its consumer stops',
+  async () => {
+    await using undo = new AsyncDisposableStack();
+    const { bus, subject, url, prefix } = await onNats(undo);
+    const attempts: string[] = [];
+    const gate = Promise.withResolvers<void>();
+    const options = { durable: 'd', subjects: [subject], atOnce: 2, maxDeliveries: 2, backoffMs: [1] };
+    for (const id of ['busy', 'event']) await bus.publish({ subject, id, body: new Uint8Array() });
+    const intake = await bus.consume(options, async ({ id, delivery }) => {
+      attempts.push(`${id} ${delivery}`);
+      if (id === 'busy') return gate.promise;
+      throw new Error('cannot be handled');
+    });
+    const own = undo.adopt(await connect({ servers: url }), (one) => one.close());
+    const { consumers } = await jetstreamManager(own);
+    // It has come for the second time, and waits until nothing else is worked on.
+    await waitFor(
+      async () => (await consumers.info(streamNames(prefix).events, 'd')).delivered.consumer_seq === 3,
+      { what: 'its last delivery' },
+    );
+    const stopped = intake.drain();
+    gate.resolve();
+    await stopped;
+
+    expect(attempts.toSorted()).toEqual(['busy 1', 'event 1', 'event 2']);
+    expect((await bus.deadLetters('d')).map(({ id, error }) => [id, error])).toEqual([
+      ['event', 'Error: cannot be handled'],
+    ]);
   },
   60_000,
 );
