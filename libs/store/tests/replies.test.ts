@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { type Documents, HeldChanges, type Replies, type StoreConfig } from '@kith/store';
 import { availableEngines, createStore, dieBeforeEachWrite, runUntilDeath, waitFor } from '@kith/testing';
+import { MongoClient } from 'mongodb';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openDocuments } from '../src/documents/open-documents.ts';
 import { box, boxes, things, totals } from './documents-support/shelf.ts';
@@ -117,6 +118,22 @@ describe.each(availableEngines())('answers that are kept with their change (%s)'
     expect(await made('d')).toEqual([2, 2, 2]);
     await documents.sweep();
   });
+
+  it.runIf(engine === 'containers')(
+    'what is left of requests that died goes with their user, even if a server key has made them',
+    async () => {
+      const { config } = place;
+      if (config.kind !== 'mongo') throw new Error('Not on MongoDB.');
+      const ids = ['p|ann|op|1', 'p|ann~key|op|2', 'p|bob~key|op|3'];
+      for (const id of ids) await replies.begin(id, 1);
+      const begunAt = Date.now();
+      await waitFor(() => Date.now() > begunAt + 1, { what: 'the end of the claims' });
+      await replies.forget({ projectId: 'p', userId: 'ann' });
+      await using client = new MongoClient(config.url);
+      const left = client.db(config.database).collection('replies').find();
+      expect((await left.toArray()).map(({ _id }) => String(_id))).toEqual(['p|bob~key|op|3']);
+    },
+  );
 
   it('a change is made once or not at all when its process dies before any of its writes', {
     timeout: 240_000,

@@ -99,7 +99,8 @@ export class MongoReplies implements Replies {
   async forget({ projectId, userId }: { projectId: string; userId: string }): Promise<void> {
     const user = `${projectId}|${userId}`;
     await this.#parts.stored.deleteMany({ 'k.user': user } as Filter<StoredReply>);
-    const own = { _id: { $gt: `${user}|`, $lt: `${user}}` }, until: { $lt: new Date() } };
+    // Requests that a server key has made for the user have ids that begin with `<project>|<user>~<key>|`.
+    const own = { _id: { $gt: `${user}|`, $lt: `${user}~~` }, until: { $lt: new Date() } };
     await this.#parts.stored.deleteMany({ ...own, 'pending.0': { $exists: false } } as Filter<StoredReply>);
   }
 }
