@@ -1,6 +1,6 @@
 import { ApiError } from '@kith/base';
 import type { Bus } from '@kith/bus';
-import { isStreamed, statusOf } from '@kith/contracts';
+import { isStreamed, type OperationSpec, statusOf } from '@kith/contracts';
 import type { OperatorCaller, ServerKeyCaller } from '@kith/service';
 import type { Callers } from './auth/caller.ts';
 import type { ServerKeys } from './auth/server-keys.ts';
@@ -17,6 +17,7 @@ import { narrowOrigins } from './http/cors.ts';
 import type { HttpRequest, HttpResponse } from './http/exchange.ts';
 import { takesItsTime } from './http/http-server.ts';
 import { idempotencyKeyOf } from './http/idempotency-key.ts';
+import { hasItsTurn } from './http/turn.ts';
 import type { Clients } from './limits/client-ip.ts';
 import type { RateLimits } from './limits/rate-limit.ts';
 import type { Streams } from './streams/streams.ts';
@@ -35,6 +36,9 @@ export interface HandleParts {
   bus: Bus;
   requestTimeoutMs: number;
 }
+
+/** The kinds of operations whose answers may be long. */
+const long: ReadonlySet<OperationSpec['kind']> = new Set(['download', 'stream', 'export'] as const);
 
 /**
  * The order of checks (spec#errors-check-order): route, limit, token, body, then the service. The request id is set before all
@@ -164,6 +168,7 @@ export function createHandle(parts: HandleParts) {
       },
       seesAll: seesAll || undefined,
     };
+    if (long.has(operation.kind) && !(await hasItsTurn(response))) return;
     if (isStreamed(operation)) {
       const { storageMib } = projects.of(projectId ?? administered ?? null);
       return upstreams.answer(request, response, { operation, context: { ...contextOf(known), storageMib } });

@@ -1,10 +1,12 @@
 import { randomUUID } from 'node:crypto';
+import { text } from 'node:stream/consumers';
 import type { Message } from '@kith/bus';
 import { exportPageItems, exportUser, getUser } from '@kith/contracts';
 import { successReply } from '@kith/service';
 import { availableEngines, waitFor } from '@kith/testing';
 import { describe, expect, it } from 'vitest';
-import { expectError, projectId, raw, serveEcho, userId } from './harness.ts';
+import { expectError, projectId, raw, serveEcho, statusesIn, userId } from './harness.ts';
+import { behindAnother } from './support/behind-another.ts';
 import {
   contentDisposition,
   ExportWorld,
@@ -54,6 +56,15 @@ describe.each(availableEngines())('exports (%s)', (engine) => {
       })),
     );
     expect(world.asked).toHaveLength(names.length + 2);
+  });
+
+  it('begins when the answers before it on the connection have ended', async () => {
+    await using world = await ExportWorld.start(engine);
+    const { socket, release } = await behindAnother(world.test, { path, token: await world.issuer.token() });
+    expect(world.asked).toEqual([]);
+    release();
+    expect(statusesIn(await text(socket))).toEqual([200, 200]);
+    expect(world.asked).toHaveLength(names.length);
   });
 
   it('lets nothing out that the contract does not have', async () => {

@@ -145,6 +145,16 @@ describe('requests that go on to a service of files', () => {
     expect(new Set(seen.map(({ connection }) => connection)).size).toBe(1);
   });
 
+  it('an upload of which storage takes no more bytes is a 504: the sender is not to blame', async () => {
+    const upstreamTimes = { answer: 400, idle: 20_000 };
+    const impatient = await test.another({ env, upstreamTimes });
+    const body = Buffer.alloc(32 * 1024 * 1024);
+    answer = (request) => void request.pause();
+    const answered = raw(impatient.port, post(`Content-Length: ${body.length}`, 'Connection: close'), body);
+    expectError(parseAnswer(await answered), 'gateway/timeout');
+    expect(seen).toHaveLength(1);
+  });
+
   it('an error has the form that the client wants', async () => {
     answer = refusing('storage/not-found');
     const lines = ['Accept: application/problem+json', 'Connection: close'];
@@ -225,7 +235,7 @@ describe('requests that go on to a service of files', () => {
 
   it('an upload that storage does not read has an answer in time', async () => {
     answer = () => undefined;
-    const gateway = await test.another({ env, upstreamTimes: { answer: 300 } });
+    const gateway = await test.another({ env, upstreamTimes: { answer: 1_500 } });
     const begun = Promise.withResolvers<IncomingMessage>();
     const onRequest = (message: unknown) => {
       const { request } = message as { request: IncomingMessage };

@@ -8,6 +8,7 @@ import { availableEngines, type EventSource, waitFor } from '@kith/testing';
 import { describe, expect, it } from 'vitest';
 import type { RunningGateway } from '../src/index.ts';
 import { expectError, projectId, send } from './harness.ts';
+import { behindAnother } from './support/behind-another.ts';
 import { FeedWorld } from './support/feed-world.ts';
 
 const dayMs = 24 * 3600 * 1000;
@@ -71,6 +72,17 @@ describe.each(availableEngines())('streams (%s)', (engine) => {
       headers: { authorization: `Bearer ${await world.token(userId)}` },
     });
     expect(JSON.parse(items.text).data).toEqual(second.events.map(({ data }) => data).reverse());
+  });
+
+  it('takes a place when the answers before it on the connection have ended', async () => {
+    await using world = await FeedWorld.start(engine);
+    const userId = randomUUID();
+    const path = `/v7/${projectId}/app-notifications/stream`;
+    const { socket, release } = await behindAnother(world.test, { path, token: await world.token(userId) });
+    expect(await world.places(userId)).toBe(0);
+    release();
+    await waitFor(async () => (await world.places(userId)) === 1, { what: 'the stream' });
+    socket.destroy();
   });
 
   it('misses nothing and repeats nothing, however often it is cut, over gateways that come and go', async () => {

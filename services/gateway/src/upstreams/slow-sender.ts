@@ -2,16 +2,32 @@ import type { IncomingMessage } from 'node:http';
 
 /**
  * Watches the body of an upload while it arrives. Calls `onIdle` if the sender has sent nothing for `idleMs`. `isHeld()` returns
- * true while the receiver itself holds the sender back. Such a time does not count as idle. Calls `onWhole` soon after the whole
- * body has arrived, even if the receiver does not take it.
+ * true while the receiver itself holds the sender back. Such a time does not count as idle. Instead, calls `onStuck` if the receiver
+ * has held the sender back and taken nothing for `stuckMs`. Calls `onWhole` soon after the whole body has arrived, even if the
+ * receiver does not take it.
  * @returns A function that ends the watch.
  */
 export function watchSender(
   request: IncomingMessage,
-  { idleMs, isHeld, onIdle, onWhole }: { idleMs: number; isHeld(): boolean; onIdle(): void; onWhole(): void },
+  {
+    idleMs,
+    stuckMs,
+    isHeld,
+    onIdle,
+    onStuck,
+    onWhole,
+  }: {
+    idleMs: number;
+    stuckMs: number;
+    isHeld(): boolean;
+    onIdle(): void;
+    onStuck(): void;
+    onWhole(): void;
+  },
 ): () => void {
   let seen = request.socket.bytesRead;
   let movedAt = performance.now();
+  let heldAt: number | undefined;
   const timer = setInterval(
     () => {
       if (request.complete) {
@@ -19,15 +35,22 @@ export function watchSender(
         return onWhole();
       }
       const { bytesRead } = request.socket;
-      if (bytesRead !== seen || isHeld()) {
+      const now = performance.now();
+      const hasMoved = bytesRead !== seen;
+      heldAt = isHeld() && !hasMoved ? (heldAt ?? now) : undefined;
+      if (hasMoved || heldAt !== undefined) {
         seen = bytesRead;
-        movedAt = performance.now();
-      } else if (performance.now() - movedAt >= idleMs) {
+        movedAt = now;
+      }
+      if (now - movedAt >= idleMs) {
         clearInterval(timer);
         onIdle();
+      } else if (heldAt !== undefined && now - heldAt >= stuckMs) {
+        clearInterval(timer);
+        onStuck();
       }
     },
-    Math.max(10, Math.min(1_000, idleMs / 4)),
+    Math.max(10, Math.min(1_000, idleMs / 4, stuckMs / 4)),
   );
   timer.unref();
   return () => clearInterval(timer);

@@ -23,7 +23,10 @@ import { checkUpload } from './upload.ts';
 export interface UpstreamTimes {
   /** The time for the next bytes of a body. */
   idle: number;
-  /** The time for the answer after the whole body has come: the service may have an image to read and render. */
+  /**
+   * The time for the answer after the whole body has come: the service may have an image to read and render. Also the time for the
+   * service to take further bytes of a body.
+   */
   answer: number;
   /** The time for the client to go on reading its answer. */
   unread: number;
@@ -112,7 +115,6 @@ export class Upstreams {
     if (url === undefined || secrets === undefined) throw new ApiError('gateway/unavailable');
     const path = canonicalPath(operation, streamed.context);
     if (upload && expectsContinue(request)) response.writeContinue();
-    if (!upload && !(await hasItsTurn(response))) return;
     const { headers, url: address } = request;
     const restore = () => Object.assign(request, { headers, url: address });
     // The proxy parses the address, and some addresses of clients are no URLs.
@@ -226,8 +228,10 @@ export class Upstreams {
       const unwatch = isUpload
         ? watchSender(request, {
             idleMs: idle,
+            stuckMs: answer,
             isHeld: () => way.outgoing?.writableNeedDrain ?? false,
             onIdle: () => fail(new ApiError('request/timeout')),
+            onStuck: () => fail(new ApiError('gateway/timeout')),
             onWhole: () => wait(answer),
           })
         : undefined;
@@ -274,28 +278,6 @@ export class Upstreams {
       cutOff(response);
     });
   }
-}
-
-/**
- * Waits until the earlier answers on the connection have ended. Until then, nobody reads this answer, and nothing limits for how
- * long: its bytes would hold buffers and a connection to storage. Returns `false` if the client has gone.
- */
-async function hasItsTurn(response: HttpResponse): Promise<boolean> {
-  const { socket } = response.req;
-  const isGone = () => response.destroyed || socket.destroyed;
-  if (response.socket || isGone()) return !isGone();
-  // Every request that waits on this connection listens to it.
-  socket.setMaxListeners(0);
-  return new Promise((resolve) => {
-    const settle = () => {
-      response.off('socket', settle).off('close', settle);
-      socket.off('close', settle);
-      resolve(!isGone());
-    };
-    // When a connection closes, Node tells only the answer that has it, and none that wait.
-    response.once('socket', settle).once('close', settle);
-    socket.once('close', settle);
-  });
 }
 
 /**
