@@ -17,15 +17,18 @@ export async function expireOld(app: AppContext): Promise<void> {
     for (const own of Map.groupBy(found, feedKey).values()) {
       const [{ projectId, userId }] = own as [(typeof own)[number]];
       const owner = { projectId, userId };
-      await changeFeed(app, owner, async (before) => {
+      const isErased = await changeFeed(app, owner, async (before) => {
+        // The user is being erased. A feed must not be started again.
+        if (!before.read) return { result: true };
         // Reads the notifications again, as some of them may have been removed since.
         const old = await app.store.find(
           owner,
           own.map(({ id }) => id),
         );
-        if (old.length === 0) return { result: undefined };
-        return { change: { feed: expire(before, old), remove: old }, result: undefined };
+        if (old.length === 0) return { result: false };
+        return { change: { feed: expire(before, old), remove: old }, result: false };
       });
+      if (isErased) await app.store.erasure.removeEntries(owner, batch);
     }
   }
 }

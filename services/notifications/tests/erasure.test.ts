@@ -12,6 +12,7 @@ import { availableEngines, dumpStore, waitFor } from '@kith/testing';
 import { describe, expect, test } from 'vitest';
 import { changeFeed } from '../src/change-feed.ts';
 import { eraseDue } from '../src/eraser.ts';
+import { expireOld } from '../src/expire-old.ts';
 import { append, type Feed } from '../src/feed.ts';
 import { nobody } from '../src/initiator.ts';
 import { notificationIdOf } from '../src/notification-id.ts';
@@ -179,4 +180,20 @@ describe.each(availableEngines())('a user whose account has ended (%s)', (engine
     await eraseDue(app, { now: Date.now() + anHour + 2 * tenMinutes });
     expect(await store.erasure.due(Date.now() + 2 * anHour, 10)).toEqual([]);
   }, 60_000);
+
+  test('has no feed again because its notifications expire between two steps of its erasure', async () => {
+    await using world = await World.start(engine);
+    const { id: userId } = await world.receiver(await world.user('Stays'), 2);
+    const owner = { projectId: world.projectId, userId };
+    const isGone = async () => {
+      await world.store.erasure.removeFeed(owner);
+      return (await world.store.feed(owner)).read === undefined;
+    };
+    await waitFor(isGone, { what: 'the end of the feed' });
+    const range = { upTo: 10, skip: 0, limit: 10 };
+    expect(await world.store.newest(owner, range)).toHaveLength(2);
+    await expireOld({ ...appOf(world), now: () => Date.now() + 1000 * 24 * anHour });
+    expect((await world.store.feed(owner)).read).toBeUndefined();
+    expect(await world.store.newest(owner, range)).toEqual([]);
+  });
 });
