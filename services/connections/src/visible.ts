@@ -20,7 +20,8 @@ export const nothing: VisiblePage = { entries: [], total: 0 };
  * Reads a list and its total without the people who are hidden from the caller. This takes two round trips. The first trip
  * reads the rows, the total and the hidden people. The second trip reads the profiles. It also reads the owner's pairs with the
  * hidden people; there are only a few such pairs. If more than `spare` hidden rows lie before the page's end, the rows are read
- * again, without the hidden people.
+ * again, without the hidden people. The total is off by one if a connection with a hidden person changes between the two trips
+ * (spec#lists-meanwhile).
  */
 export async function listVisible(
   store: Pick<ConnectionStore, 'list' | 'pairsWith'>,
