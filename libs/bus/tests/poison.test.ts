@@ -104,7 +104,6 @@ test.runIf(availableEngines().includes('containers'))(
     await using undo = new AsyncDisposableStack();
     const { bus, subject, ...place } = await onNats(undo);
     const others = Array.from({ length: 48 }, (_, at) => `other-${at}`);
-    // A process first fetches one event, and then many.
     const ids = ['first', 'poison', ...others];
     for (const id of ids) await bus.publish({ subject, id, body: new Uint8Array() });
     const work = { ...place, durable: 'd', subject, poisons: ['poison'], maxDeliveries: 6 };

@@ -8,7 +8,7 @@ import { accountId } from './store/place.ts';
 export interface Wanted {
   /** Unix ms. By default, the change waits for its turn as long as it takes, and is then tried for a few seconds. */
   deadline?: number | undefined;
-  /** If this is aborted while the change waits for its turn, the change is not made. */
+  /** If this is aborted before the change is made, the change is not made any more. */
   signal?: AbortSignal | undefined;
 }
 
@@ -24,6 +24,7 @@ export function changeAccount(
   { deadline, signal }: Wanted = {},
 ): Promise<void> {
   const make = async () => {
+    signal?.throwIfAborted();
     const made = await attempt(await app.store.account(owner));
     return made ? { result: undefined } : undefined;
   };
