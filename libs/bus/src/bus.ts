@@ -17,7 +17,7 @@ export interface OutgoingEvent {
   traceparent?: string | undefined;
 }
 
-/** An event as a consumer gets it. `delivery` is the number of the attempt, from 1. */
+/** An event as a consumer gets it. `delivery` is the number of the delivery, from 1. */
 export interface Delivery {
   subject: string;
   id: string;
@@ -50,7 +50,10 @@ export interface ConsumeOptions {
   subjects: readonly string[];
   /** How many events a process works on at the same time on NATS, 1 by default. In the embedded form, events come one by one. */
   atOnce?: number;
-  /** Attempts before an event goes to the dead-letter subject. */
+  /**
+   * Attempts before an event goes to the dead-letter subject. On NATS, deliveries count, too, that no handler has got, because a
+   * process has died or stopped before. At least half of the number are attempts (docs/adr/0029).
+   */
   maxDeliveries?: number;
   /** How long to wait before each next attempt, in ms. The last number counts for all further attempts. */
   backoffMs?: readonly number[];
