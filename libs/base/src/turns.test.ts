@@ -56,7 +56,10 @@ test('work whose turn does not come in time never runs, and later work still wai
   const late = turns.run(['x'], work('late'), { until: Date.now() + 20 });
   const gone = new AbortController();
   const left = turns.run(['x'], work('left'), { signal: gone.signal });
-  const last = turns.run(['x'], work('last'), { until: Date.now() + 60_000, signal: new AbortController().signal });
+  const last = turns.run(['x'], work('last'), {
+    until: Date.now() + 60_000,
+    signal: new AbortController().signal,
+  });
   await expect(late).rejects.toMatchObject({ code: 'gateway/unavailable' });
   gone.abort(new Error('The client has gone.'));
   await expect(left).rejects.toThrow('The client has gone.');

@@ -1,4 +1,13 @@
-import { createImage, createProject, getUser, internalSubject, ownImages, signUp, updateUser } from '@kith/contracts';
+import {
+  createImage,
+  createProject,
+  fileDeleted,
+  getUser,
+  internalSubject,
+  ownImages,
+  signUp,
+  updateUser,
+} from '@kith/contracts';
 import { startIdentity } from '@kith/identity';
 import { callOperation, createStore, handlerEngines, testSecrets, waitFor } from '@kith/testing';
 import { describe, expect, it } from 'vitest';
@@ -26,7 +35,7 @@ describe.each(handlerEngines())('pictures of profiles (%s)', (engine) => {
       bus.request = request;
       expect((await world.delete(owner, fileId)).status).toBe(204);
       const isApplied = async () =>
-        world.events.some(({ type }) => type === 'file.deleted') &&
+        world.events.some(({ type }) => String(type) === fileDeleted.type) &&
         (await bus.backlog('identity-files')).pending === 0;
       await waitFor(isApplied, { what: 'the event' });
       return answer;

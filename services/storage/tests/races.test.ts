@@ -248,7 +248,10 @@ describe.each(availableEngines())('storage at the same time (%s)', (engine) => {
     const gate = Promise.withResolvers<void>();
     const held = Promise.withResolvers<void>();
     const remove = FileStore.prototype.delete;
-    vi.spyOn(FileStore.prototype, 'delete').mockImplementationOnce(async function (this: FileStore, ...change) {
+    vi.spyOn(FileStore.prototype, 'delete').mockImplementationOnce(async function (
+      this: FileStore,
+      ...change
+    ) {
       held.resolve();
       await gate.promise;
       return remove.apply(this, change);
@@ -259,7 +262,10 @@ describe.each(availableEngines())('storage at the same time (%s)', (engine) => {
   it('a deletion whose turn does not come in time is refused before its deadline, and not made later', async () => {
     await world.serve();
     const owner = someone();
-    const [slow, late] = [await world.file(owner, Buffer.alloc(10)), await world.file(owner, Buffer.alloc(20))];
+    const [slow, late] = [
+      await world.file(owner, Buffer.alloc(10)),
+      await world.file(owner, Buffer.alloc(20)),
+    ];
     const { held, release } = holdDeletion();
     const first = world.delete(owner, slow);
     await held;
@@ -279,7 +285,8 @@ describe.each(availableEngines())('storage at the same time (%s)', (engine) => {
     const owner = someone();
     const kept = await world.file(owner, Buffer.alloc(10));
     const started = Promise.withResolvers<ServerResponse>();
-    const onRequest = (message: unknown) => started.resolve((message as { response: ServerResponse }).response);
+    const onRequest = (message: unknown) =>
+      started.resolve((message as { response: ServerResponse }).response);
     subscribe('http.server.request.start', onRequest);
     const one = world.begin(owner);
     await one.write(Buffer.alloc(300_000));

@@ -6,5 +6,7 @@ export async function liveSessions(
   projectId: string,
   userId: string,
 ): Promise<Session[]> {
-  return (await Array.fromAsync(store.sessions.live(projectId, userId))).flat();
+  const all: Session[] = [];
+  for await (const some of store.sessions.live(projectId, userId)) all.push(...some);
+  return all;
 }
