@@ -20,6 +20,8 @@ import { sweepFolder } from './sweep-folder.ts';
 
 /** The subfolder for blobs that are not whole yet. It cannot clash with a key, because no key begins with a dot. */
 const unfinished = '.unfinished';
+/** How often other calls may remove the folder in which a blob is about to get its name. */
+const mostTries = 20;
 
 /** Keeps blobs in a folder, one file each. A file gets its final name once all of it is on disk. */
 export class FolderBlobs implements Blobs {
@@ -90,11 +92,14 @@ export class FolderBlobs implements Blobs {
 
   async #name(draft: string, path: string): Promise<void> {
     for (let tries = 1; ; tries++) {
-      await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-      const failure = await rename(draft, path).catch((error: unknown) => error ?? true);
-      if (!failure) return;
-      // The folder was empty, and another call has removed it meanwhile.
-      if (!isMissing(failure) || tries === 5) throw failure;
+      try {
+        await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+        return await rename(draft, path);
+      } catch (error) {
+        // The folder, or a folder above it, was empty, and another call has removed it meanwhile. `mkdir` fails, too, if a folder
+        // that it has just found is gone a moment later.
+        if (!isMissing(error) || tries === mostTries) throw error;
+      }
     }
   }
 

@@ -257,7 +257,10 @@ export class Upstreams {
       throw new ApiError('gateway/unavailable');
     }
     if (headers[codeHeader] !== undefined || headers['Content-Type'] === 'application/json') {
-      return answerReply(request, response, { headers, body: await readAll(reply) });
+      const body = await readAll(reply).catch((error: unknown) => {
+        throw unavailable(error);
+      });
+      return answerReply(request, response, { headers, body });
     }
     const head = headOf(response, { headers, body: new Uint8Array() });
     for (const name of ['Content-Length', 'Accept-Ranges']) {
