@@ -3,6 +3,7 @@ import type { AppNotification, Connection } from '@kith/contracts';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, it } from 'vitest';
 import { type FamilyVisitor, type FamilyWorld, startFamily } from './support/family/world.ts';
+import { openPage } from './support/pages.ts';
 import { sharedBrowser } from './support/shared-browser.ts';
 
 const browser = await sharedBrowser();
@@ -176,6 +177,20 @@ describe.skipIf(!browser)('the published SDK in Chromium', { timeout: 120_000, c
     await expect(signIn(password)).rejects.toThrow('401');
     await signIn(newPassword);
     await heading(ada, 'Ada');
+  });
+
+  it('keeps one session in two tabs', async ({ expect }) => {
+    await using ada = await world.visit();
+    await signUp(ada, 'ada.five');
+    const tab = await ada.page.context().newPage();
+    await openPage(tab, ada.page.url());
+    await tab.getByRole('heading', { level: 1, name: 'ada.five', exact: true }).waitFor();
+    const refresh = 'sdk.auth.requestNewAccessToken()';
+    // The platform would take the second tab's first token for stolen now.
+    for (const _ of [1, 2, 3]) expect(await ada.ask(refresh)).toMatch(/^ey/);
+    expect(await tab.evaluate(refresh)).toMatch(/^ey/);
+    expect(await ada.ask(refresh)).toMatch(/^ey/);
+    expect(ada.complaints).toEqual([]);
   });
 
   it('signs in a user of the application’s own', async ({ expect }) => {
