@@ -50,6 +50,17 @@ describe.skipIf(!browser)(
       expect(visitor.complaints.filter((text) => !/status of 4\d\d/.test(text))).toEqual([]);
     });
 
+    it('finds nothing at an address that somebody has cut', async ({ expect }) => {
+      const user = await world.platform.createUser({ name: 'Reader' });
+      await using visitor = await world.open();
+      const { page } = visitor;
+      await signIn(visitor, user);
+      await page.getByRole('heading', { name: 'Find people' }).waitFor();
+      await page.evaluate("location.hash = '#/people/%E4%B'");
+      await page.getByRole('button', { name: 'Try again' }).waitFor();
+      expect(visitor.complaints.filter((text) => !/status of 4\d\d/.test(text))).toEqual([]);
+    });
+
     it('walks through a long list as it is scrolled', async ({ expect }) => {
       const user = await world.platform.createUser({ name: 'Walker' });
       await world.befriend(

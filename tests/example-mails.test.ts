@@ -86,6 +86,24 @@ describe.skipIf(!browser)('mails of the example application', { timeout: 120_000
     expect([ada.complaints, grace.complaints]).toEqual([[], []]);
   });
 
+  it('an address is confirmed by a link even if the session has ended meanwhile', async () => {
+    await using ada = await world.open();
+    const account = accountOf('Ada', 'away');
+    await signUp(ada, account);
+    await ada.goTo('Account');
+    await ada.button('Send me a link').click();
+    const { platform, projectId } = world;
+    const link = await linkIn(account.email, 'verificationLink');
+    const { page } = ada;
+    await page.goto(link);
+    const { refreshToken } = await page.evaluate<{ refreshToken: string }>(
+      'JSON.parse(Object.values(localStorage)[0])',
+    );
+    await platform.call('POST', `/v7/${projectId}/auth/sign-out`, { body: { refreshToken } });
+    await ada.button('Confirm').click();
+    await says(ada, 'Your e-mail address is confirmed.');
+  });
+
   it('an address is changed, and the change undone from the old one', async ({ expect }) => {
     await using ada = await world.open();
     const { page } = ada;

@@ -22,8 +22,8 @@ export function ConfirmAddress({
     try {
       await kith.auth.verifyEmail({ token });
       if (isUndo) await kith.setSession(null);
-      // The session holds whether the address is verified, so it has to be refreshed.
-      else if (kith.session) await kith.auth.refresh();
+      // The session holds whether the address is verified, so it is refreshed. The address is confirmed even if this fails.
+      else if (kith.session) await kith.auth.refresh().catch(() => null);
       onDone();
     } catch (error) {
       setProblem(sentenceOf(error));

@@ -21,7 +21,8 @@ export function EmailVerification() {
   });
   const form = useForm({ token: '' }, async ({ token }) => {
     await kith.auth.verifyEmail({ token: token.trim() });
-    await kith.auth.refresh();
+    // The address is confirmed even if the refresh fails.
+    await kith.auth.refresh().catch(() => null);
     setIsCodeSent(false);
     show({ text: 'Your e-mail address is confirmed.' });
   });

@@ -11,8 +11,9 @@ export function useProfileUpdate(): (profile: Profile) => Promise<OwnUser> {
   const { id: userId } = useUser();
   return async (profile) => {
     const user = await kith.users.update({ userId, ...profile });
-    // The session contains the user, and all tabs share it. So every tab gets the new profile when the session is refreshed.
-    await kith.auth.refresh();
+    // The session contains the user, and all tabs share it. So every tab gets the new profile when the session is refreshed. The
+    // profile is saved even if the refresh fails.
+    await kith.auth.refresh().catch(() => null);
     announce('connections');
     return user;
   };

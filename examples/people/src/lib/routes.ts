@@ -15,7 +15,7 @@ export type Route =
 /** Reads an address. An unknown or empty address means the first page. */
 export function routeOf(hash: string): Route {
   const [path = '', query] = hash.split('?');
-  const [page, id, subId] = path.replace(/^#\/?/, '').split('/').map(decodeURIComponent);
+  const [page, id, subId] = path.replace(/^#\/?/, '').split('/').map(decoded);
   switch (page) {
     case 'people':
       return id ? { page: 'person', id } : { page };
@@ -33,6 +33,15 @@ export function routeOf(hash: string): Route {
     }
     default:
       return { page: 'people' };
+  }
+}
+
+/** Decodes a part of an address. A part that somebody has cut or mistyped stays as it is, and then nothing is found under it. */
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
   }
 }
 

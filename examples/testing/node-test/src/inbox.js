@@ -3,12 +3,17 @@ const sentences = {
   'connection-accepted': (name) => `${name} has accepted your request`,
 };
 
-/** Returns a user's unread notifications, newest first, as sentences, and marks them as read. */
+/** Returns a user's unread notifications, newest first, as sentences, and marks exactly these as read. */
 export async function readInbox(kith) {
   const unread = [];
-  for await (const { isRead, type, metadata } of kith.notifications.list({ limit: 50 })) {
-    if (!isRead) unread.push(sentences[type](metadata.initiatorName ?? 'Somebody'));
+  for await (const notification of kith.notifications.list({ limit: 50 })) {
+    if (!notification.isRead) unread.push(notification);
   }
-  await kith.notifications.markAllAsRead();
-  return unread;
+  for (const { id } of unread) await kith.notifications.markAsRead({ notificationId: id });
+  return unread.map(sentenceOf);
+}
+
+function sentenceOf({ type, metadata }) {
+  // The application's own back end may send notifications of further types.
+  return sentences[type]?.(metadata.initiatorName ?? 'Somebody') ?? 'Something new';
 }

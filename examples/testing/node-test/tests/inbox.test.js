@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { startPlatform } from '@kith/testing';
+import { createServerClient } from '@kith/client/server';
+import { startPlatform, waitFor } from '@kith/testing';
 import { readInbox } from '../src/inbox.js';
 
 const platform = await startPlatform();
@@ -30,4 +31,18 @@ test('an inbox has a word for those without a name', async () => {
   await platform.client(nobody).connections.request({ userId: grace.id });
   await told(grace, 'connection-request');
   assert.deepEqual(await readInbox(platform.client(grace)), ['Somebody would like to connect']);
+});
+
+test('an inbox tells of what the application sends itself, too', async () => {
+  const grace = await platform.createUser({ name: 'Grace' });
+  const { id: projectId } = platform.project;
+  const { key: serverKey } = await platform.call('POST', `/admin/projects/${projectId}/server-keys`, {
+    token: platform.operatorToken,
+    body: { name: 'shop' },
+  });
+  const server = createServerClient({ url: platform.url, projectId, serverKey });
+  // A new key is accepted a moment after it was made.
+  await waitFor(() => server.notifications.create({ userIds: [grace.id], type: 'order-shipped' }));
+  await told(grace, 'order-shipped');
+  assert.deepEqual(await readInbox(platform.client(grace)), ['Something new']);
 });

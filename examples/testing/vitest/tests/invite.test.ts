@@ -8,7 +8,7 @@ let ada: TestUser;
 beforeAll(async () => {
   platform = await startPlatform();
 });
-afterAll(() => platform.stop());
+afterAll(() => platform?.stop());
 beforeEach(async () => {
   ada = await platform.createUser({ name: 'Ada' });
 });
