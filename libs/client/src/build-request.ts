@@ -44,8 +44,9 @@ export function takeAddress(
     if (value !== undefined && value !== null) query.append(name, String(value));
     delete rest[name];
   }
-  const search = query.size > 0 ? `?${query}` : '';
-  return `${operation.isGlobal ? scopes.url : scopes.projectUrl}${path}${search}`;
+  // `query.size` cannot be used: browsers have it only since 2023.
+  const search = query.toString();
+  return `${operation.isGlobal ? scopes.url : scopes.projectUrl}${path}${search && `?${search}`}`;
 }
 
 function segmentOf(name: string, value: unknown): string {

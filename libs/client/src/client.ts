@@ -72,6 +72,11 @@ export function createClient(options: ClientOptions): KithClient {
     },
   });
   const settings: CallSettings = { ...connection, tokens: keeper };
+  /** For requests that reach the platform even if a listener leaves or reloads the page meanwhile. */
+  const lasting: CallSettings = {
+    ...settings,
+    fetch: (address, init, alive) => settings.fetch(address, { ...init, keepalive: true }, alive),
+  };
   if (options.onSession) keeper.listen(options.onSession);
   const start = async (answer: unknown) => {
     const session = answer as SessionAnswer | SignedUp;
@@ -88,9 +93,12 @@ export function createClient(options: ClientOptions): KithClient {
         await keeper.loaded(callOptions?.signal);
         const session = keeper.current;
         if (!session) return;
-        await keeper.set(null, { reason: 'signed-out' });
+        const stored = keeper.set(null, { reason: 'signed-out' });
+        // Even if this fails, the platform must end the session, because the store may still hold it.
+        await stored.catch(() => {});
         const { refreshToken } = session;
-        await call(settings, repeatable(managed.signOut), { refreshToken }, callOptions);
+        await call(lasting, repeatable(managed.signOut), { refreshToken }, callOptions);
+        await stored;
       },
       async refresh() {
         await keeper.loaded();

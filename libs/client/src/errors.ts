@@ -72,10 +72,14 @@ export class KithNetworkError extends Error {
   }
 }
 
-/** Whether an error is an answer of the API. If codes are given, the error must also have one of them. */
+/**
+ * Whether an error is an answer of the API. If codes are given, the error must also have one of them. The error may come from
+ * another copy of this package, for example from the copy that `@kith/testing` has installed.
+ */
 export function isKithError<Code extends KithErrorCode = KithErrorCode>(
   error: unknown,
   ...codes: readonly Code[]
 ): error is KithError<Code> {
-  return error instanceof KithError && (codes.length === 0 || codes.includes(error.code as Code));
+  const { name, code } = (error ?? {}) as Partial<KithError>;
+  return name === 'KithError' && (codes.length === 0 || codes.includes(code as Code));
 }

@@ -1,5 +1,6 @@
 import type { Outgoing } from './build-request.ts';
 import { type FieldError, KithError, type KithErrorCode, KithNetworkError } from './errors.ts';
+import { longestTimerMs } from './wait.ts';
 
 /** The part of `fetch` that is needed here. */
 export type Fetch = (address: string, init: RequestInit) => Promise<Response>;
@@ -83,8 +84,8 @@ function send(
  * time is over, or when the caller's signal is aborted, the work is ended. The error shows whether the limit or the signal has
  * ended the work, or whether the work itself failed.
  */
-async function within<T>(
-  { timeoutMs, signal, isReadOn }: ExchangeOptions,
+export async function within<T>(
+  { timeoutMs, signal, isReadOn }: Pick<ExchangeOptions, 'timeoutMs' | 'signal' | 'isReadOn'>,
   work: (signal: AbortSignal, alive: () => void) => Promise<T>,
 ): Promise<T> {
   signal?.throwIfAborted();
@@ -101,10 +102,11 @@ async function within<T>(
     // Pieces of a refused body may still be sent after the answer. They must not start the timer again.
     if (isOver) return;
     clearTimeout(timer);
-    timer = setTimeout(() => {
+    const end = () => {
       isTimeout = true;
       controller.abort();
-    }, timeoutMs);
+    };
+    timer = setTimeout(end, Math.min(timeoutMs, longestTimerMs));
   };
   alive();
   let isOpen = false;

@@ -2,7 +2,7 @@ import type { AppNotification } from './app-notification.ts';
 import { KithError, KithNetworkError } from './errors.ts';
 import { EventParser, type ServerSentEvent } from './event-parser.ts';
 import { backoff } from './retry.ts';
-import { unlessAborted, wait } from './wait.ts';
+import { longestTimerMs, unlessAborted, wait } from './wait.ts';
 
 /** What a stream yields. */
 export type NotificationEvent =
@@ -40,6 +40,8 @@ export type OpenNotifications = (lastEventId: string) => Promise<Bytes>;
 
 const firstRetryMs = 1_000;
 const longestRetryMs = 30_000;
+/** The longest wait that is accepted from an answer, in ms. A longer one may come from a proxy, or from a date and a wrong clock. */
+const longestAskedMs = 300_000;
 /** The platform sends a heartbeat every 15 s. This is the time of two heartbeats, plus 2 s for the network. */
 const defaultSilenceMs = 32_000;
 
@@ -69,10 +71,14 @@ export async function* streamNotifications(
         if (!bytes) break;
         const events = parser.push(bytes);
         failures = 0;
-        // The first bytes name the position from which the platform continues.
-        if (!isOpen) onStatus?.({ state: 'open' });
-        isOpen = true;
+        // From here on, nothing is missed: the platform has named the position from which it continues, or the caller has.
+        if (!isOpen && parser.lastEventId !== '') {
+          isOpen = true;
+          onStatus?.({ state: 'open' });
+        }
         for (const event of events) {
+          // The caller may have aborted the signal while it handled the event before.
+          signal?.throwIfAborted();
           const told = notificationEventOf(event);
           if (told) yield told;
         }
@@ -102,7 +108,7 @@ function parserAfter({ lastEventId, retryMs }: EventParser): EventParser {
  */
 function delayOf(asked: number | undefined, failures: number, failure: unknown): number {
   const first = asked ?? firstRetryMs;
-  const retryAfter = failure instanceof KithError ? (failure.retryAfterMs ?? 0) : 0;
+  const retryAfter = failure instanceof KithError ? Math.min(failure.retryAfterMs ?? 0, longestAskedMs) : 0;
   if (failures === 0 && !failure) return first;
   return retryAfter + first / 2 + backoff(failures, first / 2, Math.max(longestRetryMs, first));
 }
@@ -118,7 +124,8 @@ async function readWithin(
   let timer: ReturnType<typeof setTimeout> | undefined;
   const silence = new Promise<never>((_, reject) => {
     const message = `No sign of life for ${silenceMs} ms.`;
-    timer = setTimeout(() => reject(new KithNetworkError(message, { isTimeout: true })), silenceMs);
+    const end = () => reject(new KithNetworkError(message, { isTimeout: true }));
+    timer = setTimeout(end, Math.min(silenceMs, longestTimerMs));
   });
   try {
     const { value } = await unlessAborted(Promise.race([reader.read(), silence]), signal);

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { KithError, KithNetworkError } from './errors.ts';
 import type { SessionAnswer } from './generated/types.ts';
 import type { Session } from './session.ts';
@@ -42,6 +42,10 @@ function keeperOf(store: SessionStore, refreshBy: () => Promise<SessionAnswer> =
 }
 
 describe('a session', () => {
+  afterEach(() => {
+    vi.unstubAllGlobals();
+  });
+
   it('goes by how long ago it came, whatever the clock says', async () => {
     const { keeper, refreshes } = keeperOf(memorySession());
     const { accessToken } = await keeper.start(answer());
@@ -82,6 +86,78 @@ describe('a session', () => {
     arrived.resolve(answer());
     expect(await token).toBeUndefined();
     expect(keeper.current).toBeNull();
+  });
+
+  it('is not brought back by a refresh either when it was left in another tab, whose event comes late', async () => {
+    const arrived = Promise.withResolvers<SessionAnswer>();
+    const kept = memorySession(sessionFor(-1));
+    const { keeper, refreshes } = keeperOf(kept, () => arrived.promise);
+    const token = keeper.token();
+    await expect.poll(() => refreshes).toHaveLength(1);
+    await kept.set(null);
+    arrived.resolve(answer());
+    expect(await token).toBeUndefined();
+    expect([keeper.current, await kept.get()]).toEqual([null, null]);
+  });
+
+  it('is refreshed even if the store cannot be read any more', async () => {
+    const kept = memorySession(sessionFor(-1));
+    let reads = 0;
+    const get = async () => {
+      // The client reads the store at the start and before the refresh.
+      if (++reads > 2) throw new Error('The store is away.');
+      return kept.get();
+    };
+    const { keeper } = keeperOf({ get, set: kept.set });
+    expect(await keeper.token()).toBe(keeper.current?.accessToken);
+    expect(await kept.get()).toMatchObject({ refreshToken: 'next' });
+  });
+
+  it('is read again if the store could not read it', async () => {
+    const kept = memorySession(sessionFor(10 * minute));
+    let failures = 2;
+    const get = async () => {
+      if (failures-- > 0) throw new Error('The store is away.');
+      return kept.get();
+    };
+    const { keeper } = keeperOf({ get, set: kept.set });
+    await expect(keeper.token()).rejects.toThrow('The store is away.');
+    await expect(keeper.token()).rejects.toThrow('The store is away.');
+    expect(await keeper.token()).toBe('old');
+  });
+
+  it('is the one of another tab if that tab has stored it during the first reading', async () => {
+    const read = Promise.withResolvers<Session | null>();
+    const listeners: ((session: Session | null) => void)[] = [];
+    const { keeper } = keeperOf({
+      get: () => read.promise,
+      set: () => {},
+      subscribe(listener) {
+        listeners.push(listener);
+        return () => {};
+      },
+    });
+    const newer = { ...sessionFor(10 * minute), accessToken: 'newer', refreshToken: 'newer' };
+    listeners[0]?.(newer);
+    read.resolve(sessionFor(10 * minute));
+    await keeper.loaded();
+    await read.promise;
+    expect(keeper.current).toBe(newer);
+  });
+
+  it('changes for all, even if a listener throws, whose error is reported as uncaught', async () => {
+    const reported: (() => void)[] = [];
+    vi.stubGlobal('queueMicrotask', (report: () => void) => reported.push(report));
+    const { keeper } = keeperOf(memorySession(sessionFor(10 * minute)));
+    const told: unknown[] = [];
+    keeper.listen(() => {
+      throw new Error('not drawn');
+    });
+    keeper.listen((session, { reason }) => told.push([session, reason]));
+    await keeper.set(null, { reason: 'signed-out' });
+    expect(told).toEqual([[null, 'signed-out']]);
+    expect(reported).toHaveLength(1);
+    expect(reported[0]).toThrow('not drawn');
   });
 
   it('gives its user’s calls no token of somebody who signs in meanwhile', async () => {

@@ -25,8 +25,8 @@ export class SessionKeeper {
   readonly #refreshBy: (refreshToken: string) => Promise<SessionAnswer>;
   readonly #listeners = new Set<SessionListener>();
   readonly #unsubscribe: (() => void) | undefined;
-  /** Pending while an asynchronous store reads the first session. */
-  #loading: Promise<void> | undefined;
+  /** Pending while an asynchronous store reads the first session. `failed` if the store could not read it. */
+  #loading: Promise<void> | 'failed' | undefined;
   #session: Session | null = null;
   #refreshing: Promise<Session | null> | undefined;
   /**
@@ -44,17 +44,7 @@ export class SessionKeeper {
     this.#store = options.store;
     this.#lockName = options.lockName;
     this.#refreshBy = options.refreshBy;
-    const first = this.#store.get();
-    if (first && 'then' in first) {
-      const loading = first.then((session) => {
-        // If a session was set in the meantime, that session is newer.
-        if (this.#loading !== loading) return;
-        this.#loading = undefined;
-        if (session) this.#become(session, { reason: 'set' });
-      });
-      this.#loading = loading;
-      loading.catch(() => {});
-    } else this.#session = first;
+    this.#load();
     this.#unsubscribe = this.#store.subscribe?.((session) => {
       if (session?.accessToken !== this.#session?.accessToken) this.#become(session, { reason: 'elsewhere' });
     });
@@ -64,9 +54,10 @@ export class SessionKeeper {
     return this.#session;
   }
 
-  /** Resolves when an asynchronous store has read the first session. */
+  /** Resolves when an asynchronous store has read the first session. If the store has failed, it reads again. */
   async loaded(signal?: AbortSignal): Promise<void> {
-    if (this.#loading) await unlessAborted(this.#loading, signal);
+    const loading = this.#loading === 'failed' ? this.#load() : this.#loading;
+    if (loading) await unlessAborted(loading, signal);
   }
 
   listen(listener: SessionListener): () => void {
@@ -145,6 +136,30 @@ export class SessionKeeper {
     return this.#refreshing;
   }
 
+  #load(): Promise<void> | undefined {
+    const first = this.#store.get();
+    if (!first || !('then' in first)) {
+      this.#loading = undefined;
+      this.#session = first;
+      return undefined;
+    }
+    const loading = first.then(
+      (session) => {
+        // If a session was set in the meantime, that session is newer.
+        if (this.#loading !== loading) return;
+        this.#loading = undefined;
+        if (session) this.#become(session, { reason: 'set' });
+      },
+      (error: unknown) => {
+        if (this.#loading === loading) this.#loading = 'failed';
+        throw error;
+      },
+    );
+    this.#loading = loading;
+    loading.catch(() => {});
+    return loading;
+  }
+
   async #refresh(from: Session | null): Promise<Session | null> {
     // Another client may have refreshed the session while this client waited for its turn.
     if (!from || this.#session !== from || (await this.#adoptOther(from))) return this.#session;
@@ -158,8 +173,10 @@ export class SessionKeeper {
       if (this.#session === from) await this.set(null, { reason: 'ended', error });
       throw error;
     }
-    // If the user has signed out during the refresh, or has signed in as somebody else, the new session is dropped.
-    if (this.#session === from) await this.set(sessionOf(answer), { reason: 'refreshed' });
+    // If the user has signed out during the refresh, or has signed in as somebody else, the new session is dropped. Another tab where
+    // this happened has changed the store, but its event may not have come yet. If the store cannot be read, the new session counts.
+    const isOver = this.#session !== from || (await this.#adoptOther(from).catch(() => false));
+    if (!isOver) await this.set(sessionOf(answer), { reason: 'refreshed' });
     return this.#session;
   }
 
@@ -184,13 +201,23 @@ export class SessionKeeper {
   }
 
   #become(session: Session | null, change: SessionChange): void {
+    this.#loading = undefined;
     this.#session = session;
     this.#outdated.clear();
     this.#tell(change);
   }
 
   #tell(change: SessionChange): void {
-    for (const listener of [...this.#listeners]) listener(this.#session, change);
+    for (const listener of [...this.#listeners]) {
+      try {
+        listener(this.#session, change);
+      } catch (error) {
+        // The session has changed, and others must still learn of it. So this is reported as an uncaught error.
+        queueMicrotask(() => {
+          throw error;
+        });
+      }
+    }
   }
 }
 

@@ -46,6 +46,8 @@ describe('a session in localStorage', () => {
     state.isFull = true;
     store.set(session);
     expect(store.get()).toEqual(session);
+    // The next visit must not begin with the older session, whose refresh token is used up.
+    expect(localStorageSession('kith').get()).toBeNull();
     state.isFull = false;
     store.set(older);
     expect([store.get(), localStorageSession('kith').get()]).toEqual([older, older]);

@@ -67,8 +67,11 @@ export function localStorageSession(key: string): SessionStore {
         else page.localStorage?.removeItem(key);
         isStored = true;
       } catch {
-        // The stored session is now older than the session in memory.
         isStored = false;
+        // The stored session is older than the session in memory. Its refresh token may be used up, and its user may be another.
+        try {
+          page.localStorage?.removeItem(key);
+        } catch {}
       }
     },
     subscribe(listener) {

@@ -1,7 +1,7 @@
 import { takeAddress } from './build-request.ts';
 import { authorized, type CallSettings } from './call.ts';
 import { isKithError } from './errors.ts';
-import { exchange, type Transport } from './exchange.ts';
+import { exchange, type Transport, within } from './exchange.ts';
 import type { Input, Operation } from './operation.ts';
 import { randomName } from './random-name.ts';
 import { giveUp, withRetries } from './retry.ts';
@@ -34,7 +34,7 @@ export async function upload(
   const { [operation.upload as string]: given, name, ...fields } = input;
   // In Node, `fetch` can stream a body. In a page, `fetch` can do so only over HTTP/2, and not in all browsers.
   const isPage = hasXhr() || 'ServiceWorkerGlobalScope' in globalThis;
-  const source = await sourceOf(given, isPage);
+  const source = await sourceOf(given, isPage, { signal, timeoutMs: timeoutMs ?? defaultMs });
   const total = 'size' in source ? source.size : undefined;
   const address = takeAddress(settings, operation, fields);
   const form = formOf(operation, { name: name ?? (source as Partial<File>).name, fields });
@@ -81,11 +81,28 @@ export async function upload(
   return body;
 }
 
-async function sourceOf(given: unknown, isPage: boolean): Promise<Blob | ReadableStream<Uint8Array>> {
-  if (given instanceof ReadableStream) return isPage ? new Response(given).blob() : given;
+async function sourceOf(
+  given: unknown,
+  isPage: boolean,
+  limits: Parameters<typeof within>[0],
+): Promise<Blob | ReadableStream<Uint8Array>> {
+  if (given instanceof ReadableStream) return isPage ? readWhole(given, limits) : given;
   if (given instanceof Uint8Array) return new Blob([given as Uint8Array<ArrayBuffer>]);
   if (given instanceof Blob) return given;
   throw new TypeError('The file must be a Blob, a Uint8Array or a ReadableStream.');
+}
+
+/** Reads a stream into memory, as long as its bytes keep coming. Rejects as `exchange` does. */
+function readWhole(stream: ReadableStream<Uint8Array>, limits: Parameters<typeof within>[0]): Promise<Blob> {
+  return within(limits, (signal, alive) => {
+    const watched = new TransformStream<Uint8Array, Uint8Array>({
+      transform(chunk, controller) {
+        alive();
+        controller.enqueue(chunk);
+      },
+    });
+    return new Response(stream.pipeThrough(watched, { signal })).blob();
+  });
 }
 
 function formOf(

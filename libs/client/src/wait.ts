@@ -1,8 +1,11 @@
+/** The longest time of a timer, in ms. With a longer time, a timer would end immediately. */
+export const longestTimerMs = 2 ** 31 - 1;
+
 /** Waits for a time, in ms. If the signal is aborted first, rejects with the signal's reason. */
 export function wait(ms: number, signal?: AbortSignal): Promise<void> {
   let timer: ReturnType<typeof setTimeout>;
   const over = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, ms);
+    timer = setTimeout(resolve, Math.min(ms, longestTimerMs));
   });
   return unlessAborted(over, signal).finally(() => clearTimeout(timer));
 }

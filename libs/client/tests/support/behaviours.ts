@@ -62,6 +62,21 @@ export const behaviours = {
     };
   },
 
+  async signsOutEvenIfTheStoreFails(world) {
+    const { session } = await world.control.person();
+    const sent: (boolean | undefined)[] = [];
+    const kith = clientOf(world, {
+      session: { get: () => session, set: () => Promise.reject(new Error('The store is away.')) },
+      fetch(address, init) {
+        sent.push(init.keepalive);
+        return fetch(address, init);
+      },
+    });
+    const signedOut = await settled(kith.auth.signOut());
+    // A listener may leave the page, so the request has to outlast the page.
+    return { signedOut, sent, session: kith.session, later: await settled(clientOf(world, { session }).auth.refresh()) };
+  },
+
   async refreshesOnceForRefusedTokens(world) {
     const kith = clientOf(world, { session: withBadToken(await world.control.person()) });
     await world.control.seen();
@@ -416,6 +431,24 @@ export const behaviours = {
       () => 'cut off',
     );
     return { timedOut, aborted, before, total, read };
+  },
+
+  async endsUploadsWhoseSourceStalls(world) {
+    const kith = clientOf(world, { session: (await world.control.person()).session });
+    const cancelled: string[] = [];
+    const silent = () =>
+      new ReadableStream<Uint8Array>({
+        start: (controller) => controller.enqueue(someBytes(1000)),
+        cancel: () => void cancelled.push('cancelled'),
+      });
+    const timedOut = await settled(kith.storage.createFile({ file: silent() }, { timeoutMs: 400 }));
+    const controller = new AbortController();
+    const { signal } = controller;
+    const aborted = settled(kith.storage.createFile({ file: silent() }, { signal }));
+    controller.abort(new Error('left the page'));
+    const outcomes = [timedOut, await aborted];
+    await until(() => cancelled.length > 0);
+    return { outcomes, total: (await kith.storage.listFiles()).total };
   },
 
   async refusesWhatIsNoUpload(world) {

@@ -17,6 +17,12 @@ const expected: Record<BehaviourName, unknown> = {
     changes: ['signed-in', 'signed-out'],
     signedOut: unauthorized,
   },
+  signsOutEvenIfTheStoreFails: {
+    signedOut: { failure: 'Error: The store is away.' },
+    sent: [true],
+    session: null,
+    later: unauthorized,
+  },
   // Each call is sent, refused, and sent once more.
   refreshesOnceForRefusedTokens: { counts: fifty, refreshes: 1, calls: 100 },
   refreshesOnceBeforeExpiry: { counts: fifty, refreshes: 1, calls: 50 },
@@ -122,6 +128,10 @@ const expected: Record<BehaviourName, unknown> = {
     before: { failure: 'Error: left the page' },
     total: 0,
     read: 'cut off',
+  },
+  endsUploadsWhoseSourceStalls: {
+    outcomes: [{ isTimeout: true, hasCause: true }, { failure: 'Error: left the page' }],
+    total: 0,
   },
   refusesWhatIsNoUpload: {
     outcomes: [

@@ -1,0 +1,14 @@
+import { expect, it } from 'vitest';
+import { isKithError, KithError } from './errors.ts';
+
+it('tells an error of another copy of the package, but no error of somebody else', async () => {
+  // For example, an application and `@kith/testing` may have installed different versions.
+  const address = `${new URL('./errors.ts', import.meta.url)}?another`;
+  const other = (await import(/* @vite-ignore */ address)) as typeof import('./errors.ts');
+  const error = new other.KithError('No.', { status: 404, code: 'collection/not-found' });
+  expect(error).not.toBeInstanceOf(KithError);
+  expect(isKithError(error)).toBe(true);
+  expect(isKithError(error, 'collection/not-found')).toBe(true);
+  expect(isKithError(error, 'user/not-found')).toBe(false);
+  for (const thrown of [undefined, null, 'KithError', 5, {}, new Error('No.')]) expect(isKithError(thrown)).toBe(false);
+});
