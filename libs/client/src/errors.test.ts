@@ -10,5 +10,6 @@ it('tells an error of another copy of the package, but no error of somebody else
   expect(isKithError(error)).toBe(true);
   expect(isKithError(error, 'collection/not-found')).toBe(true);
   expect(isKithError(error, 'user/not-found')).toBe(false);
-  for (const thrown of [undefined, null, 'KithError', 5, {}, new Error('No.')]) expect(isKithError(thrown)).toBe(false);
+  for (const thrown of [undefined, null, 'KithError', 5, {}, new Error('No.')])
+    expect(isKithError(thrown)).toBe(false);
 });

@@ -9,16 +9,19 @@ describe('an exchange', () => {
     vi.useRealTimers();
   });
 
-  it.each([Number.POSITIVE_INFINITY, 2 ** 31])('waits for its answer if its time limit is %i ms', async (timeoutMs) => {
-    vi.useFakeTimers();
-    const answer = Promise.withResolvers<Response>();
-    const answered = exchange(request, {
-      token: undefined,
-      timeoutMs,
-      fetch: (_, { signal }) => unlessAborted(answer.promise, signal as AbortSignal),
-    });
-    await vi.advanceTimersByTimeAsync(24 * 3_600_000);
-    answer.resolve(Response.json({ count: 1 }));
-    expect(await answered).toMatchObject({ body: { count: 1 } });
-  });
+  it.each([Number.POSITIVE_INFINITY, 2 ** 31])(
+    'waits for its answer if its time limit is %i ms',
+    async (timeoutMs) => {
+      vi.useFakeTimers();
+      const answer = Promise.withResolvers<Response>();
+      const answered = exchange(request, {
+        token: undefined,
+        timeoutMs,
+        fetch: (_, { signal }) => unlessAborted(answer.promise, signal as AbortSignal),
+      });
+      await vi.advanceTimersByTimeAsync(24 * 3_600_000);
+      answer.resolve(Response.json({ count: 1 }));
+      expect(await answered).toMatchObject({ body: { count: 1 } });
+    },
+  );
 });

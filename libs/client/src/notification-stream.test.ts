@@ -21,7 +21,10 @@ function connections(...all: string[][]) {
 }
 
 /** Reads a stream to its end in the background. */
-function listen(open: (lastEventId: string) => Promise<ReadableStreamDefaultReader<Uint8Array>>, options: StreamOptions) {
+function listen(
+  open: (lastEventId: string) => Promise<ReadableStreamDefaultReader<Uint8Array>>,
+  options: StreamOptions,
+) {
   const states: string[] = [];
   const onStatus: StreamOptions['onStatus'] = ({ state }) => states.push(state);
   const told: string[] = [];
@@ -67,7 +70,11 @@ describe('a stream of notifications', () => {
   it('connects again within minutes, whatever a proxy or a wrong clock asks for', async () => {
     vi.useFakeTimers();
     const { signal, ...controller } = signalOf();
-    const away = { status: 503, code: 'client/unexpected-answer', retryAfterMs: 40 * 24 * 3_600_000 } as const;
+    const away = {
+      status: 503,
+      code: 'client/unexpected-answer',
+      retryAfterMs: 40 * 24 * 3_600_000,
+    } as const;
     let opened = 0;
     const open = () => {
       opened++;

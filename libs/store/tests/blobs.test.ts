@@ -169,21 +169,26 @@ describe.each(availableBlobHomes())('bytes in %s', (kind) => {
     expect(await keys('gone/')).toEqual([]);
   });
 
-  it.runIf(kind === 'folder')('stores below a folder that is removed again and again while it is empty', async () => {
-    const rounds = 100;
-    for (let round = 0; round < rounds; round++) {
-      let isStored = false;
-      const removing = Array.from({ length: 4 }, async () => {
-        while (!isStored) await blobs.removeAll(`busy/${round}/gone/a/`);
-      });
-      const puts = [0, 1, 2, 3].map((index) => blobs.put(`busy/${round}/${index}/a`, pieces(randomBytes(1))));
-      const outcomes = await Promise.allSettled(puts);
-      isStored = true;
-      await Promise.all(removing);
-      expect(outcomes).toEqual(puts.map(() => ({ status: 'fulfilled', value: 1 })));
-    }
-    expect(await keys('busy/')).toHaveLength(rounds * 4);
-  });
+  it.runIf(kind === 'folder')(
+    'stores below a folder that is removed again and again while it is empty',
+    async () => {
+      const rounds = 100;
+      for (let round = 0; round < rounds; round++) {
+        let isStored = false;
+        const removing = Array.from({ length: 4 }, async () => {
+          while (!isStored) await blobs.removeAll(`busy/${round}/gone/a/`);
+        });
+        const puts = [0, 1, 2, 3].map((index) =>
+          blobs.put(`busy/${round}/${index}/a`, pieces(randomBytes(1))),
+        );
+        const outcomes = await Promise.allSettled(puts);
+        isStored = true;
+        await Promise.all(removing);
+        expect(outcomes).toEqual(puts.map(() => ({ status: 'fulfilled', value: 1 })));
+      }
+      expect(await keys('busy/')).toHaveLength(rounds * 4);
+    },
+  );
 
   it('lists what is left while blobs are removed', async () => {
     for (const name of ['1', '2', '3']) await blobs.put(`going/a/${name}`, pieces(randomBytes(10)));

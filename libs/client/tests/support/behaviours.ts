@@ -74,7 +74,12 @@ export const behaviours = {
     });
     const signedOut = await settled(kith.auth.signOut());
     // A listener may leave the page, so the request has to outlast the page.
-    return { signedOut, sent, session: kith.session, later: await settled(clientOf(world, { session }).auth.refresh()) };
+    return {
+      signedOut,
+      sent,
+      session: kith.session,
+      later: await settled(clientOf(world, { session }).auth.refresh()),
+    };
   },
 
   async refreshesOnceForRefusedTokens(world) {
