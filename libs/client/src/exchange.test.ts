@@ -10,7 +10,7 @@ describe('an exchange', () => {
   });
 
   it.each([Number.POSITIVE_INFINITY, 2 ** 31])(
-    'waits for its answer if its time limit is %i ms',
+    'waits for its answer if its time limit is %s ms',
     async (timeoutMs) => {
       vi.useFakeTimers();
       const answer = Promise.withResolvers<Response>();

@@ -172,7 +172,7 @@ describe.each(availableBlobHomes())('bytes in %s', (kind) => {
   it.runIf(kind === 'folder')(
     'stores below a folder that is removed again and again while it is empty',
     async () => {
-      const rounds = 100;
+      const rounds = 50;
       for (let round = 0; round < rounds; round++) {
         let isStored = false;
         const removing = Array.from({ length: 4 }, async () => {
