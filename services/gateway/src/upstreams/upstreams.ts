@@ -256,9 +256,11 @@ export class Upstreams {
       reply.resume();
       throw new ApiError('gateway/unavailable');
     }
-    if (headers[codeHeader] !== undefined || headers['Content-Type'] === 'application/json') {
+    const isRefusal = headers[codeHeader] !== undefined;
+    if (isRefusal || headers['Content-Type'] === 'application/json') {
       const body = await readAll(reply).catch((error: unknown) => {
-        throw unavailable(error);
+        // Without a code, the file was stored before the answer broke off.
+        throw new ApiError(isRefusal ? 'gateway/unavailable' : 'gateway/timeout', { cause: error });
       });
       return answerReply(request, response, { headers, body });
     }
