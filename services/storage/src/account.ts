@@ -12,6 +12,9 @@ export interface Wanted {
   signal?: AbortSignal | undefined;
 }
 
+/** An attempt at a change of an account. Resolves with `false` if another change came first. */
+export type AccountChange = (account: Account) => Promise<boolean>;
+
 /**
  * Reads a user's account and calls `attempt` to change it. If `attempt` returns `false`, another change came first. Then this
  * function reads the account and calls `attempt` again. Changes of one account take turns. If the turn of this change does not come
@@ -20,7 +23,7 @@ export interface Wanted {
 export function changeAccount(
   app: Pick<AppContext, 'store' | 'turns'>,
   owner: Owner,
-  attempt: (account: Account) => Promise<boolean>,
+  attempt: AccountChange,
   { deadline, signal }: Wanted = {},
 ): Promise<void> {
   const make = async () => {

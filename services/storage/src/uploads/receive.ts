@@ -3,10 +3,9 @@ import { ApiError, clocksMs } from '@kith/base';
 import type { OperationSpec, Upload } from '@kith/contracts';
 import type { HttpRequest } from '@kith/service';
 import { apart } from '@kith/store';
-import { changeAccount, isNoted, type Wanted } from '../account.ts';
+import { type AccountChange, changeAccount, isNoted, type Wanted } from '../account.ts';
 import type { AppContext, Quotas } from '../app.ts';
 import { bytesIdOf, type FileRecord, filePrefix, type Owner } from '../file.ts';
-import type { Account } from '../store/index.ts';
 import { type FormFields, type FormFile, readForm } from './form.ts';
 
 /** The parts of a request that an upload needs. */
@@ -179,7 +178,7 @@ async function begin({ store, turns }: AppContext, receipt: NotedReceipt, quotas
   const read = Promise.all([store.erased.has(owner), store.projectBytes(projectId)]);
   read.catch(() => undefined);
   let room = 0;
-  const begun = async (account: Account) => {
+  const begun: AccountChange = async (account) => {
     const [isErased, projectBytes] = await read;
     if (isErased) throw new ApiError('auth/unauthorized');
     room = Math.min(quotas.userBytes - account.doc.bytes, quotas.projectBytes - projectBytes);
@@ -208,7 +207,7 @@ async function commit(
   read.catch(() => undefined);
   // The account decides only about this user's uploads. Another user's upload may be for the same id.
   if (imported && !(await app.store.claim(owner, imported.id, claimEnd(due)))) throw new IdTaken();
-  const made = async (account: Account) => {
+  const made: AccountChange = async (account) => {
     const { doc } = account;
     const projectBytes = await read;
     // If the note is gone, the upload took too long, or the account has ended. Then another process removes the upload's bytes.
@@ -250,7 +249,7 @@ async function abandon(
   let isOthers = false;
   try {
     let record: FileRecord | undefined;
-    const givenUp = async (account: Account) => {
+    const givenUp: AccountChange = async (account) => {
       isOthers = !isNoted(account, id);
       if (!isOthers) return app.store.giveUp(account, new Set([id]));
       const made = await app.store.made(account, imported?.id ?? id);
