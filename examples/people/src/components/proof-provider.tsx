@@ -1,18 +1,23 @@
-import { type ReactNode, useCallback, useState } from 'react';
+import { type ReactNode, useCallback, useRef, useState } from 'react';
 import { ProofContext } from '../hooks/use-proof.ts';
 import { ProofDialog } from './proof-dialog.tsx';
 
 /** If one of its children needs a proof of identity, asks the signed-in user for the proof in a dialog. */
 export function ProofProvider({ children }: { children: ReactNode }) {
   const [asking, setAsking] = useState<PromiseWithResolvers<void>>();
+  const asked = useRef<PromiseWithResolvers<void>>(undefined);
   const prove = useCallback(() => {
-    const asked = Promise.withResolvers<void>();
-    setAsking(asked);
-    return asked.promise;
+    // Two actions may need a proof at the same time. One proof is enough for both.
+    asked.current ??= Promise.withResolvers<void>();
+    setAsking(asked.current);
+    return asked.current.promise;
   }, []);
   const close = () => {
     // If the user has given a proof, this has no effect.
     asking?.reject(new DOMException('The user has not proved themselves.', 'AbortError'));
+    // The dialog before this one may report its end late.
+    if (asked.current !== asking) return;
+    asked.current = undefined;
     setAsking(undefined);
   };
   return (
