@@ -1,11 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { text } from 'node:stream/consumers';
-import type { Message } from '@kith/bus';
-import { exportPageItems, exportUser, getUser } from '@kith/contracts';
-import { successReply } from '@kith/service';
+import { exportPageItems, exportUser } from '@kith/contracts';
 import { availableEngines, waitFor } from '@kith/testing';
 import { describe, expect, it } from 'vitest';
-import { expectError, projectId, raw, serveEcho, statusesIn, userId } from './harness.ts';
+import { expectError, projectId, statusesIn, userId } from './harness.ts';
 import { behindAnother } from './support/behind-another.ts';
 import {
   contentDisposition,
@@ -137,20 +135,6 @@ describe.each(availableEngines())('exports (%s)', (engine) => {
     expect([download.status, download.isWhole]).toEqual([200, false]);
     expect(download.text).toMatch(/^\{"exportedAt".*"notifications":\[$/s);
     expect(() => JSON.parse(download.text)).toThrow();
-  });
-
-  it('closes the connection when it breaks off while an earlier answer is awaited', async () => {
-    // The earlier request must not be answered by its time-out.
-    const env = { REQUEST_TIMEOUT_MS: '60000' };
-    await using world = await ExportWorld.start(engine, { env, exportTimes: { retry: [1, 1] } });
-    const earlier = Promise.withResolvers<Message>();
-    await serveEcho(world.test.bus, getUser, () => earlier.promise);
-    await world.give('sessions', ({ after }) => (after === null ? { items: [], next: 'more' } : 'failure'));
-    const token = await world.issuer.token();
-    const lines = `HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\n\r\n`;
-    const user = `GET /v7/${projectId}/users/${userId} ${lines}`;
-    expect(await raw(world.test.gateway.port, `${user}GET ${path} ${lines}`)).toBe('');
-    earlier.resolve(successReply(200, {}, {}));
   });
 
   it('breaks off when the token would be refused now', async () => {
