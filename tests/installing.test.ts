@@ -161,14 +161,6 @@ describe('the bootstrap', () => {
     expect(await npm.calls()).toHaveLength(2);
   });
 
-  it('installs the drivers for what an environment file of kith doctor names', async () => {
-    await writeFile(inCopy('kith.env'), '# The engines\nNATS_URL_FILE=/run/secrets/nats\n');
-    await runs([main, 'doctor', '--env-file', 'kith.env'], { ...npm.env(), KITH_CWD: copy.path });
-    expect(await installed()).toEqual(holding('run', 'distributed'));
-    await runs([main, 'doctor', '--env-file=nothing.env']);
-    expect(await npm.calls()).toHaveLength(1);
-  });
-
   it('installs nothing where npm has installed the lock file, without what is for other machines', async () => {
     const { '': _, ...packages } = lock.packages;
     const [foreign = ''] = Object.keys(packages).filter((path) => packages[path]?.optional);

@@ -1,4 +1,4 @@
-// Starts at most 0 platforms and 4 processes.
+// Starts at most 0 platforms and 5 processes.
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
@@ -148,6 +148,19 @@ describe('kith in the folder of an installation', () => {
     // Here `INIT_CWD` is a folder above the command's folder. Another npm may have set it so. Then the command uses the folder in
     // which it runs.
     expect((await typedIn('/')).stdout).toContain(urlOf());
+  });
+
+  it('finds an environment file there, too', async () => {
+    await writeFile(join(folder, 'kith.env'), 'NODE_ENV=development\n');
+    const bin = fileURLToPath(new URL('../apps/kith/bin/kith.mjs', import.meta.url));
+    const words = [bin, 'doctor', '--json', '--env-file', 'kith.env'];
+    const { stdout } = await run(process.execPath, words, { cwd: folder, env: { PATH: process.env.PATH } });
+    const { isWell, findings } = JSON.parse(stdout);
+    const says = `${join(folder, '.kith')} is readable for its owner alone.`;
+    expect([isWell, findings]).toEqual([
+      true,
+      expect.arrayContaining([{ check: 'data folder', state: 'ok', says }]),
+    ]);
   });
 
   it('stops that one alone, and has waited for its end', async () => {

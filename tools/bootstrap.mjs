@@ -3,7 +3,6 @@
 // any Node ≥ 20 runs it: `node tools/bootstrap.mjs <script> [arguments]`.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { withEnvFile } from './bootstrap/env-file.mjs';
 import { helpOf } from './bootstrap/help.mjs';
 import { installPackages } from './bootstrap/install.mjs';
 import { findNode } from './bootstrap/node.mjs';
@@ -36,8 +35,7 @@ async function start() {
   // npm sends a signal to the shell that started this process. The shell then ends without passing the signal on.
   const { ppid } = process;
   if (process.env.npm_lifecycle_event) setInterval(() => process.ppid !== ppid && endAll(), 250);
-  const parts = partsFor(script, words, withEnvFile(words, process.env));
-  const installing = [findNode(), installPackages(parts)];
+  const installing = [findNode(), installPackages(partsFor(script, words, process.env))];
   try {
     const [node = ''] = await Promise.all(installing);
     // A signal that came while files were being moved is delivered in the next turn of the event loop.
@@ -45,7 +43,8 @@ async function start() {
     if (isAskedToEnd) return 1;
     // The same flags as in apps/kith/src/forms/node-flags.ts. In the embedded form, the services run in this process.
     const flags = ['--min-semi-space-size=16'];
-    return await run(node, [...flags, join(root, script), ...words], {
+    // Without the two dashes, Node would take the `--env-file` of a command for its own, and look for the file in the project's folder.
+    return await run(node, [...flags, '--', join(root, script), ...words], {
       cwd: root,
       // With this cache, Node strips types and compiles modules only once, and not at every start.
       env: { NODE_COMPILE_CACHE: join(root, 'node_modules', '.cache', 'kith-compiled'), ...process.env },

@@ -47,12 +47,14 @@ function examineFolder(path: string, check: Check): boolean {
     );
   if ((folder.mode & others) !== 0)
     check.wrong(`Other users can look into ${path} (${modeOf(folder.mode)}).`, `Run: chmod 700 ${path}`);
+  let names: string[];
   try {
     accessSync(path, constants.R_OK | constants.W_OK | constants.X_OK);
+    names = readdirSync(path);
   } catch (error) {
     return refuse(error);
   }
-  for (const name of readdirSync(path)) {
+  for (const name of names) {
     const file = join(path, name);
     const mode = statSync(file, { throwIfNoEntry: false })?.mode ?? 0;
     if ((folder.mode & others) !== 0 && (mode & 0o004) !== 0 && /token|secret/.test(name))
