@@ -78,8 +78,8 @@ describe.runIf(availableEngines().includes('containers'))('docker-compose', () =
     for (const [i, answer] of answers.entries()) {
       const [user, ...files] = answer.trim().split('\n');
       expect(user).toBe('1000');
-      const expected = filesOf(services[i] ?? '');
-      expect(files.sort()).toEqual(expected.map((file) => `/etc/kith/self/${file}`));
+      const expected = filesOf(services[i] ?? '').map((file) => `/etc/kith/self/${file}`);
+      expect(files.sort()).toEqual(expected.sort());
     }
     for (const id of (await project.call('ps', '-q')).split('\n').filter(Boolean)) {
       const format =
