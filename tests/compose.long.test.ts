@@ -148,7 +148,9 @@ describe.runIf(availableEngines().includes('containers'))('docker-compose', () =
     await mkdir(join(folder, 'etc/kith'), { recursive: true });
     await writeFile(join(folder, 'etc/kith/backup-passphrase'), 'a passphrase of this suite\n');
     const words = project.command.map((word) => `'${word}'`).join(' ');
-    await writeFile(join(folder, 'bin/docker-compose'), `#!/bin/sh\nexec ${words} "$@"\n`, { mode: 0o755 });
+    // The words may name the program alone, and must not find this script again.
+    const script = `#!/bin/sh\nPATH='${process.env.PATH}'\nexec ${words} "$@"\n`;
+    await writeFile(join(folder, 'bin/docker-compose'), script, { mode: 0o755 });
     const env = { PATH: `${join(folder, 'bin')}${delimiter}${process.env.PATH}`, DOCKER_BUILDKIT: '0' };
     await using shell = startShell({ folder, env });
     /** Follows the steps in a guide that contain a text. */
