@@ -42,18 +42,11 @@ describe('what a gateway sends on to a service of files', () => {
   const seen: { method: string; url: string; headers: IncomingHttpHeaders; body: string }[] = [];
   let gateway: TestGateway;
   let token: string;
-  /** Whether the service dies while it answers. */
-  let isDying = false;
 
   beforeAll(async () => {
     const upstream = createServer(async (request, response) => {
       const { method = '', url = '', headers } = request;
       seen.push({ method, url, headers, body: await text(request) });
-      if (isDying) {
-        const json = { 'Content-Type': 'application/json', 'Content-Length': 100 };
-        response.writeHead(200, { [statusHeader]: '201', ...json });
-        return void response.write('{', () => response.destroy());
-      }
       response.writeHead(200, { [statusHeader]: '200', 'Content-Length': 2 });
       response.end(method === 'HEAD' ? undefined : 'ok');
     });
@@ -143,17 +136,6 @@ describe('what a gateway sends on to a service of files', () => {
     for (const name of [signatureHeader, contextHeader, operationHeader])
       expect(got?.headers[name]).toBeTruthy();
     expect(contextOf(got?.headers ?? {}).caller?.userId).toBe(userId);
-  });
-
-  it('has an answer of the gateway’s own if the service breaks its answer off', async () => {
-    isDying = true;
-    const headers = { ...upload.headers, authorization: `Bearer ${token}` };
-    const answer = await send(gateway.gateway.port, { ...upload, headers });
-    isDying = false;
-    expect(seen.pop()?.url).toBe(files.replace('/v7', ''));
-    // The file was stored before.
-    expect(answer.status).toBe(504);
-    expect(JSON.parse(answer.text)).toMatchObject({ code: 'gateway/timeout' });
   });
 
   it('is nothing where there is no token', async () => {

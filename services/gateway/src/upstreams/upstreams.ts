@@ -256,13 +256,8 @@ export class Upstreams {
       reply.resume();
       throw new ApiError('gateway/unavailable');
     }
-    const isRefusal = headers[codeHeader] !== undefined;
-    if (isRefusal || headers['Content-Type'] === 'application/json') {
-      const body = await readAll(reply).catch((error: unknown) => {
-        // Without a code, the file was stored before the answer broke off.
-        throw new ApiError(isRefusal ? 'gateway/unavailable' : 'gateway/timeout', { cause: error });
-      });
-      return answerReply(request, response, { headers, body });
+    if (headers[codeHeader] !== undefined || headers['Content-Type'] === 'application/json') {
+      return answerReply(request, response, { headers, body: await readAll(reply) });
     }
     const head = headOf(response, { headers, body: new Uint8Array() });
     for (const name of ['Content-Length', 'Accept-Ranges']) {
