@@ -86,7 +86,7 @@ describe.skipIf(!browser)('mails of the example application', { timeout: 120_000
     expect([ada.complaints, grace.complaints]).toEqual([[], []]);
   });
 
-  it('an address is confirmed by a link even if the session has ended meanwhile', async () => {
+  it('an address is confirmed by a link even if the session has ended meanwhile', async ({ expect }) => {
     await using ada = await world.open();
     const account = accountOf('Ada', 'away');
     await signUp(ada, account);
@@ -102,6 +102,7 @@ describe.skipIf(!browser)('mails of the example application', { timeout: 120_000
     await platform.call('POST', `/v7/${projectId}/auth/sign-out`, { body: { refreshToken } });
     await ada.button('Confirm').click();
     await says(ada, 'Your e-mail address is confirmed.');
+    expect(await page.getByText('Your e-mail address is confirmed.').count()).toBe(1);
   });
 
   it('an address is changed, and the change undone from the old one', async ({ expect }) => {
