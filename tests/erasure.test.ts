@@ -114,14 +114,14 @@ describe.each(availableEngines())('a busy user who leaves (%s)', (engine) => {
       const text = await letters();
       return !inEvents.some((word) => text.includes(word));
     };
-    await waitFor(isWithdrawn, { timeoutMs: 45_000, what: 'the end of the dead letters' });
+    await waitFor(isWithdrawn, { timeoutMs: 90_000, what: 'the end of the dead letters' });
     let left = words;
     const isGone = async () => {
       const everything = await everythingOf(platform);
       left = words.filter((word) => everything.includes(word));
       return left.length === 0;
     };
-    await waitFor(isGone, { timeoutMs: 45_000, what: 'the erasure' }).catch(() => expect(left).toEqual([]));
+    await waitFor(isGone, { timeoutMs: 90_000, what: 'the erasure' }).catch(() => expect(left).toEqual([]));
 
     // Logs contain ids, because addresses contain ids. Logs contain nothing that a user has written.
     const aside = [await platform.logs(), await countsOf(platform)].join('\n');
@@ -148,5 +148,5 @@ describe.each(availableEngines())('a busy user who leaves (%s)', (engine) => {
       { token: friend.accessToken },
     );
     expect(connections.map(({ connectedUser }) => connectedUser.name)).toEqual(['A']);
-  }, 120_000);
+  }, 240_000);
 });
