@@ -1,11 +1,15 @@
 // Changes the secret of an installation in the files that setup.ts has made (docs/secrets.md). Usage: `node rotate-secret.ts
 // <folder> begin` makes a new secret, `… end` forgets the one before.
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { engineOwner } from './credentials.ts';
 import { beginSecretChange, endSecretChange, secretReaders } from './shared-secret.ts';
 
 const [folder, step] = process.argv.slice(2);
 if (!folder || (step !== 'begin' && step !== 'end'))
   throw new Error('Name the folder and the step: node rotate-secret.ts <folder> begin|end');
+if (!existsSync(join(folder, secretReaders[0], 'secret')))
+  throw new Error(`${folder} has no secret: run setup.ts first.`);
 
 const owner = engineOwner();
 const restart = `Restart ${secretReaders.join(', ')}`;
