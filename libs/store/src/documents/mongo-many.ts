@@ -58,10 +58,8 @@ export class MongoMany {
     const of = (asked[0] as Asked).change.in;
     const reads = readsOf(of);
     await refuse(reads, asked, outcomes);
-    const begun = await begin(
-      reads,
-      asked.filter(({ at }) => outcomes[at] === undefined),
-    );
+    const left = asked.filter(({ at }) => outcomes[at] === undefined);
+    const begun = await begin(reads, inOrder(left));
     await Promise.all(
       begun.map(async ({ target }) => {
         await settler.settleTarget(of.name, target);
@@ -70,7 +68,7 @@ export class MongoMany {
     );
     // Looks for the documents that `below` requires only now, after the places and their keys are taken. Whoever deletes such a
     // document from now on finds these places.
-    const ready = inOrder(await withoutOrphans(reads, begun));
+    const ready = await withoutOrphans(reads, begun);
     const made = await changeAll(
       db,
       settler,
@@ -116,23 +114,23 @@ async function refuse(
   }
 }
 
-/** Gives new targets their places, which no read shows. Leaves out a target if another process has just taken its place. */
+/**
+ * Gives new targets their places, which no read shows. Leaves out a target if another process has just taken its place. Keeps
+ * the order of the changes.
+ */
 async function begin(reads: MongoReads<unknown>, asked: readonly Asked[]): Promise<Begun[]> {
   const stored = reads.stored as unknown as MongoCollection<MongoTarget>;
   const places = asked.flatMap(({ change: { target, set } }) =>
     typeof target === 'string' ? placeOf(reads.collection, target, set) : [],
   );
-  // Every process sorts by id. So processes that take the same places hardly ever wait for each other in a circle.
-  const taken = await insertAbsent(
-    stored,
-    places.toSorted((one, other) => (one._id < other._id ? -1 : 1)),
-  );
+  const taken = await insertAbsent(stored, places);
   const targets = new Map(places.map((place) => [place._id, place]));
   if (taken.length > 0) {
     // Takes over places that others have left.
     const _id = { $in: taken.map((place) => place._id) };
-    // Sorts by id again, for the same reason.
-    const left = await stored.find({ _id, shape: { $exists: false } }, { sort: { _id: 1 } }).toArray();
+    const found = await stored.find({ _id, shape: { $exists: false } }).toArray();
+    const leftById = new Map(found.map((place) => [place._id, place]));
+    const left = places.flatMap((place) => leftById.get(place._id) ?? []);
     const keys = left.map((place) => ({
       updateOne: {
         filter: { _id: place._id, rev: place.rev, shape: { $exists: false } },
@@ -162,15 +160,17 @@ async function withoutOrphans(reads: MongoReads<unknown>, begun: readonly Begun[
   );
 }
 
-/** Sorts by unique key. So processes that use the same keys wait for each other, but never in a circle. */
-function inOrder(begun: readonly Begun[]): Begun[] {
-  const placed = begun.map((one) => {
-    const { in: of, set } = one.change;
-    const keys = set === null ? {} : keysOf(of, one.target._id, set);
+/**
+ * Sorts by unique key. Places are taken and changes committed in this one order. So processes with the same targets or keys wait
+ * for each other, but never in a circle. Only if they give the same targets other keys, the database has to end a deadlock.
+ */
+function inOrder(asked: readonly Asked[]): Asked[] {
+  const placed = asked.map((one) => {
+    const { in: of, set, target } = one.change;
+    const id = typeof target === 'string' ? target : target.id;
+    const keys = set === null ? {} : keysOf(of, id, set);
     const unique = Object.keys(keys).find((index) => of.indexes?.[index]?.unique);
-    return { one, place: unique === undefined ? one.target._id : keys[unique] };
+    return { one, place: unique === undefined ? id : (keys[unique] ?? id) };
   });
-  return placed
-    .sort((one, other) => ((one.place ?? '') < (other.place ?? '') ? -1 : 1))
-    .map(({ one }) => one);
+  return placed.sort((one, other) => (one.place < other.place ? -1 : 1)).map(({ one }) => one);
 }
