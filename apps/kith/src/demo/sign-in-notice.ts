@@ -9,7 +9,7 @@ export interface RefusedUser {
 }
 
 /**
- * Says why a user is not let in, and with which command that can be changed. `kith` is how the command line is called for the
+ * Says why a user cannot sign in, and names a command that changes that. `kith` is the beginning of each command for this
  * platform.
  */
 export function signInNotice(

@@ -9,7 +9,7 @@ import { dataFolder, openDataFolder } from '../../forms/data-folder.ts';
 import { readState, writeState } from '../move/state.ts';
 import { beside, whole } from './whole.ts';
 
-/** What a folder is prepared from, without the backup's folder. */
+/** Everything that the folder is prepared from, except the backup's folder. */
 interface Inputs {
   manifest: BackupManifest;
   erased: readonly ErasureNote[] | undefined;
@@ -18,7 +18,7 @@ interface Inputs {
 }
 
 const noteFile = 'restoring.json';
-/** What the file says of its folder. */
+/** The content of this file: how the folder was prepared. */
 interface Note {
   /** The hash of the inputs. */
   inputs: string;
@@ -26,9 +26,9 @@ interface Note {
 }
 
 /**
- * Prepares the folder from which databases are filled. If a killed run has left such a folder, this one uses it, but only if that run
- * had the same backup and the same list of erasures. Otherwise users whom only this list names would be back. So the folder is then
- * prepared again, and keeps the claim on the databases. Throws `StartError` if it is too late for that. Returns the erasures that
+ * Prepares the folder from which databases are filled. Uses the folder of a killed run again if that run had the same backup
+ * and the same list of erasures. With another list, users whom only the new list names would be back. So this then prepares the
+ * folder again, and keeps its claim on the databases. Throws `StartError` if it is too late for that. Returns the erasures that
  * `prepare` has applied.
  */
 export async function prepareFolder(
@@ -52,9 +52,10 @@ export async function prepareFolder(
   };
   if (existsSync(older)) {
     await beside(path, async () => {
-      // Another run may just have put the new folder in the place of this one.
+      // Another run may have finished the replacement in the meantime.
       if (!existsSync(older)) return;
-      // A killed run has not done that, or has not removed this one afterwards.
+      // If the new folder is in its place, a killed run only has not removed the older one. Otherwise the older one is put
+      // back.
       if (existsSync(path)) await rm(older, { recursive: true });
       else await rename(older, path);
     });

@@ -60,7 +60,7 @@ export async function runBackup(given: Given, { env, progress }: Surroundings): 
 
 interface How {
   config: Config;
-  /** The backup that is backed up, if it was not adopted. */
+  /** The description of the source, if the source is a backup that was not adopted. */
   copy: BackupManifest | undefined;
   isAnonymised: boolean;
   progress: Progress;
@@ -86,7 +86,7 @@ async function write(
   folder: string,
   { config, copy, isAnonymised, progress, isSealed = false }: How,
 ): Promise<{ counts: Count[]; password?: string }> {
-  // A copy still has users whom the platform has erased since the copy was made.
+  // A copy may still have users whom the platform has erased since. So the new backup keeps the time of the copy.
   const begunAt = copy?.begunAt ?? new Date().toISOString();
   const fileOf = (name: string) => join(folder, `${name}.sqlite`);
   const settings = config.MONGODB_URL
