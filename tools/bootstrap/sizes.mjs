@@ -105,8 +105,8 @@ export function holds(installed, parts, lock) {
 }
 
 /**
- * Reduces a lock file to some parts. `trim` reduces a `package.json` in the same way, that of the repository or of a package of
- * ours.
+ * Reduces a lock file to some parts. `trim` reduces a `package.json` in the same way: that of the repository, or that of one of
+ * our packages.
  *
  * @param {readonly string[]} parts
  * @param {Lock} lock
@@ -145,7 +145,7 @@ export function pathsOf(parts, { packages }) {
  *
  * @param {Lock['packages']} packages
  * @param {readonly string[]} names Packages of ours.
- * @param {readonly string[]} left Beginnings of package names. If a package of ours depends on such a package, it is left out.
+ * @param {readonly string[]} left Beginnings of package names. Our dependencies with such a name are left out.
  * @returns {Set<string>}
  */
 export function neededBy(packages, names, left = []) {

@@ -44,7 +44,7 @@ export function namedPeople({ people }: ExampleProject): ExampleProject['people'
   return people.slice(0, 2);
 }
 
-/** What is to be known of the people that a start names. Returns `undefined` if the project is gone. */
+/** Says why some of the people that a start names cannot sign in. Returns `undefined` if the project is gone. */
 async function noticesOf(
   project: ExampleProject,
   { url, operator, folder }: { url: string; operator: OperatorClient; folder: DataFolder },

@@ -5,18 +5,12 @@ import type { DatabaseSync } from 'node:sqlite';
 import { isLocked, lockFile, lockFolder } from '../../forms/folder-lock.ts';
 import { readIfThere } from '../../forms/read-if-there.ts';
 
-/**
- * The file that marks a folder as unfinished, and names the process that works in it. If this process dies, the folder is
- * useless.
- */
+/** Marks a folder as unfinished, and names the process at work in it. If this process dies, the folder is useless. */
 const marker = 'unfinished';
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 export interface Held {
-  /**
-   * Whether the folder has only sealed data. If so, the work is also done on file systems without locks, such as some network
-   * drives.
-   */
+  /** Whether the folder has only sealed data. If so, the work is also done on file systems without locks. */
   isSealed?: boolean;
 }
 

@@ -54,8 +54,7 @@ export async function prepareFolder(
     await beside(path, async () => {
       // Another run may have finished the replacement in the meantime.
       if (!existsSync(older)) return;
-      // If the new folder is in its place, a killed run only has not removed the older one. Otherwise the older one is put
-      // back.
+      // If the new folder is in its place, only the removal of the older one is left to do. Otherwise the older one goes back.
       if (existsSync(path)) await rm(older, { recursive: true });
       else await rename(older, path);
     });

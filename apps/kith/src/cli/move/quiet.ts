@@ -43,8 +43,7 @@ export async function untilQuiet(
   { config, log, without = [], patience = patienceMs }: QuietOptions,
 ): Promise<void> {
   const file = folder.file('events.sqlite');
-  // The configured prefix may be the new platform's. With it, the consumers here would ignore all events that have the old
-  // prefix.
+  // The configured prefix may be the new platform's. With it, consumers would ignore all events that have the old prefix.
   const prefix = prefixOfLog(file) ?? config.KITH_PREFIX;
   const bus = new NotingBus(new InProcessBus({ prefix, file, log }));
   const left = () => whatIsLeft(folder, without);

@@ -56,8 +56,7 @@ export async function startOnEngines(
       onUp(name, internalUrl) {
         record.services[name] = internalUrl;
         // This is also called when a process was started again, because it then has another port. If the record cannot be
-        // written, for example because the disk is full, the process runs all the same. So this error must not start it once
-        // more.
+        // written, for example on a full disk, the process runs all the same, and must not be started once more.
         try {
           folder.announce(record);
         } catch (error) {
