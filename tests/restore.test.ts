@@ -309,7 +309,7 @@ describe('kith restore', () => {
         await first.ended;
       }
       await rm(pipe);
-      // The dead process does not keep the place.
+      // Once the process is dead, another restore to the same place works.
       expect((await runKith(['restore', from], env)).code).toBe(0);
     },
     60_000,

@@ -23,15 +23,15 @@
  * }} Locked
  */
 
-/** The script that runs Kith. All other scripts work on Kith, and need all packages. */
+/** The script that runs Kith. All other scripts are for development, and need all packages. */
 export const commandLine = 'apps/kith/src/cli/main.ts';
 
-/** The package of ours that running Kith needs, with everything that it depends on. */
+/** The package that runs Kith. It is installed with everything that it depends on. */
 const platform = '@kith/platform';
 
 /**
  * Packages that only some installations need. `names` are the beginnings of the packages' names. Our packages depend on these
- * packages. An extra is needed if one of its variables is set, or if one of its options is on the command line. Working on Kith
+ * packages. An extra is needed if one of its variables is set, or if one of its options is on the command line. Development
  * needs all extras.
  *
  * @type {Record<string, { names: string[]; variables: string[]; options?: string[] }>}

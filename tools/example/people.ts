@@ -20,8 +20,8 @@ const people = [
 type Name = (typeof people)[number][0];
 
 /**
- * Returns the project of an earlier start, or makes a new project with a few people. Some of these people are connected. If the
- * people that the start names are not let in any more, `notices` says why.
+ * Returns the project of an earlier start, or makes a new project with a few people. Some of these people are connected. If a
+ * person that the start names can no longer sign in, `notices` says why.
  */
 export async function ensurePeople(
   folder: DataFolder,

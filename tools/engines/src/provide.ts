@@ -30,9 +30,9 @@ const choices =
   'Set MONGODB_URL, NATS_URL and REDIS_URL, or start Docker, or run as root on Debian or Ubuntu with CI=true to have Docker installed.';
 
 /**
- * Finds MongoDB, NATS and Redis for this machine, and installs what is needed. Uses the first possible way: given URLs, a Docker
- * that answers, or a Docker that may be installed. If something goes wrong, the result is `none` with the `reason`.
- * @throws StartError if a file cannot be read that should contain a URL.
+ * Finds MongoDB, NATS and Redis for this machine, and installs what is needed. Uses the first possible way: given URLs, a
+ * Docker that answers, or a Docker that may be installed. If something goes wrong, the result is `none` with the `reason`.
+ * @throws StartError if a file that should contain a URL cannot be read.
  */
 export async function provideEngines(options: ProvideOptions = {}): Promise<EngineAvailability> {
   const { env = process.env, progress = () => {}, confirm } = options;

@@ -65,8 +65,8 @@ export async function ensureDatabaseUsers(options: {
 }
 
 /**
- * Whether an error means that the user already exists. MongoDB answers UserAlreadyExists or, from its index, a duplicate key.
- * FerretDB says so only in the message.
+ * Whether an error means that the user already exists. MongoDB reports UserAlreadyExists, or a duplicate key in its index.
+ * FerretDB reports this only in the message.
  */
 function isThere({ code, message }: { code?: unknown; message: string }): boolean {
   return code === 51003 || code === 11000 || /already exists/i.test(message);

@@ -10,8 +10,8 @@ const current = (folder: string, name = 'gateway') => join(folder, name, 'secret
 const previous = (folder: string, name = 'gateway') => join(folder, name, 'previous-secret');
 
 /**
- * Gives the secret of the installation to the gateway, to the services that trust its signatures, to the services that seal data,
- * and to the operator, whose commands seal data again. Makes the secret on first use.
+ * Gives the secret of the installation to the gateway and the operator. Also gives it to services that check the gateway's
+ * signatures or seal data. The operator needs the secret for commands that seal data again. Makes the secret on first use.
  */
 export function shareSecret(folder: string, owner?: Owner): void {
   const secret = kept(current(folder), newPassword, owner);

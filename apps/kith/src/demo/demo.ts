@@ -18,7 +18,7 @@ interface DemoUser {
   id: string;
   email: string;
   password: string;
-  /** Empty if the user is not let in any more. */
+  /** Empty if the user can no longer sign in. */
   accessToken: string;
 }
 

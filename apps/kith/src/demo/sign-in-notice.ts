@@ -1,4 +1,4 @@
-/** A user whose password is known, but who is not let in. */
+/** A user who cannot sign in, although the password is known. */
 export interface RefusedUser {
   projectId: string;
   id: string;

@@ -29,7 +29,7 @@ it('data of failed work is removed while the folder is still held', async () => 
 });
 
 it('work on sealed data is also done where the folder cannot be locked, and other work is not', async () => {
-  // A file system without locks gives the same answer.
+  // On a file system without locks, the call fails in the same way as with this lock.
   using _ = lockFolder(path, () => 'This test');
   await expect(inHeldFolder(path, write)).rejects.toThrow(
     `Another kith uses the folder ${path}; stop it, or choose another folder.`,

@@ -85,7 +85,7 @@ function isLeft(path: string): boolean {
     // then unlocked, and then still marked, its process is dead.
     return isMarked() && !isLocked(path) && isMarked();
   } catch {
-    // The folder is gone meanwhile, or cannot be read.
+    // The folder was removed in the meantime, or cannot be read.
     return false;
   }
 }

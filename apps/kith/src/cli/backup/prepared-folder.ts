@@ -67,7 +67,7 @@ export async function prepareFolder(
   const folder = openDataFolder(path);
   try {
     if (isMoved(folder.file('events.sqlite'))) {
-      // An earlier version of Kith has left no note. All that is left to do is the hand-over, which needs no list.
+      // An earlier version of Kith made no note. Only the hand-over is left to do, and it needs no list.
       if (!note) return [];
       throw new StartError(
         `The restore from ${path} is nearly complete, with another list of erasures. Complete it with that list, or drop the databases, remove ${path}, and restore again.`,
