@@ -60,7 +60,7 @@ function lockHeld(path: string, isSealed: boolean): DatabaseSync | undefined {
   }
 }
 
-/** Removes the folders in `above` that have such a name and belong to a dead process. */
+/** Removes the folders in `above` that `isNamed` accepts and that belong to a dead process. */
 export function removeLeft(
   above: string,
   isNamed: (name: string) => boolean,

@@ -33,8 +33,8 @@ export function isSealed(folder: string): boolean {
 }
 
 /**
- * Makes a new folder, in memory or in an encrypted folder, for data that must not get to a disk unsealed. First removes such folders
- * that killed processes have left. Throws `StartError`.
+ * Makes a new folder, in memory or in an encrypted folder, for data that must not get to a disk unsealed. First removes the
+ * folders that killed processes have left there. Throws `StartError`.
  */
 export async function makeWork(below: string, progress: (line: string) => void): Promise<string> {
   try {
