@@ -41,7 +41,7 @@ it('work on sealed data is also done where the folder cannot be locked, and othe
     during = await readdir(path);
   };
   await inHeldFolder(path, work, { isSealed: true });
-  // If the folder had the mark, another backup would take it for a folder of a dead process.
+  // If the folder had the mark, another backup would conclude that its process is dead.
   expect(during).toContain('data');
   expect(during).not.toContain('unfinished');
   expect(existsSync(path)).toBe(false);

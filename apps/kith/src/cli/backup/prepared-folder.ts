@@ -27,9 +27,9 @@ interface Note {
 
 /**
  * Prepares the folder from which databases are filled. Uses the folder of a killed run again if that run had the same backup
- * and the same list of erasures. With another list, users whom only the new list names would be back. So this then prepares the
- * folder again, and keeps its claim on the databases. Throws `StartError` if it is too late for that. Returns the erasures that
- * `prepare` has applied.
+ * and the same list of erasures. With another list, users whom only the new list names would be back. In that case, this
+ * prepares the folder again, and keeps its claim on the databases. Throws `StartError` if it is too late for that. Returns the
+ * erasures that `prepare` has applied.
  */
 export async function prepareFolder(
   path: string,

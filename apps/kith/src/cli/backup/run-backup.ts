@@ -86,7 +86,7 @@ async function write(
   folder: string,
   { config, copy, isAnonymised, progress, isSealed = false }: How,
 ): Promise<{ counts: Count[]; password?: string }> {
-  // A copy may still have users whom the platform has erased since. So the new backup keeps the time of the copy.
+  // A copy may still have users whom the platform has erased since then. So the new backup keeps the time of the copy.
   const begunAt = copy?.begunAt ?? new Date().toISOString();
   const fileOf = (name: string) => join(folder, `${name}.sqlite`);
   const settings = config.MONGODB_URL

@@ -91,7 +91,7 @@ const unset = { MONGODB_URL: undefined, NATS_URL: undefined, REDIS_URL: undefine
 async function confirm(question: string): Promise<boolean> {
   if (!process.stdin.isTTY) return false;
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
-  // In this terminal, Ctrl-C is only a key. The process itself waits for the signal, so this sends it.
+  // Here Ctrl-C is only a key press. The process itself waits for the signal, so this sends it.
   terminal.once('SIGINT', () => process.kill(process.pid, 'SIGINT'));
   const ended = once(terminal, 'close').then(() => '');
   const answer = await Promise.race([terminal.question(`${question} [y/N] `), ended]);
