@@ -132,7 +132,7 @@ async function backUpDatabases(
   progress: Progress,
 ): Promise<BackupManifest['settings']> {
   if (!url) throw new UsageError('Set NATS_URL together with MONGODB_URL.');
-  // Loaded only when needed, because the embedded form works without the drivers (docs/adr/0043).
+  // The drivers are loaded only when needed, because the embedded form works without them (docs/adr/0043).
   const { NatsBus } = await import('@kith/bus/nats');
   const { copyDatabases } = await import('./copy-databases.ts');
   const prefix = config.KITH_PREFIX;

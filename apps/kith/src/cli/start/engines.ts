@@ -121,7 +121,7 @@ async function securely(
       throw new StartError(`${sentence} ${removal}`, { cause: error });
     },
   );
-  // Loaded only here, because the embedded form works without the driver (docs/adr/0043).
+  // The driver is loaded only here, because the embedded form works without it (docs/adr/0043).
   const { keepStreams } = await import('@kith/bus/nats');
   const keeper = await keepStreams({
     ...{ name: 'keeper', prefix, ca, log, url: `tls://${at.nats}`, nkeySeed: credentials.seedOf('keeper') },
