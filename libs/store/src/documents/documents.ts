@@ -61,13 +61,13 @@ export interface Change<D> {
   set: D | null;
   /** Keys of an index. For each key, the collection must already have a document with this key. */
   below?: { index: string; keys: readonly string[] };
-  /** `put: null` takes a row away. */
+  /** `put: null` removes the row. */
   rows?: readonly { in: AnyCollection; id: string; put: unknown }[];
   counters?: readonly { in: Counters; id: string; add: Readonly<Record<string, number>> }[];
   events?: readonly EventEnvelope[];
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: as `AnyCollection`.
+// biome-ignore lint/suspicious/noExplicitAny: for the reason given at `AnyCollection`.
 export type AnyChange = Change<any>;
 
 /** A copy of what another service owns. `mark` is the last version: no other version comes after it. */
@@ -98,8 +98,9 @@ export type Kept =
  */
 export interface Replies {
   /**
-   * Begins a request, unless it was answered already (`Reply`) or is still running. If a claim's holder has not finished within
-   * `forMs`, another request can take the claim over. If the holder's change is not stored by then, it never will be.
+   * Begins a request and resolves to a claim on it. Resolves to the answer if the request was answered already, and to
+   * `'running'` if it is still running. If a claim's holder has not finished within `forMs`, another request can take the claim
+   * over. If the holder's change is not stored by then, it never will be.
    */
   begin(id: string, forMs: number): Promise<Claim | Reply | 'running'>;
   /**

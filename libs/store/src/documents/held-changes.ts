@@ -30,8 +30,8 @@ export class HeldChanges {
   }
 
   /**
-   * The `HeldChanges` of the work that calls this, if the changes of that work are held. With `replies`, it is returned only if
-   * it holds the changes of the database that `replies` belong to.
+   * The `HeldChanges` of the calling work, or `undefined` if the work's changes are not held. With `replies`, also `undefined`
+   * if changes of another database are held.
    */
   static current(replies?: Replies): HeldChanges | undefined {
     const held = holding.getStore();

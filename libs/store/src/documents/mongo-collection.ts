@@ -39,8 +39,8 @@ export const contentFields = ['shape', 'd', 'k', 's', 'expiresAt'] as const;
 export const isThere = { shape: { $exists: true } } as const;
 
 /**
- * The place of a new target. No read shows this place. It has no unique keys, because only the commit takes them. Otherwise an
- * abandoned place would keep its keys from others.
+ * The place of a new target: a document that reserves the target's id and has no content yet. No read shows it. It has no
+ * unique keys: only the commit takes them. Otherwise, an abandoned place would keep its keys from others.
  */
 export function placeOf<D>(of: Collection<D>, id: string, set: D | null): MongoTarget {
   const keys = Object.entries(set === null ? {} : keysOf(of, id, set));
@@ -56,7 +56,7 @@ export function readOf<D>(of: Collection<D>, stored: MongoDocument): Stored<D> &
   return { id, doc: asDeclared(of, JSON.parse(d), shape), stored };
 }
 
-/** The document as it stands in the database, from which `readOf` made this document. */
+/** The stored document from which `readOf` made this document. */
 export function targetOf(read: Stored<unknown>): MongoTarget {
   return (read as Stored<unknown> & { stored: MongoTarget }).stored;
 }

@@ -51,8 +51,8 @@ export interface MongoDocumentsOptions extends Declared {
 }
 
 /**
- * How long a target without content keeps its place, in ms: a deleted target, or one that was never made. This is far longer
- * than anyone waits for a change or trusts its plan, even on machines whose clocks differ.
+ * How long a document without content is kept for a target that was deleted or never made, in ms. This is far longer than any
+ * process waits for a change or trusts its plan, even on machines whose clocks differ.
  */
 const emptyMs = clocksMs + 10 * 60_000;
 /** Filter for a target without unpublished events and without an unsettled change. */
@@ -280,9 +280,9 @@ class MongoDocuments implements Documents {
     const stored = ('fields' in of
       ? this.#countersOf(of).stored
       : this.#readsOf(of).stored) as unknown as MongoCollection<{ _id: string }>;
-    // Leaves counters with intents. Otherwise a change that is about to add to such a counter would never be counted.
+    // Keeps counters with intents. Otherwise, a change that is about to add to such a counter would never be counted.
     const idle = 'fields' in of ? { 'pending.0': { $exists: false } } : {};
-    // Includes the places of rows that were taken away, because their ids are in the range too.
+    // Includes what is left of removed rows, because their ids are in the range too.
     const some = stored.find(
       { _id: { $gt: above, $lt: below }, ...idle },
       { projection: { _id: 1 }, sort: { _id: 1 }, limit },

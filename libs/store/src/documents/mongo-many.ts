@@ -161,8 +161,9 @@ async function withoutOrphans(reads: MongoReads<unknown>, begun: readonly Begun[
 }
 
 /**
- * Sorts by unique key. Places are taken and changes committed in this one order. So processes with the same targets or keys wait
- * for each other, but never in a circle. Only if they give the same targets other keys, the database has to end a deadlock.
+ * Sorts by unique key. Places are taken and changes committed in this one order. So processes with the same targets or keys
+ * wait for each other, but never in a circle. A deadlock is possible only if they give the same targets different keys. The
+ * database ends this deadlock.
  */
 function inOrder(asked: readonly Asked[]): Asked[] {
   const placed = asked.map((one) => {

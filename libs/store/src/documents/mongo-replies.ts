@@ -9,8 +9,8 @@ import { contentOf } from './mongo-content.ts';
 import { keepReplyMs, type Reply, replyCollection } from './reply-collection.ts';
 
 /**
- * An answer, or a request under way if there is no content. `pending` names the request's change while this change may be about
- * to commit.
+ * An answer, or a request under way if there is no content. `pending` names the request's change while this change may still
+ * commit.
  */
 type StoredReply = MongoDocument & CounterFields & { claim?: string; until?: Date; forMs?: number };
 

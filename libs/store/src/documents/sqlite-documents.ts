@@ -202,7 +202,7 @@ class SqliteDocuments implements Documents {
     return gathered(this.#tableOf(of).idsBy(index, keys));
   }
 
-  /** Nothing is ever left to settle. */
+  /** Does nothing: a transaction leaves nothing to settle. */
   async settle(): Promise<void> {}
 
   async remaining<D>(

@@ -158,11 +158,11 @@ export class Settler {
   }
 
   /**
-   * A counter was read together with its intents. This settles at most twenty of these intents. Takes only intents older than a
-   * second: their processes died or are slow. Leaves younger intents to their writers. A change is counted before its writer
-   * acknowledges it, so a reader sees all that was acknowledged before this call. Also leaves alone the intents that this
-   * process is making or settling. Otherwise, when everything is slow, readers would do the same work over and over. Returns
-   * whether the counter has to be read again. Reading it again once is enough.
+   * Settles at most twenty of the intents that were read with a counter. Takes only intents older than a second: their
+   * processes died or are slow. Leaves younger intents to their writers. A change is counted before its writer acknowledges it,
+   * so a reader sees all that was acknowledged before this call. Also leaves alone the intents that this process is making or
+   * settling. Otherwise, while the database is slow, readers would do the same work over and over. Returns whether the counter
+   * has to be read again. Reading it again once is enough.
    */
   async settleCounter(collection: string, counter: CounterFields): Promise<boolean> {
     return this.#settleSome(collection, counter, this.#leftOf(counter).slice(0, fewIntents));
@@ -307,8 +307,8 @@ export class Settler {
   }
 
   /**
-   * Whether a compare-and-set has won although it matched nothing. This happens if the answer was lost and the driver sent the
-   * command again.
+   * Whether a compare-and-set has succeeded although it matched nothing. This happens if the answer was lost and the driver
+   * sent the command again.
    */
   async #hasCommitted(target: { in: string; id: string }, op: string): Promise<boolean> {
     return (await this.#read(target))?.lastOp === op;
@@ -335,16 +335,16 @@ export class Settler {
       );
       return this.#settleIntent(counter, intent);
     }
-    // The intent's compare-and-set has lost or will lose. Or the intent's change is settled already, and then nothing is left
+    // The intent's compare-and-set has failed or will fail. Or the intent's change is settled already, and then nothing is left
     // to remove.
     await this.#withdraw(counter, intent.op);
     return true;
   }
 
   /**
-   * Writes what follows from a target's change. With `op`, does so only for that change. Trusts a plan for `trustMs` after reading
-   * it, and then reads it again. An older plan could write a row that a later change took away: the database does not remember for
-   * ever which rows were taken away.
+   * Writes what follows from a target's change. With `op`, writes only what follows from that change. Trusts a plan for
+   * `trustMs` after reading it, and then reads it again. An older plan could write a row that a later change took away: the
+   * database does not remember for ever which rows were taken away.
    */
   async #rollForward(
     at: { in: string; id: string },

@@ -23,8 +23,8 @@ export async function writeRow(
   const content = row.put ? { ...row.put, rev } : { ...goneRow(), rev };
   while (Date.now() <= until) {
     if (row.put) await insertRow(rows, { _id: row.id, ...goneRow(), rev: -1 });
-    // Checks the time again, because this process may have been suspended. Meanwhile the row may have come and gone. Its place
-    // is then free, and must not be filled again.
+    // Checks the time again, because this process may have been suspended. Meanwhile, others may have written the row and
+    // removed it for good. Then it must not be written again.
     if (Date.now() > until) return false;
     const written = await rows.replaceOne({ _id: row.id, rev: { $lt: rev } }, content);
     if (written.matchedCount > 0) return true;
