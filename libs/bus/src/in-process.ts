@@ -140,7 +140,7 @@ export class InProcessBus implements Bus {
     };
   }
 
-  /** There is no connection to lose. */
+  /** Does nothing: there is no connection to lose. */
   onReconnect(_callback: () => void): void {}
 
   isConnected(): boolean {

@@ -132,8 +132,9 @@ export class NatsConsumer {
       try {
         const consumer = this.#consumer ?? (await this.#open());
         const { suspects, left } = await this.#fetch(consumer, await mostOf(consumer));
-        // Gives back the events that were fetched and are not worked on any more, so that they come again immediately at another
-        // replica. This is done only after the fetch: while this replica still fetches, the server could send such an event back here.
+        // Gives back the events that were fetched but will not be worked on here, so that another replica gets them
+        // immediately. This is done only after the fetch: while this replica still fetches, the server could send such an event
+        // back here.
         for (const one of left) await this.#tell(one, (message) => message.nak());
         await this.#workAlone(suspects);
         failures = 0;
@@ -175,9 +176,9 @@ export class NatsConsumer {
   }
 
   /**
-   * Whether an event may be one that kills its process. The server counts the deliveries of every event that the process holds when
-   * it dies. If such an event always came together with the same other events, those would be given up too, although no handler
-   * ever got them.
+   * Whether an event may be one that kills its process. The server counts the deliveries of every event that the process holds
+   * when it dies. If such an event always came together with the same other events, the other events would be given up too,
+   * although no handler ever got them.
    */
   #isSuspect(message: JsMsg): boolean {
     return message.info.deliveryCount > Math.max(this.#options.maxDeliveries / 2, 1);
@@ -295,9 +296,9 @@ export class NatsConsumer {
 }
 
 /**
- * How many events to fetch. The server counts deliveries, not attempts: if a process dies, each event that it holds has lost one. So
- * while any event comes again, a process fetches one event at a time. It then holds no event that it does not work on. So from its
- * third delivery on, an event loses none because of another event that kills the process.
+ * How many events to fetch. The server counts deliveries, not attempts: if a process dies, each event that it holds has used up
+ * one delivery. So while any event comes again, a process fetches one event at a time. It then holds only events that it works
+ * on. So from its third delivery on, an event uses up no delivery because of another event that kills the process.
  */
 async function mostOf(consumer: Consumer): Promise<number> {
   const { num_redelivered: again } = await consumer.info();

@@ -13,8 +13,8 @@ interface Failure extends StoredEvent {
 
 const batch = 100;
 /**
- * For this time after an event is stored, in ms, the event can be published again, and the log still gets no second copy of it.
- * Brokers drop repeats for two minutes.
+ * For how long after an event is stored it can be published again without a second copy in the log, in ms. Brokers drop repeats
+ * for two minutes.
  */
 const oneCopyMs = 60_000;
 
@@ -136,7 +136,7 @@ export class Relay {
         await nextTurn();
       }
     } catch (error) {
-      // The sweep tries again.
+      // The next sweep tries again.
       this.#again = false;
       log.warn({ err: error }, 'events not published yet');
     }

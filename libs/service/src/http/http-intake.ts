@@ -63,8 +63,8 @@ const dropMs = 5_000;
 const keepAliveMs = 65_000;
 
 /**
- * Serves operations whose bodies or answers are bytes. It trusts only what a gateway has signed. Refusals and failures of what a
- * gateway has signed have the same headers for status and code as replies on the bus (docs/adr/0045).
+ * Serves operations whose bodies or answers are bytes. It trusts only requests that a gateway has signed. If such a request is
+ * refused or fails, the answer has the same headers for status and code as a reply on the bus (docs/adr/0045).
  */
 export async function serveHttp<App>(options: HttpIntakeOptions<App>): Promise<HttpIntake> {
   const { host, port, log } = options;
@@ -201,7 +201,7 @@ async function answer<App>(
   }
 }
 
-/** The operation and the context of a request. Undefined unless a gateway has signed both for this method and path. */
+/** The operation and the context of a request. Returns `undefined` if no gateway has signed both for this method and path. */
 function knownRequest<App>(
   byName: ReadonlyMap<string, HttpHandler<App>>,
   secrets: Secrets,
@@ -241,9 +241,9 @@ function requestOf(
 }
 
 /**
- * Refuses a request that no gateway seems to have sent. The answer has no status header of ours. So if a gateway has sent the
- * request all the same, it answers `gateway/unavailable`: the clocks or the secrets of the two processes differ, or one of them
- * was frozen, and the client can do nothing about that.
+ * Refuses a request that no gateway seems to have sent. The answer lacks the status header of a reply. So if a gateway has sent
+ * the request all the same, the gateway answers `gateway/unavailable` to its client. This happens if the clocks or the secrets
+ * of the two processes differ, or if one of them was frozen. The client can do nothing about it.
  */
 function refuseUnsigned(request: IncomingMessage, response: ServerResponse): void {
   response.writeHead(403, { 'Content-Length': 0 });

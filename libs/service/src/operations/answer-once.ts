@@ -14,7 +14,7 @@ export interface Answer {
 
 /** How long a request with a key may run if the request has no deadline, in ms. */
 const usualMs = 10_000;
-/** If requests in one process have conflicted over the same target, they continue one after the other. */
+/** Requests of this process that have conflicted over the same target continue one after the other. */
 const turns = new Turns();
 
 /**
