@@ -119,7 +119,7 @@ export function createClient(options: ClientOptions): KithClient {
             const request = buildRequest(settings, managed.stream, {});
             return openStream({ ...request, headers }, { fetch, token, timeoutMs, signal });
           },
-          // The error of an earlier connection may be one after which the stream reconnects. It has to end.
+          // An earlier connection may have failed with an error after which the stream reconnects. But the stream has to end.
           () => new KithError('The user of this stream is no longer signed in.', notSignedIn),
         );
         return streamNotifications((lastEventId) => {

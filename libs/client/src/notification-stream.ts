@@ -40,7 +40,10 @@ export type OpenNotifications = (lastEventId: string) => Promise<Bytes>;
 
 const firstRetryMs = 1_000;
 const longestRetryMs = 30_000;
-/** The longest wait that is accepted from an answer, in ms. A longer one may come from a proxy, or from a date and a wrong clock. */
+/**
+ * The longest wait that is accepted from an answer, in ms. A longer wait may come from a proxy, or from a date that is compared
+ * with a wrong clock.
+ */
 const longestAskedMs = 300_000;
 /** The platform sends a heartbeat every 15 s. This is the time of two heartbeats, plus 2 s for the network. */
 const defaultSilenceMs = 32_000;
@@ -71,7 +74,7 @@ export async function* streamNotifications(
         if (!bytes) break;
         const events = parser.push(bytes);
         failures = 0;
-        // From here on, nothing is missed: the platform has named the position from which it continues, or the caller has.
+        // From here on, nothing is missed: the platform or the caller has named the position from which the stream continues.
         if (!isOpen && parser.lastEventId !== '') {
           isOpen = true;
           onStatus?.({ state: 'open' });
@@ -135,7 +138,10 @@ async function readWithin(
   }
 }
 
-/** Whether to reconnect after an error. False if the platform has refused for good. Only the platform can, and no proxy before it. */
+/**
+ * Whether to reconnect after an error. False if the platform has refused for good. Only the platform itself can refuse for
+ * good, not a proxy in front of it.
+ */
 function mayPass(error: unknown): boolean {
   if (!(error instanceof KithError) || error.code === 'client/unexpected-answer') return true;
   return error.status >= 500 || error.status === 429 || error.status === 408;

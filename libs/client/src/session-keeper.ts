@@ -30,8 +30,8 @@ export class SessionKeeper {
   #session: Session | null = null;
   #refreshing: Promise<Session | null> | undefined;
   /**
-   * The refresh tokens of sessions that the store may still keep in place of the current session: it has not written the current
-   * session yet, or could not. `undefined` stands for no session. Empty if the store is up to date.
+   * The refresh tokens of sessions that the store may still keep in place of the current session: it has not written the
+   * current session yet, or could not write it. `undefined` stands for no session. Empty if the store is up to date.
    */
   readonly #outdated = new Set<string | undefined>();
 
@@ -186,8 +186,8 @@ export class SessionKeeper {
     if (this.#session !== from) return true;
     if (stored?.refreshToken === from.refreshToken) return false;
     if (this.#outdated.has(stored?.refreshToken)) {
-      // What is stored is no newer session of another client, but an earlier one of this client. If its refresh token were used
-      // again, the platform would take it for stolen, and would end the session.
+      // The stored session is not a newer session of another client, but an earlier session of this client. If its refresh
+      // token were used again, the platform would take it for stolen, and would end the session.
       await this.#write(from).catch(() => {});
       return this.#session !== from;
     }

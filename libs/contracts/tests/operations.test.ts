@@ -56,7 +56,7 @@ function lenientIn(schema: unknown, path = ''): string[] {
 test.each(operations.filter(({ auth }) => auth === 'operator').map((spec) => [spec.name, spec] as const))(
   '%s drops no unknown key inside its body (spec#requests-admin-unknown)',
   (_, spec) => {
-    // The keys of the body itself are checked for all operations alike.
+    // The keys of the body itself are checked in the same way for all operations.
     const inside = lenientIn(z.toJSONSchema(spec.body, { io: 'input' })).filter((path) => path !== '');
     expect(inside).toEqual([]);
   },
