@@ -9,8 +9,8 @@ export function answerableUntil(deadline: number): number {
 }
 
 /**
- * How long to try if nobody waits for an answer, in ms. This is used for events: if the change fails, the event is delivered
- * again later.
+ * How long to try if nobody waits for an answer, in ms. For example, nobody waits while an event is applied: if the change
+ * fails, the event is delivered again later.
  */
 const usualMs = 4_000;
 

@@ -94,7 +94,7 @@ export function createClient(options: ClientOptions): KithClient {
         const session = keeper.current;
         if (!session) return;
         const stored = keeper.set(null, { reason: 'signed-out' });
-        // Even if this fails, the platform must end the session, because the store may still hold it.
+        // Even if the store fails, the platform must end the session, because the store may still hold the session.
         await stored.catch(() => {});
         const { refreshToken } = session;
         await call(lasting, repeatable(managed.signOut), { refreshToken }, callOptions);

@@ -51,8 +51,8 @@ const defaultSilenceMs = 32_000;
 /**
  * Yields notifications as they come. If a connection breaks, opens a new connection, and neither misses nor repeats a
  * notification. The stream ends when the loop over it is left, or when the signal is aborted. If the platform refuses the
- * stream for good, the loop rejects with the `KithError`. This happens, for example, when the session has ended, or when
- * somebody else is signed in when the stream reconnects.
+ * stream for good, the loop rejects with the `KithError`. For example, the session has ended, or another user is signed in when
+ * the stream reconnects.
  */
 export async function* streamNotifications(
   open: OpenNotifications,
@@ -91,7 +91,7 @@ export async function* streamNotifications(
       if (!mayPass(error)) throw error;
       failure = error;
     } finally {
-      // Nothing waits for this, because a dead connection does not answer.
+      // Does not wait for the cancellation, because a dead connection does not answer.
       reader?.cancel().catch(() => {});
     }
     onStatus?.({ state: 'waiting', error: failure });

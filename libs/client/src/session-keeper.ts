@@ -212,7 +212,8 @@ export class SessionKeeper {
       try {
         listener(this.#session, change);
       } catch (error) {
-        // The session has changed, and others must still learn of it. So this is reported as an uncaught error.
+        // The session has changed, and the other listeners must still be called. So the error of one listener is reported as an
+        // uncaught error.
         queueMicrotask(() => {
           throw error;
         });

@@ -19,7 +19,7 @@ const batch = 100;
 const oneCopyMs = 60_000;
 
 /**
- * Publishes the events of an outbox. This happens immediately when a handler kicks it. It also happens every `sweepMs`, for
+ * Publishes the events of an outbox. Publishes immediately when a handler kicks the relay. Also publishes every `sweepMs`, for
  * events that a process left behind when it died. Publishing an event twice is harmless, because consumers go by `seq` and by
  * the event's id.
  */
@@ -132,7 +132,8 @@ export class Relay {
         if (first) log.warn({ err: first.reason, events: failures.length }, 'events not published yet');
         // Without a connection, later events cannot be published either.
         if (first && !bus.isConnected()) this.#again = false;
-        // In the embedded form, nothing above yields to the event loop. This gives requests their turn between two batches.
+        // In the embedded form, nothing above yields to the event loop. This pause gives requests their turn between two
+        // batches.
         await nextTurn();
       }
     } catch (error) {

@@ -71,7 +71,7 @@ export async function serveHttp<App>(options: HttpIntakeOptions<App>): Promise<H
   const byName = new Map(options.handlers.map((one) => [one.spec.name as string, one]));
   const open = new Set<{ abort(): void; done: Promise<void>; response: ServerResponse }>();
   let isDraining = false;
-  // The gateway has already checked the head. It also limits how long a body takes.
+  // The gateway has already checked the head, and it limits how long a body takes.
   const server = createServer({
     ...{ requestTimeout: 0, keepAliveTimeout: keepAliveMs, headersTimeout: 10_000 },
     // The context holds the query, which may be as long as the whole head of a client's request. Base64 makes it longer.

@@ -29,8 +29,8 @@ export async function runProcess(...args: Parameters<typeof startProcess>): Prom
  * rejects.
  * @param options.stopMs How long stopping may take before the process ends anyway. Work in flight has 12 s at most, sweeps
  * have 8 s and relays 4 s.
- * @param options.endsWhileStarting Whether a signal during the start ends the process at once, with code 0. This is for starts that
- * may take minutes. What the start has made must end with the process.
+ * @param options.endsWhileStarting Whether a signal during the start ends the process at once, with code 0. Use it for starts
+ * that may take minutes. Everything that the start has made must end with the process.
  */
 export async function startProcess(
   name: string,

@@ -33,7 +33,7 @@ export interface ServeOptions<App> {
    */
   checkOutput: boolean;
   /**
-   * Whether a warning is logged if a body has keys that nothing reads. The warning names these keys. This is for development.
+   * Whether a warning is logged if a body has keys that nothing reads. The warning names these keys. Use it for development.
    */
   namesUnread?: boolean;
   /**

@@ -322,7 +322,7 @@ export class ServiceCopy implements AsyncDisposable {
       const later: string[] = [];
       for (const { key, event: text } of some) {
         const { event } = readEventText(text);
-        // An audit event stands for itself. It does not tell of the target that carried it.
+        // An audit event says nothing about the target that carried it.
         if (event.type === auditRecorded.type) continue;
         const { seq, isLast = false } = this.#backup.standing(event, this.#file);
         if (seq !== undefined) {

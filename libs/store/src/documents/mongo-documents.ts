@@ -309,12 +309,12 @@ class MongoDocuments implements Documents {
     }
   }
 
-  /** Stops the commits of targets that are being made. A target that committed earlier can be read after this. */
+  /** Stops the commits of targets that are being made. A target that committed earlier can be read after this call. */
   async #fence<D>(of: Collection<D>, ids: readonly string[]): Promise<void> {
     const stored = this.#targetsOf(of);
     const _id = { $in: [...ids] };
-    // Removes the keys, so that no search finds the place again. The place can stay for a while, even if the process that made
-    // it is dead: the last events of this target may not be published yet.
+    // Removes the keys, so that no search finds the place again. The place itself can stay for a while, because the last events
+    // of an earlier target with this id may not be published yet.
     await stored.updateMany({ _id, shape: { $exists: false } } as Filter<MongoTarget>, {
       $inc: { rev: 1 },
       $unset: { k: '' },
@@ -449,7 +449,7 @@ class MongoDocuments implements Documents {
       if (target === undefined) return 'there';
       await this.#settler.settleTarget(of.name, target);
       await this.outbox.makeRoom(of.name, target);
-      // Looks for the document that `below` requires only now, after the place and its keys are taken. Whoever deletes that
+      // Only now, after the place and its keys are taken, looks for the document that `below` requires. Whoever deletes that
       // document from now on finds the place.
       if (below && !(await this.#areThere(reads, below))) {
         if (typeof change.target === 'string') {

@@ -72,7 +72,7 @@ export async function insertAll(reads: MongoReads<unknown>, inserts: readonly In
   const documents = new Map(
     inserts.map(({ target, set, events = [] }) => {
       const content = { ...contentOf(of, target, set), ...(events.length > 0 && outboxFields(events)) };
-      // The new `rev` is higher than that of any earlier document with this id, as in `placeOf`.
+      // The new `rev` is higher than that of any earlier document with this id, for the reason given at `placeOf`.
       return [target, { _id: target, rev: Date.now(), lastOp, ...content } as MongoTarget] as const;
     }),
   );

@@ -66,8 +66,8 @@ export class MongoMany {
         await outbox.makeRoom(of.name, target);
       }),
     );
-    // Looks for the documents that `below` requires only now, after the places and their keys are taken. Whoever deletes such a
-    // document from now on finds these places.
+    // Only now, after the places and their keys are taken, looks for the documents that `below` requires. Whoever deletes such
+    // a document from now on finds these places.
     const ready = await withoutOrphans(reads, begun);
     const made = await changeAll(
       db,

@@ -39,7 +39,7 @@ export interface EventRange {
   telling?: string;
 }
 
-/** The events that a store keeps. Each is stored in the same write as the change it tells of (docs/adr/0004). */
+/** The events that a store keeps. Each event is stored in the same write as the change that it reports (docs/adr/0004). */
 export interface Outbox {
   /** Notes on how far the service's consumers have got. Present only if the service's database keeps such notes. */
   readonly progress?: Progress;

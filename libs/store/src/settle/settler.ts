@@ -294,7 +294,7 @@ export class Settler {
   /** Makes a counter's document, or waits until the document has room. Throws `gateway/unavailable` if it has no room in time. */
   async #provide(counter: { in: string; id: string }, until: number): Promise<void> {
     try {
-      // This is no upsert: if two upserts race, not every compatible server reports a duplicate key to the loser.
+      // Does not use an upsert: if two upserts race, some compatible servers do not report a duplicate key to the slower one.
       await this.#counters(counter.in).insertOne({ _id: counter.id, pending: [] });
     } catch (error) {
       if (!isMongoDuplicate(error)) throw error;

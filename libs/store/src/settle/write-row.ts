@@ -43,7 +43,10 @@ export function goneRow(): { gone: true; expireAt: Date } {
   return { gone: true, expireAt: new Date(Date.now() + goneForMs) };
 }
 
-/** Inserts a row. This is no upsert: if two upserts race, not every compatible server reports a duplicate key to the loser. */
+/**
+ * Inserts a row. Does not use an upsert: if two upserts race, some compatible servers do not report a duplicate key to the
+ * slower one.
+ */
 async function insertRow(rows: Collection<RowFields>, row: RowFields): Promise<boolean> {
   try {
     await rows.insertOne(row as OptionalUnlessRequiredId<RowFields>);
