@@ -1,9 +1,9 @@
 import { notMade } from './not-made.ts';
 
-/** How long before the deadline the attempts stop, in ms. The rest of the time is for sending the answer. */
+/** The attempts stop this long before the deadline, in ms. The rest of the time is for sending the answer. */
 const answerMs = 200;
 
-/** When waits and attempts stop, so that the answer still comes before the deadline (both Unix ms). */
+/** The time at which waits and attempts stop, so that the answer comes before the deadline. Both times are Unix ms. */
 export function answerableUntil(deadline: number): number {
   return deadline - answerMs;
 }

@@ -38,7 +38,7 @@ interface Fetched {
   over: number | undefined;
 }
 
-/** What is left of a fetch when its other events have been begun. */
+/** The events of a fetch that are not begun immediately. */
 interface Rest {
   /** Events that may kill their process. */
   suspects: Fetched[];

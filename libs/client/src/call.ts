@@ -26,7 +26,7 @@ export interface CallSettings {
   tokens: Tokens;
 }
 
-/** What an error says if a user has to be signed in, and is not. */
+/** Status and code of the error if a call needs a signed-in user and nobody is signed in. */
 export const notSignedIn = { status: 401, code: 'auth/unauthorized' } as const;
 
 /**

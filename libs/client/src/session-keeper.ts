@@ -173,8 +173,9 @@ export class SessionKeeper {
       if (this.#session === from) await this.set(null, { reason: 'ended', error });
       throw error;
     }
-    // If the user has signed out during the refresh, or has signed in as somebody else, the new session is dropped. Another tab where
-    // this happened has changed the store, but its event may not have come yet. If the store cannot be read, the new session counts.
+    // If the user has signed out during the refresh, or has signed in as somebody else, the new session is dropped. If this
+    // happened in another tab, that tab has changed the store, but the event of this change may not have come yet. If the store
+    // cannot be read, the new session counts.
     const isOver = this.#session !== from || (await this.#adoptOther(from).catch(() => false));
     if (!isOver) await this.set(sessionOf(answer), { reason: 'refreshed' });
     return this.#session;
@@ -187,7 +188,7 @@ export class SessionKeeper {
     if (stored?.refreshToken === from.refreshToken) return false;
     if (this.#outdated.has(stored?.refreshToken)) {
       // The stored session is not a newer session of another client, but an earlier session of this client. If its refresh
-      // token were used again, the platform would take it for stolen, and would end the session.
+      // token were used again, the platform would treat it as stolen and end the session.
       await this.#write(from).catch(() => {});
       return this.#session !== from;
     }
