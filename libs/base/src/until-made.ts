@@ -27,8 +27,8 @@ export async function untilMade<T>(
   }: {
     deadline?: number | undefined;
     /**
-     * Runs work when the earlier changes of the same thing in this process have ended, but does not wait longer than `until`
-     * (Unix ms). By default, nothing waits.
+     * Runs work after the earlier changes of the same thing in this process have ended. Waits no longer than `until` (Unix ms).
+     * By default, nothing waits.
      */
     inTurn?: ((work: () => Promise<T>, until: number) => Promise<T>) | undefined;
   } = {},

@@ -13,7 +13,7 @@ export interface OutgoingEvent {
   subject: string;
   id: string;
   body: Uint8Array;
-  /** If the event's change was traced: the place of that change in the trace. It travels beside the event (docs/adr/0017). */
+  /** The place of the event's change in its trace, if the change was traced. It travels beside the event (docs/adr/0017). */
   traceparent?: string | undefined;
 }
 

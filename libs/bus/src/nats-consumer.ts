@@ -160,7 +160,7 @@ export class NatsConsumer {
       for await (const message of messages) {
         fetched++;
         const one = { message, over };
-        // A suspect is worked on even if this process stops. If it were given back, it would have lost one of its last attempts.
+        // A suspect is worked on even if this process stops. If it were given back, it would lose one of its last attempts.
         if (this.#isSuspect(message)) rest.suspects.push(one);
         else if (this.#stopped.signal.aborted) rest.left.push(one);
         else await this.#begin(one);
@@ -312,10 +312,11 @@ async function mostOf(consumer: Consumer): Promise<number> {
 const heartbeatsMissed = 'heartbeats missed';
 
 /**
- * Ends a fetch when the signal is aborted, until the returned function is called. The fetch ends by draining the subscription.
- * Events that the server sends before it knows of the drain still arrive. Events that it can no longer deliver go to another
- * replica immediately. The client has no public method for this, and its `close` drops events on their way. In a cluster, an
- * event can be on its way between servers when the drain arrives. Such an event comes again after `ack_wait`.
+ * Ends a fetch when the signal is aborted. After a call of the returned function, an abort no longer ends the fetch. The fetch
+ * ends by draining the subscription. Events that the server sends before it knows of the drain still arrive. Events that it can
+ * no longer deliver go to another replica immediately. The client has no public method for this, and its `close` drops events
+ * on their way. In a cluster, an event can be on its way between servers when the drain arrives. Such an event comes again
+ * after `ack_wait`.
  */
 function endOnAbort(messages: ConsumerMessages, signal: AbortSignal): () => void {
   const { sub } = messages as ConsumerMessages & { readonly sub: Subscription };

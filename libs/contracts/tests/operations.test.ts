@@ -44,7 +44,7 @@ test.each(operations.map((spec) => [spec.name, spec] as const))('%s is a whole c
   }
 });
 
-/** The paths of the objects inside a JSON Schema that would drop a key they do not name. */
+/** The paths of objects inside a JSON Schema that drop keys which they do not name. */
 function lenientIn(schema: unknown, path = ''): string[] {
   if (typeof schema !== 'object' || schema === null) return [];
   const { properties, additionalProperties } = schema as Record<string, unknown>;

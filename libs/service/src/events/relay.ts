@@ -13,8 +13,8 @@ interface Failure extends StoredEvent {
 
 const batch = 100;
 /**
- * For how long after an event is stored it can be published again without a second copy in the log, in ms. Brokers drop repeats
- * for two minutes.
+ * If an event was stored less than this long ago, in ms, publishing it again makes no second copy in the log. Brokers drop
+ * repeats for two minutes.
  */
 const oneCopyMs = 60_000;
 

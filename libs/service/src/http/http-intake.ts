@@ -51,7 +51,7 @@ export interface HttpIntake {
   readonly url: string;
   /** Answers with `Connection: close` from now on, and goes on serving. */
   drain(): void;
-  /** Accepts no more connections, and waits at most `ms` for the requests on the present ones. Then breaks off the rest. */
+  /** Accepts no more connections, and waits at most `ms` for requests on open connections. Then breaks off the rest. */
   stop(ms: number): Promise<void>;
 }
 

@@ -121,7 +121,7 @@ function refuseNothingKnown(spec: OperationSpec, body: Record<string, unknown>):
 
 /**
  * Reads the contract's parameters from a query string. Refuses a parameter that occurs twice
- * (spec#requests-repeated-parameter), and for operators an unknown one. Throws like `validateRequest`.
+ * (spec#requests-repeated-parameter). For operators, also refuses an unknown parameter. Throws like `validateRequest`.
  */
 export function validateQuery(spec: OperationSpec, query: string): unknown {
   const given = new URLSearchParams(query);

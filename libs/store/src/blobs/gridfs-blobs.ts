@@ -144,7 +144,7 @@ export class GridFsBlobs implements Blobs {
         done(error);
       },
     });
-    // The reading begins before anybody listens. A reader that comes later still gets the error.
+    // Reading begins before anybody listens for errors. A reader that comes later still gets the error.
     bytes.on('error', () => undefined);
     const fail = (error: Error) => void bytes.destroy(error);
     source.once('error', (error) => void reasonFor(error).then(fail, fail));

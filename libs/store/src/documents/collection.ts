@@ -9,7 +9,7 @@ import type { z } from 'zod';
  */
 export type Kind = 'target' | 'row' | 'copy';
 
-/** Returns a text by which the document can be found, or `null` to leave the document out. */
+/** Returns a text by which the document can be found, or `null` to leave the document out of the index. */
 export type KeyOf<D> = (doc: D, id: string) => string | null;
 
 export interface Index<D> {

@@ -151,7 +151,7 @@ export interface Documents {
   sums<F extends string>(of: Counters<F>, ids: readonly string[]): Promise<Map<string, Record<F, number>>>;
   /**
    * Documents in a range of ids, or of keys of an index, in the order of the ids or keys. Documents with the same key are
-   * sorted by id. To walk an index range by range, all its keys must differ.
+   * sorted by id. To walk an index in several calls, all its keys must differ.
    */
   range<D>(of: Collection<D>, range: Range, index?: string): Promise<Stored<D>[]>;
   /** The rows of a range, and their total, which a counter holds. Reads both at about the same time. */

@@ -362,7 +362,7 @@ class MongoDocuments implements Documents {
     const read = typeof target === 'string' ? await stored.findOne({ _id: target }) : targetOf(target);
     if (!read) return true;
     await this.#settler.settleTarget(of.name, read);
-    // If the target has events in its outbox, the filter leaves it, because the events of stored changes have to be published.
+    // The filter excludes a target with events in its outbox, because the events of stored changes have to be published.
     const { deletedCount } = await stored.deleteOne({
       _id: read._id,
       rev: read.rev,

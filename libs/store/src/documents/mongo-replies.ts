@@ -85,7 +85,8 @@ export class MongoReplies implements Replies {
     }
     if (kept !== 'made') {
       // If the process dies here, some targets stay behind. They have no meaning, and they expire. A target with rows or events
-      // means something by itself and may have changed since. It stays, and the work finds it when it is done again.
+      // means something by itself and may have changed since. Such a target stays, and the work finds it when the work is done
+      // again.
       for (const change of made) if (isAlone(change)) await erase(change);
     }
     return kept;

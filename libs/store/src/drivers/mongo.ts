@@ -63,7 +63,7 @@ export async function openMongo(options: MongoOptions): Promise<MongoConnection>
     readConcern: { level: 'majority' },
     readPreference: 'primary',
     // These waits are shorter than the deadline of a request's caller (REQUEST_TIMEOUT_MS, 5 s). So if the database is gone,
-    // the caller gets the feature's own error and not silence.
+    // the caller gets the feature's own error before the deadline.
     ...withoutThoseOf(url, {
       serverSelectionTimeoutMS: 3_000,
       connectTimeoutMS: 3_000,
