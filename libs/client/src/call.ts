@@ -43,7 +43,7 @@ export function authorized<T>(
   endOf: (first: unknown) => unknown = giveUp,
 ): () => Promise<T> {
   if (auth === 'none') return () => send(undefined);
-  /** The token with which the request was sent first, and the error of that attempt. */
+  /** A token of the user who made the first attempt, and the error of that attempt. */
   let first: { token: string | undefined; error?: unknown } | undefined;
   const attempt = async () => {
     const token = await tokens.token(signal).catch((error: unknown) => {

@@ -92,8 +92,8 @@ export class SessionKeeper {
   }
 
   /**
-   * An access token that is still valid; undefined without a session, or if somebody else signs in meanwhile. Rejects with the error
-   * that ended the session.
+   * An access token that is still valid; undefined without a session, or if somebody else signs in meanwhile. Rejects with the
+   * error of the refresh if the refresh fails and the old token has expired.
    */
   async token(signal?: AbortSignal): Promise<string | undefined> {
     await this.loaded(signal);
@@ -181,7 +181,10 @@ export class SessionKeeper {
     return this.#session;
   }
 
-  /** Takes over the session that another client has stored in place of `from`. Returns whether there was such a session. */
+  /**
+   * Takes over what another client has stored in place of `from`: another session, or none. Returns whether `from` is no longer
+   * the current session.
+   */
   async #adoptOther(from: Session): Promise<boolean> {
     const stored = await this.#store.get();
     if (this.#session !== from) return true;

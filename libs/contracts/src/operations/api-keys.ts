@@ -143,7 +143,7 @@ export const deleteServerKey = operation({
 /**
  * The scopes of a key as a gateway reads them. The schema leaves out scopes that only a newer version of identity knows: no
  * operation of this gateway needs such a scope. If the schema refused them, one key with such a scope would keep the gateway
- * from reading all keys.
+ * from reading any key.
  */
 const knownScopes = z
   .array(z.string())
