@@ -202,7 +202,8 @@ export class LogConsumer {
   }
 
   /**
-   * If an attempt has begun and never ended, counts it as failed. The process of that attempt died, perhaps because of the event.
+   * If an attempt has begun and never ended, counts it as failed. The process of that attempt died, perhaps because of the
+   * event, or the log failed.
    */
   #countBrokenOff(): void {
     const row = this.#sql.brokenOff.get(this.#options.durable) as unknown as EventRow | undefined;

@@ -40,13 +40,13 @@ export interface KithClient extends MethodGroups {
      */
     urlOf(path: string): string;
   };
-  /** Who is signed in. */
+  /** The current session; null if nobody is signed in. */
   readonly session: Session | null;
   /** Uses the given session from now on; null means that nobody is signed in. This sends nothing to the platform. */
   setSession(session: Session | null): Promise<void>;
   /** From now on, calls the listener on each change of the session. Returns a function that removes the listener. */
   onSession(listener: SessionListener): () => void;
-  /** Removes the client's own listeners. */
+  /** Removes all session listeners, and stops listening to the store. */
   close(): void;
 }
 

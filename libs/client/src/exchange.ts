@@ -13,7 +13,7 @@ export interface ExchangeOptions {
   token: string | undefined;
   timeoutMs: number;
   signal?: AbortSignal | undefined;
-  /** Whether the signal also ends the reading of the answer. */
+  /** Whether the caller reads the answer later. The signal then also ends this reading. */
   isReadOn?: boolean;
 }
 

@@ -29,8 +29,8 @@ interface Answer<T> {
 
 /**
  * Finds documents that come in one batch. Uses the `find` command itself: the driver's cursor is made for further batches, and
- * takes one and a half times as long. If there are further batches, or the server has gone away, a cursor reads everything
- * instead, because a cursor can continue and retry.
+ * takes one and a half times as long. If there are further batches, or the command fails, a cursor reads everything instead,
+ * because a cursor can continue and retry.
  */
 export async function readBatch<T extends Document>(
   stored: MongoCollection<T>,
