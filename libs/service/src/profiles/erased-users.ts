@@ -11,7 +11,7 @@ export const erasedUserCollection: Collection<{ until: number }> = collection<{ 
   expires: ({ until }) => until,
 });
 
-/** The time between two looks for a user's data once only a wrong clock could let data arrive, in ms. */
+/** How often a user's data is looked for after `lateMs`, in ms. From then on, only a wrong clock could let data arrive. */
 const rarelyMs = 10 * 60_000;
 
 interface UserKey {

@@ -94,7 +94,10 @@ export async function openMongo(options: MongoOptions): Promise<MongoConnection>
   }
 }
 
-/** Leaves out settings that the URL sets too, in upper or lower case. Otherwise the driver would silently prefer the settings. */
+/**
+ * Leaves out settings that the URL sets too, in upper or lower case. Otherwise, the driver would silently ignore what the URL
+ * sets.
+ */
 function withoutThoseOf(url: string, settings: MongoClientOptions): MongoClientOptions {
   const query = new URLSearchParams(url.slice(url.indexOf('?') + 1));
   const set = new Set([...query.keys()].map((name) => name.toLowerCase()));
