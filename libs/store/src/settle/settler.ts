@@ -40,7 +40,7 @@ export const trustMs = 30_000;
 /** Intents younger than this, in ms, are left to their writers. */
 const leaveMs = 1_000;
 const sweepLimit = 100;
-/** Maximum number of intents that one reader settles. Also the maximum that one process settles at the same time. */
+/** Maximum number of intents that one reader settles, and that one process settles at the same time. */
 const fewIntents = 20;
 /**
  * A counter with this many intents is full. It may hold more, because `changeAll` checks for room once and then adds many
