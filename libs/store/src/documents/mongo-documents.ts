@@ -58,7 +58,7 @@ const emptyMs = clocksMs + 10 * 60_000;
 /** Filter for a target without unpublished events and without an unsettled change. */
 const isQuiet = { outboxAt: { $exists: false }, unsettled: { $exists: false } } as const;
 const noContent = Object.fromEntries(contentFields.map((field) => [field, '' as const]));
-/** Filter for the place of a target that was never made. */
+/** Filter for the placeholder of a target that was never made. */
 const neverWas = { shape: { $exists: false }, lastOp: { $exists: false }, ...isQuiet } as const;
 /** Matches any time. This filter is a range, because some servers use a partial index only for ranges. */
 const ever = { $gt: new Date(0) };
@@ -313,13 +313,13 @@ class MongoDocuments implements Documents {
   async #fence<D>(of: Collection<D>, ids: readonly string[]): Promise<void> {
     const stored = this.#targetsOf(of);
     const _id = { $in: [...ids] };
-    // Removes the keys, so that no search finds the place again. The place itself can stay for a while, because the last events
-    // of an earlier target with this id may not be published yet.
+    // Removes the keys, so that no search finds the placeholder again. The placeholder itself can stay for a while, because the
+    // last events of an earlier target with this id may not be published yet.
     await stored.updateMany({ _id, shape: { $exists: false } } as Filter<MongoTarget>, {
       $inc: { rev: 1 },
       $unset: { k: '' },
     });
-    // A target that was never made need not be remembered. So this deletes its place, which names the user.
+    // A target that was never made need not be remembered. So this deletes its placeholder, which names the user.
     await stored.deleteMany({ _id, ...neverWas } as Filter<MongoTarget>);
   }
 
@@ -449,8 +449,8 @@ class MongoDocuments implements Documents {
       if (target === undefined) return 'there';
       await this.#settler.settleTarget(of.name, target);
       await this.outbox.makeRoom(of.name, target);
-      // Only now, after the place and its keys are taken, looks for the document that `below` requires. Whoever deletes that
-      // document from now on finds the place.
+      // Only now, after the placeholder and its keys are stored, looks for the document that `below` requires. Whoever deletes
+      // that document from now on finds the placeholder.
       if (below && !(await this.#areThere(reads, below))) {
         if (typeof change.target === 'string') {
           await this.#giveUp(of, target);
@@ -498,8 +498,8 @@ class MongoDocuments implements Documents {
   }
 
   /**
-   * Takes the place of a new target, even if another process has left that place. Returns `undefined` if the target exists
-   * already.
+   * Makes the placeholder of a new target, or takes over the placeholder that another process has left. Returns `undefined` if
+   * the target exists already.
    */
   async #placeOf(reads: MongoReads<unknown>, id: string, set: unknown): Promise<MongoTarget | undefined> {
     const stored = reads.stored as unknown as MongoCollection<MongoTarget>;
@@ -516,7 +516,10 @@ class MongoDocuments implements Documents {
     return there ?? (await this.#placeOf(reads, id, set));
   }
 
-  /** Removes the place of a refused target. If another process has taken the place over meanwhile, that process starts again. */
+  /**
+   * Removes the placeholder of a refused target. If another process has taken the placeholder over meanwhile, that process
+   * starts again.
+   */
   async #giveUp<D>(of: Collection<D>, { _id, rev }: MongoTarget): Promise<void> {
     await this.#targetsOf(of).deleteOne({ _id, rev, ...neverWas } as Filter<MongoTarget>);
   }
@@ -543,7 +546,10 @@ class MongoDocuments implements Documents {
     return { in: of.name, id, put: put === null ? null : contentOf(of, id, put) };
   }
 
-  /** Deletes what has expired, except targets whose events or changes are on their way. A target's place stays for a while. */
+  /**
+   * Deletes what has expired, except targets whose events or changes are on their way. The document of an expired target stays
+   * for a while, without content.
+   */
   async #expire({ kind }: AnyCollection, stored: MongoCollection<MongoTarget>): Promise<void> {
     const old = { expiresAt: { $gt: new Date(0), $lt: new Date() } };
     if (kind !== 'target') return void (await stored.deleteMany(old));
@@ -554,7 +560,7 @@ class MongoDocuments implements Documents {
     });
   }
 
-  /** Deletes places that have been without content for long. */
+  /** Deletes targets that have been without content for long. */
   async #sweepEmpty(stored: MongoCollection<MongoTarget>): Promise<void> {
     const emptyAt = { $gt: new Date(0), $lt: new Date(Date.now() - emptyMs) };
     await stored.deleteMany({ emptyAt, ...isQuiet } as Filter<MongoTarget>);

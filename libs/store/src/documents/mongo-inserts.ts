@@ -11,8 +11,8 @@ import { contentOf } from './mongo-content.ts';
 export type Insert = AnyChange & { target: string };
 
 /**
- * The outcome of an insert. `place` means that a document without content already has this id. A change has to take that
- * document over.
+ * The outcome of an insert. `place` means that a document without content, such as a placeholder, already has this id. A change
+ * has to take that document over.
  */
 export type Inserted = 'made' | 'place' | Refusal;
 

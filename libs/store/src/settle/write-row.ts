@@ -35,9 +35,9 @@ export async function writeRow(
 }
 
 /**
- * The content of a row that no list shows. With `rev: -1`, such a row holds the place until the real row is put there. The
+ * The content of a row that no list shows. With `rev: -1`, such a row is a placeholder until the real row replaces it. The
  * write that makes the row visible can only replace a row, not insert one. If a writer is suspended just before this write, it
- * later finds that others have taken the place, or that the place is gone.
+ * later finds that others have replaced the placeholder, or that the placeholder is gone.
  */
 export function goneRow(): { gone: true; expireAt: Date } {
   return { gone: true, expireAt: new Date(Date.now() + goneForMs) };
