@@ -104,7 +104,7 @@ export function createHandle(parts: HandleParts) {
     };
     let serverKey: ServerKeyCaller | undefined;
     const identifyUser = async () => {
-      // If a request has two such header lines, Node joins them into one text. That text names no user.
+      // If a request has two `On-Behalf-Of` lines, Node joins them into one text. That text names no user.
       const onBehalfOf = request.headers['on-behalf-of'] as string | undefined;
       if (sentKey !== undefined) {
         const by = await serverKeys.identify(sentKey, address, { onBehalfOf, requestId, traceparent });
