@@ -33,7 +33,8 @@ export async function checkCredentials(
   const attempt = attemptOf(request, { address: body.email, userId: found?.id ?? null });
   const hash = found?.passwordHash ?? null;
   const verify = () => app.passwords.verify(body.password, hash, deadline);
-  // The other hashes may have to wait until the deadline is over. So the failure is counted before.
+  // The failure is counted before this function is called, because the other hashes may have to wait until the deadline is
+  // over.
   const spendOthers = async () => {
     const kinds = await app.store.imports.hashKinds(projectId);
     await app.passwords.spendOthers(body.password, hash, { kinds, deadline });

@@ -21,7 +21,7 @@ export const usersSubscription = subscription({
   },
 });
 
-/** Erases what has arrived of marked users since. */
+/** Erases data of marked users that has arrived since they were marked. */
 export async function eraseMarked(app: AppContext): Promise<void> {
   await app.store.erased.eachDue(Date.now(), (owner) => eraseOwner(app, owner));
 }

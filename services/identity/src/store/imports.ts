@@ -15,8 +15,8 @@ export type ImportOutcome = 'stored' | { there: User } | 'deleted' | 'id-taken' 
 /** How many users one transaction stores. It is limited because a transaction blocks the event loop. */
 const atOnce = 300;
 /**
- * After how many rounds in a row without any outcome an import fails. A round has no outcome if concurrent imports hold the same
- * ids.
+ * An import fails after this many rounds in a row without any outcome. A round has no outcome if concurrent imports hold the
+ * same ids.
  */
 const attempts = 10;
 

@@ -74,8 +74,8 @@ export class Sessions {
   }
 
   /**
-   * Some of the sessions that a user has beyond `most`, of which `newest` is one: those that were used least recently. Takes as long
-   * for any number of sessions that were revoked.
+   * If a user has more than `most` sessions, returns some of the surplus: the sessions that were used least recently. `newest`
+   * counts as one of the user's sessions, but is never returned. Any number of revoked sessions does not make this slower.
    */
   async surplus(newest: Session, most: number): Promise<Session[]> {
     const { projectId, userId, lastUsedAt } = newest;

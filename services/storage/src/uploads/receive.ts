@@ -34,7 +34,7 @@ export interface Receipt extends Intent {
   id: string;
   /** Aborted when the request ends, and when the upload cannot be noted. */
   signal: AbortSignal;
-  /** Resolves when the upload is noted. Before that, no bytes may be whole in the store. */
+  /** Resolves when the upload is noted. Before that, no bytes may be complete in the store. */
   noted: Promise<void>;
   /**
    * Throws `storage/quota-exceeded` if there is no room for this many bytes. Until the upload is noted, the room is not known,
@@ -56,8 +56,8 @@ export class IdTaken extends Error {
 
 const mebibyte = 1024 * 1024;
 /**
- * How long a change of an account waits for its turn and is tried, in ms. No request limits this: a client has as long for an upload
- * as it goes on sending. The gateway waits for the answer twice as long after the last byte.
+ * How long a change of an account waits for its turn and is tried, in ms. No request has a deadline for this: a client may take
+ * any time for an upload as long as it goes on sending. After the last byte, the gateway waits twice as long for the answer.
  */
 const changeMs = 30_000;
 /**
@@ -69,8 +69,8 @@ const gatherMs = 200;
 export type Draft = Pick<FileRecord, 'original' | 'bytes' | 'contentType' | 'name' | 'image'>;
 
 /**
- * Receives a file. Before its bytes are whole in the store, a note says that there may be bytes under the upload's id. Until
- * then, the store itself removes bytes that are not whole. One write stores the file's record and removes the note. So if a
+ * Receives a file. Before its bytes are complete in the store, a note is stored that there may be bytes under the upload's id.
+ * Until then, the store itself removes incomplete bytes. One write stores the file's record and removes the note. So if a
  * process dies, there is either the whole file or a note of what to remove (docs/adr/0045). `intent` may be a function, which
  * gets the file and the fields that came before the file. If this function resolves to `undefined`, nothing is stored. In this
  * case the function itself has to read the file's bytes before it resolves.
