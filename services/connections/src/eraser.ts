@@ -68,7 +68,7 @@ export function startEraser(parts: Parts, options: { log: Logger }): { stop(): P
 
 /**
  * Ends every pair of a user with an event, and then removes the pair. If a pair's events are not published yet, the pair stays
- * until the next look. After all pairs, the user's totals and settings are erased. Further looks find what requests stored
+ * until the next run. After all pairs, the user's totals and settings are erased. Later runs find what requests stored
  * meanwhile.
  */
 export async function eraseUser(parts: Parts, ended: EndedUser, isStopped = () => false): Promise<void> {

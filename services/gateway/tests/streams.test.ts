@@ -98,7 +98,7 @@ describe.each(availableEngines())('streams (%s)', (engine) => {
     const listening = (async () => {
       while (seen.length < total) {
         const options = { gateway: anyGateway(), lastEventId: String(seen.length) };
-        // A gateway that is about to stop may refuse. Then this tries another gateway, as any client would do.
+        // A gateway that is about to stop may refuse. Then the test tries another gateway, as any client would do.
         const source = await world.stream(userId, options).catch((error: NodeJS.ErrnoException) => {
           expect(['ECONNREFUSED', 'ECONNRESET']).toContain(error.code);
         });
@@ -272,8 +272,8 @@ describe.each(availableEngines())('streams (%s)', (engine) => {
 
   // This test runs on one engine only, as the bus plays no part in it.
   it.runIf(engine === 'embedded')('ends a client that does not read', async () => {
-    // These notifications have the largest size, with four bytes per character. They are so many that no buffers on the way
-    // hold all of them.
+    // These notifications have the largest size, with four bytes per character. There are more of them than the buffers on the
+    // way can hold.
     const avatar = '🙂'.repeat(2_048);
     const count = 1_000;
     await using world = await FeedWorld.start(engine, { streamTimes: { check: 50, unread: 500 } });

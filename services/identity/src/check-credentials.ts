@@ -42,7 +42,7 @@ export async function checkCredentials(
   const right = await app.attempts.check(attempt, verify, spendOthers);
   if (!found || !right) throw new ApiError('auth/invalid-credentials');
   const user = await notSuspended(app, found, deadline);
-  // The user was read again if a suspension was over. The password that was found right may no longer be the user's, and the
+  // The user was read again if a suspension was over. By then, the password that was right may no longer be the user's, and the
   // account may be gone.
   if (user?.sessionEpoch !== found.sessionEpoch) throw new ApiError('auth/invalid-credentials');
   return { user, project, attempt: { ...attempt, userId: user.id } };

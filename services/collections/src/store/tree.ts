@@ -29,7 +29,7 @@ export class Tree {
     return new Map(roots.map((root) => [root.userId, root]));
   }
 
-  /** Finds a collection and looks up the collections above it. At the same time, `read` reads something more. */
+  /** Finds a collection and looks up the collections above it. At the same time, calls `read`, which reads other data. */
   async findWith<T>(
     owner: Owner,
     id: string,

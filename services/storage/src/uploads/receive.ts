@@ -174,7 +174,7 @@ function noteUpload(
 async function begin({ store, turns }: AppContext, receipt: NotedReceipt, quotas: Quotas): Promise<number> {
   const { id, projectId, userId, due } = receipt;
   const owner = { projectId, userId };
-  // This is read at the same time as the account.
+  // These two are read at the same time as the account.
   const read = Promise.all([store.erased.has(owner), store.projectBytes(projectId)]);
   read.catch(() => undefined);
   let room = 0;
@@ -230,7 +230,7 @@ async function commit(
 
 const importedMeanwhile = 'Another request has just imported this file. Nothing was changed. Try again.';
 
-/** Until when a claim stays: longer than the upload may still make its file, by the clock of any replica. */
+/** Until when a claim stays. By then, no upload can make its file any more, whichever replica's clock counts. */
 function claimEnd(due: number): number {
   return due + 2 * clocksMs;
 }
