@@ -3,7 +3,10 @@ import { auditEventsOf, eraseEvents, subscription } from '@kith/service';
 import type { AppContext } from './app.ts';
 import { changed, collectionEvent, type Owner } from './collection.ts';
 
-/** How long data of an ended account may arrive, in ms. After this time, every request that began before the end is over. */
+/**
+ * How long data may still arrive after its account has ended, in ms. After this time, every request that began before the end
+ * is over.
+ */
 const lateMs = 10 * 60_000;
 
 /**

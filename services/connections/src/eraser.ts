@@ -32,7 +32,7 @@ export const endedUsers: EventSubscription<AppContext> = subscription({
 
 const everyMs = 1_000;
 const usersAtOnce = 10;
-/** Requests that still found the user have ended this long after the end of the account, in ms. */
+/** A time after the end of an account, in ms. By then, all requests that still found the user have ended. */
 const lateMs = 60_000;
 
 type Parts = Pick<AppContext, 'store' | 'relay' | 'bus'>;

@@ -167,7 +167,7 @@ describe.each(availableEngines())('streams (%s)', (engine) => {
     const userId = randomUUID();
     using before = await world.stream(userId);
     await world.tell(userId, new Date(Date.now() - dayMs / 2));
-    // Events of different people have no fixed order. So this waits until the older event is the first of the feed.
+    // Events of different people have no fixed order. So the test waits until the older event is the first of the feed.
     await waitFor(() => before.events.length === 1);
     await world.tell(userId);
     await waitFor(() => before.events.length === 2);

@@ -175,7 +175,7 @@ describe.each(availableEngines())('mails on %s', (engine) => {
     await askReset(email);
     const resetToken = tokenIn((await nthMail(email)).text);
     const { isKept } = Mailings.prototype;
-    // The old password has been found right by now.
+    // At this point, the old password has already been checked and was right.
     vi.spyOn(Mailings.prototype, 'isKept').mockImplementationOnce(async function (this: Mailings, ...asked) {
       expect((await reset(resetToken)).status).toBe(200);
       return isKept.apply(this, asked);

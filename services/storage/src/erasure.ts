@@ -4,7 +4,10 @@ import { changeAccount } from './account.ts';
 import type { AppContext } from './app.ts';
 import type { Owner } from './file.ts';
 
-/** How long files of an ended account may arrive, in ms. After this time, every upload that began before the end is over. */
+/**
+ * How long files may still arrive after their account has ended, in ms. After this time, every upload that began before the end
+ * is over.
+ */
 const lateMs = 20 * 60_000;
 
 /**

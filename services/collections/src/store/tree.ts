@@ -54,7 +54,7 @@ export class Tree {
     const last = found.at(-1);
     if (!last || found.length < range.limit || children.length === found.length) return children;
     // Deleted collections stay in the list until they are purged. Some of the documents that were read are deleted collections,
-    // so this reads on to fill the page.
+    // so this method reads on to fill the page.
     const rest = { ...range, above: last.id, limit: range.limit - children.length };
     return [...children, ...(await this.children(rest))];
   }

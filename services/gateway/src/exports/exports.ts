@@ -71,8 +71,8 @@ export class Exports {
       }),
     );
     const { status, headers } = headOf(response, reply);
-    // The client has to learn that the connection ends with this answer, and only the headers can say so. The same holds for a
-    // stream.
+    // The client has to learn that the connection ends with this answer, and only the headers can say so. Streams say so in
+    // their headers, too.
     if (!writeHead(response, { status, headers: { ...headers, Connection: 'close' } })) return;
     if (request.method === 'HEAD') return void response.end();
 

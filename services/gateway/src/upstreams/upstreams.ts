@@ -24,8 +24,8 @@ export interface UpstreamTimes {
   /** The time for the next bytes of a body. */
   idle: number;
   /**
-   * The time for the answer after the whole body has come: the service may have an image to read and render. Also the time for the
-   * service to take further bytes of a body.
+   * The time for the answer after the whole body has come: the service may have an image to read and render. It is also the
+   * time for the service to take further bytes of a body.
    */
   answer: number;
   /** The time for the client to go on reading its answer. */
