@@ -1,6 +1,6 @@
 /**
- * Measures how long this process has known keys, by its own clock. Stored times cannot be used for this: they come from other
- * replicas, and the clocks of two replicas may differ by an hour.
+ * Measures, by this process's own clock, how long it has known each key, for example the key of a deleted user. Stored times
+ * cannot be used for this: they come from other replicas, and the clocks of two replicas may differ by an hour.
  */
 export class KnownSince {
   #since = new Map<string, number>();

@@ -50,8 +50,8 @@ export interface TokenVerifierOptions {
 }
 
 /**
- * Verifies access tokens. A verified token is cached under its SHA-256 until it expires or the keys change. A change of keys
- * ends the caching because tokens of a key that is no longer in use must not be accepted.
+ * Verifies access tokens. A verified token is cached under its SHA-256 until it expires or the keys change. After a change of
+ * the keys, cached tokens are verified again, because tokens of a key that is no longer in use must not be accepted.
  */
 export class TokenVerifier {
   readonly #options: TokenVerifierOptions;
