@@ -70,10 +70,10 @@ export type Draft = Pick<FileRecord, 'original' | 'bytes' | 'contentType' | 'nam
 
 /**
  * Receives a file. Before its bytes are complete in the store, a note is stored. It says that there may be bytes under the
- * upload's id. As long as the bytes are incomplete, the store itself removes them. One write stores the file's record and
- * removes the note. So if a process dies, there is either the whole file or a note of what to remove (docs/adr/0045). `intent`
- * may be a function, which gets the file and the fields that came before the file. If this function resolves to `undefined`,
- * nothing is stored. In this case the function itself has to read the file's bytes before it resolves.
+ * upload's id. Until the note exists, the store itself removes incomplete bytes. One write stores the file's record and removes
+ * the note. So if a process dies, there is either the whole file or a note of what to remove (docs/adr/0045). `intent` may be a
+ * function, which gets the file and the fields that came before the file. If this function resolves to `undefined`, nothing is
+ * stored. In this case the function itself has to read the file's bytes before it resolves.
  */
 export async function receive(
   request: UploadRequest,
