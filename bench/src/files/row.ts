@@ -230,7 +230,7 @@ async function removeFiles(folder: string, kept?: string): Promise<void> {
     await Promise.all(files.map((file) => rm(join(file.parentPath, file.name), { force: true })));
     return true;
   };
-  // At the same time, Kith removes broken-off uploads with their folders, which can make this fail.
+  // Meanwhile Kith may remove the folders of broken-off uploads. A removal that fails because of this is tried again.
   await waitFor(() => removed().catch(() => false), { what: 'the files of a round to be gone' });
 }
 
