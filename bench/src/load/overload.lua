@@ -33,7 +33,7 @@ function delay()
 end
 
 function request()
-  -- wrk looks at a first one before it begins.
+  -- wrk makes one request before the start, to look at it.
   if not began then return take() .. "0\r\n\r\n" end
   sent = sent + 1
   local from = waiting[oldest] or math.floor(nowMs())

@@ -15,7 +15,8 @@ const invalidBody = {
 };
 const invalidQuery = {
   when: 'A parameter of the query is given twice, or its value does not fit the contract. If `field` is `cursor`, the cursor belongs to another list, another caller or other filters.',
-  remedy: 'Correct the parameter that `field` names. If it is the cursor, start the list again without a cursor.',
+  remedy:
+    'Correct the parameter that `field` names. If it is the cursor, start the list again without a cursor.',
 };
 const serverError = {
   when: 'Something failed unexpectedly; for example, a database is away. The log says what failed, under the `X-Request-Id` of the answer.',
@@ -117,7 +118,8 @@ export const errorMeanings = {
   },
   'auth/forbidden': {
     when: 'The token is valid but does not allow this: it belongs to another project, the object belongs to another user, or the key lacks the scope.',
-    remedy: 'Do not repeat the request. Check the project and the user of the session, or the scopes of the key.',
+    remedy:
+      'Do not repeat the request. Check the project and the user of the session, or the scopes of the key.',
   },
   'auth/invalid-credentials': {
     when: 'The password is not that of the user with this e-mail address, or no user has the address. The answer is the same in both cases.',
@@ -130,7 +132,8 @@ export const errorMeanings = {
   },
   'auth/token-reuse-detected': {
     when: 'A refresh token was used again more than 30 s after it was replaced, so somebody may have a copy of it. The session has ended everywhere.',
-    remedy: 'Sign in again. Keep the refresh token in a single place, and store each new one before you use it.',
+    remedy:
+      'Sign in again. Keep the refresh token in a single place, and store each new one before you use it.',
   },
   'auth/missing-keys': {
     when: 'The project has no public key to check user tokens with.',
@@ -345,6 +348,7 @@ export const errorMeanings = {
   },
   DUPLICATE_USERNAME: {
     when: 'Another user of this project has this username. Upper and lower case make no difference.',
-    remedy: 'Ask for another username. `GET /users/check-username` tells beforehand whether a username is free.',
+    remedy:
+      'Ask for another username. `GET /users/check-username` tells beforehand whether a username is free.',
   },
 } as const satisfies Record<ErrorCode, ErrorMeaning>;

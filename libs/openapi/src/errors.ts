@@ -10,7 +10,8 @@ const shared = {
   errors: {
     type: 'array',
     maxItems: 100,
-    description: 'All wrong inputs, in the order of the contract, if there are several. `field` is the first of them.',
+    description:
+      'All wrong inputs, in the order of the contract, if there are several. `field` is the first of them.',
     items: {
       type: 'object',
       properties: { field: { type: 'string', maxLength: 200 }, error: sentence },

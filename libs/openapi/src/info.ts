@@ -50,12 +50,18 @@ const ofFeature: Readonly<Record<Feature, { name: string; description: string }>
   user: { name: 'Users', description: 'Profiles, and looking people up.' },
   connection: { name: 'Connections', description: 'Requests, connections and blocks between two users.' },
   collection: { name: 'Collections', description: 'Trees of collections, and what is saved in them.' },
-  'app-notification': { name: 'Notifications', description: 'Notifications of a user, as a list and as a live stream.' },
+  'app-notification': {
+    name: 'Notifications',
+    description: 'Notifications of a user, as a list and as a live stream.',
+  },
   project: { name: 'Projects', description: 'What a client may know of its project.' },
   storage: { name: 'Files', description: 'Files and images of users.' },
   crypto: { name: 'Test tokens', description: 'Signing tokens for tests; not available in production.' },
 };
-const operators = { name: 'Operators', description: 'For the operators of the server, with an operator token.' };
+const operators = {
+  name: 'Operators',
+  description: 'For the operators of the server, with an operator token.',
+};
 
 /** The groups of operations, in the order in which they are shown. */
 export const tags: readonly { name: string; description: string }[] = [

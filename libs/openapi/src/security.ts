@@ -19,8 +19,7 @@ export const securitySchemes: Readonly<Record<string, JsonObject>> = {
   operatorToken: {
     type: 'http',
     scheme: 'bearer',
-    description:
-      'The token of the server’s operator (`OPERATOR_TOKEN`). Users’ tokens are not accepted.',
+    description: 'The token of the server’s operator (`OPERATOR_TOKEN`). Users’ tokens are not accepted.',
   },
 };
 

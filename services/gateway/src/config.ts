@@ -70,7 +70,9 @@ export const gatewayConfig = z.object({
     .describe(
       'separate port for the `/admin` endpoints; if it is set, `PORT` does not serve them; 0 means any free port',
     ),
-  REDIS_URL: redisUrl.optional().describe('Redis or Valkey in which all gateways count the rate limits together'),
+  REDIS_URL: redisUrl
+    .optional()
+    .describe('Redis or Valkey in which all gateways count the rate limits together'),
   TRUST_PROXY_HOPS: wholeNumber(0, 32)
     .default(0)
     .describe('number of proxies in front of the gateway, whose `X-Forwarded-For` entries are believed'),
@@ -79,7 +81,9 @@ export const gatewayConfig = z.object({
     .describe('most client connections that may be open at once'),
   MAX_CONNECTIONS_PER_ADDRESS: wholeNumber(1, 1_000_000)
     .default(1_000)
-    .describe('most client connections from one address; not limited behind a proxy (`TRUST_PROXY_HOPS` over 0)'),
+    .describe(
+      'most client connections from one address; not limited behind a proxy (`TRUST_PROXY_HOPS` over 0)',
+    ),
   RATE_LIMIT_SCALE: z
     .string()
     .regex(/^\d+(\.\d+)?$/, 'a number of at least 0 is needed')
@@ -101,7 +105,9 @@ export const gatewayConfig = z.object({
   ...drainConfig.shape,
   UPSTREAMS: upstreams
     .default({})
-    .describe('services that receive or send files over HTTP, `<service>=http://host:port`, separated by commas'),
+    .describe(
+      'services that receive or send files over HTTP, `<service>=http://host:port`, separated by commas',
+    ),
   KITH_SECRET: secretConfig.shape.KITH_SECRET.optional().describe(secretText),
   KITH_SECRET_PREVIOUS: secretConfig.shape.KITH_SECRET_PREVIOUS,
   UPLOAD_IDLE_MS: wholeNumber(1, 600_000)

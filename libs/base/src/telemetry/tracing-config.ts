@@ -49,7 +49,9 @@ export const tracingConfig = z.object({
     .default(1)
     .describe('share of the traces that a `…traceidratio` sampler keeps, from 0 to 1'),
   OTEL_BSP_SCHEDULE_DELAY: milliseconds.describe('time between two exports, in ms (default 5000)'),
-  OTEL_BSP_MAX_QUEUE_SIZE: count.describe('most spans that wait for an export; others are dropped (default 2048)'),
+  OTEL_BSP_MAX_QUEUE_SIZE: count.describe(
+    'most spans that wait for an export; others are dropped (default 2048)',
+  ),
   OTEL_BSP_MAX_EXPORT_BATCH_SIZE: count.describe('most spans in one export (default 512)'),
   OTEL_BSP_EXPORT_TIMEOUT: milliseconds.describe('how long an export may take, in ms (default 30000)'),
 });

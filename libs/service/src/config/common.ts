@@ -22,7 +22,9 @@ export const commonConfig = z.object({
   INTERNAL_HOST: z
     .string()
     .default('127.0.0.1')
-    .describe('address on which the internal port listens; keep this port off public networks (0.0.0.0 in the images)'),
+    .describe(
+      'address on which the internal port listens; keep this port off public networks (0.0.0.0 in the images)',
+    ),
   INTERNAL_PORT: wholeNumber(0, 65535)
     .default(9090)
     .describe(
@@ -38,14 +40,19 @@ export const commonConfig = z.object({
 /** The issuer and the audience of access tokens. They are the same for identity, the gateway and backups. */
 export const tokenConfig = z.object({
   TOKEN_ISSUER: z.string().default('kith').describe('`iss` of access tokens'),
-  TOKEN_AUDIENCE: z.string().default('kith.dev').describe('`aud` of access tokens: the domain of this platform'),
+  TOKEN_AUDIENCE: z
+    .string()
+    .default('kith.dev')
+    .describe('`aud` of access tokens: the domain of this platform'),
 });
 
 /** What a process needs to reach the bus in the distributed form. */
 export const natsConfig = z.object({
   NATS_URL: z
     .string({ error: 'a NATS address is needed, nats://host:4222' })
-    .describe('NATS server with JetStream, or several servers of a cluster, separated by commas; `tls://` for TLS'),
+    .describe(
+      'NATS server with JetStream, or several servers of a cluster, separated by commas; `tls://` for TLS',
+    ),
   NATS_NKEY: z.string().optional().describe("seed of the service's NATS user"),
   ALLOW_PLAIN_ENGINES: flag
     .default(false)

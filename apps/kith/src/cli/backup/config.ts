@@ -18,7 +18,10 @@ export const restoreConfig = z.object({
   MONGODB_URL: mongoConfig.shape.MONGODB_URL.optional().describe('databases of the distributed form'),
   KITH_PREFIX: commonConfig.shape.KITH_PREFIX,
   KITH_DATA: dataFolderConfig.shape.KITH_DATA,
-  STORAGE_URL: z.string().optional().describe('where files are stored, if neither in the data folder nor in GridFS'),
+  STORAGE_URL: z
+    .string()
+    .optional()
+    .describe('where files are stored, if neither in the data folder nor in GridFS'),
   KITH_SECRET: secretConfig.shape.KITH_SECRET.optional().describe(
     'secret of the platform, which seals its keys',
   ),
