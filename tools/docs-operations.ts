@@ -61,9 +61,9 @@ Made from the contracts and the suites by \`tools/docs-operations.ts\`. The firs
 the gateway of a whole platform, on every engine. The suite fails if it has not seen the operation's success, each of its codes,
 and a refusal of each field of body and query. The suite of outages fails if it has not seen the operation's \`…/server-error\`.
 Paths are below the project scope; those of \`/admin\` and \`/.well-known\` are below the root. Besides its own codes, every
-operation may answer with the codes of the layers before it:
-\`request/…\`, \`route/…\`, \`rate-limit/exceeded\`, \`auth/unauthorized\`, \`auth/forbidden\`, \`gateway/…\`
-([services/gateway/tests](../services/gateway/tests)), and \`<feature>/invalid-body\` or \`<feature>/invalid-query\`.
+operation may answer with the codes of the layers before it: \`request/…\`, \`route/…\`, \`rate-limit/exceeded\`,
+\`auth/unauthorized\`, \`auth/forbidden\`, \`gateway/…\` ([services/gateway/tests](../services/gateway/tests)), and
+\`<feature>/invalid-body\` or \`<feature>/invalid-query\`.
 
 | operation | who | limit | codes | through the gateway | others that name it |
 |---|---|---|---|---|---|
@@ -71,8 +71,8 @@ ${rows.map((row) => `| ${row.join(' | ')} |`).join('\n')}
 
 # Codes
 
-The suites in which each code is answered because of its cause. A code without a suite is never answered: no operation of its
-feature has a body (or a query) that can be wrong without a more specific code.
+Each suite causes what the code stands for, and checks that the code is answered. A code without a suite is never answered: no
+operation of its feature has a body (or a query) that can be wrong without a more specific code.
 
 | code | status | suites |
 |---|---|---|

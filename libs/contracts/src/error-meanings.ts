@@ -39,7 +39,7 @@ export const errorMeanings = {
     remedy: 'Send one JSON object, or no body at all.',
   },
   'request/invalid-multipart': {
-    when: 'The body of an upload is not a form as in RFC 7578: it has no boundary, ends early, has a part with too long headers, or has the file twice.',
+    when: 'The body of an upload is not a form as in RFC 7578: it has no boundary, ends early, has a part whose headers are too long, or has the file twice.',
     remedy: 'Let an HTTP library write the form, and send one file in each request.',
   },
   'request/unknown-field': {
@@ -67,7 +67,7 @@ export const errorMeanings = {
     remedy: 'Read it again without the condition.',
   },
   'request/too-large': {
-    when: 'The body is larger than 256 KiB, or larger than an upload may be.',
+    when: 'The body is over 256 KiB, or over what an upload may have.',
     remedy: 'Send less, or divide the data into several requests.',
   },
   'request/unsupported-media-type': {
@@ -309,7 +309,7 @@ export const errorMeanings = {
   'connection/invalid-query': invalidQuery,
   'connection/server-error': serverError,
   'app-notification/not-found': {
-    when: 'The caller has no notification with this id. Perhaps it was withdrawn, or was kept for its time and then deleted.',
+    when: 'The caller has no notification with this id. Perhaps it was withdrawn, or deleted because of its age.',
     remedy: 'Stop showing this notification.',
   },
   'app-notification/invalid-body': invalidBody,
