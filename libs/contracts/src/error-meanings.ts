@@ -126,7 +126,7 @@ export const errorMeanings = {
     remedy: 'Let the user type again.',
   },
   'auth/too-many-attempts': {
-    when: 'Ten attempts at this e-mail address have failed within 15 minutes, from whatever clients. The password was not checked. If the user has recently signed in from the same client, only the failures of this client count.',
+    when: 'Ten attempts at this e-mail address have failed within 15 minutes, no matter from which clients. The password was not checked. If the user has recently signed in from the same client, only the failures of this client count.',
     remedy:
       'Wait for `Retry-After` seconds, then let the user type again. Each further failure doubles the wait, up to an hour.',
   },
@@ -160,7 +160,7 @@ export const errorMeanings = {
     remedy: 'Ask for another password. `field` names the input, and `error` says what is wrong with it.',
   },
   'auth/not-password-user': {
-    when: 'The application’s own backend signs this user in. So the account has no password, and takes no second factor and no e-mail address to sign in with.',
+    when: 'The application’s own backend signs this user in. So the account has no password, and can have neither a second factor nor an e-mail address to sign in with.',
     remedy: 'Do not offer these functions to this user.',
   },
   'auth/second-factor-required': {
@@ -168,11 +168,11 @@ export const errorMeanings = {
     remedy: 'Ask for the code or for a passkey, and repeat the sign-in with it.',
   },
   'auth/invalid-second-factor': {
-    when: 'The code is wrong, has expired or was used before. Or the passkey is not one of the user’s, its challenge has expired or was used before, its origin is not one of the project’s, or its signature is wrong. `field` says whether it was the code or the passkey.',
+    when: 'The code is wrong, has expired or was used before. Or the passkey does not belong to the user, its challenge has expired or was used before, its origin is not one of the project’s, or its signature is wrong. `field` says whether it was the code or the passkey.',
     remedy: 'Ask for the next code, or for the passkey again with a new challenge.',
   },
   'auth/step-up-required': {
-    when: 'The user has a second factor, but has not proved in this session, within the last 5 minutes, that it is really them.',
+    when: 'The user has a second factor, but has not proved their identity in this session within the last 5 minutes.',
     remedy: 'Call `POST /auth/step-up` with the password, a code or a passkey, then repeat the request.',
   },
   'auth/factor-not-found': {
@@ -185,7 +185,7 @@ export const errorMeanings = {
   },
   'auth/invalid-rp-id': {
     when: 'A passkey is enrolled without `rpId`, or the `rpId` is neither the host of one of the project’s web origins nor a domain above such a host. A project without web origins takes only `localhost`.',
-    remedy: 'Send the host of the page as `rpId`, and have its origin among the project’s web origins.',
+    remedy: 'Send the host of the page as `rpId`, and add its origin to the project’s web origins.',
   },
   'auth/mail-unavailable': {
     when: 'The installation is in production and has no `SMTP_URL`, or it runs on a backup that was not adopted (`kith adopt`). Nothing was done.',

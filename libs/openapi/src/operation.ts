@@ -198,8 +198,8 @@ function descriptionOf({ auth, limit, shortForm, path, testOnly }: OperationSpec
   const unlimited =
     auth === 'operator'
       ? 'Only failed authentication is limited, to 10 failures in 5 minutes.'
-      : 'Without a rate limit.';
-  const limited = limit ? `${limit.max} requests in ${limit.windowSeconds / 60} minutes.` : unlimited;
+      : 'No rate limit.';
+  const limited = limit ? `Limit: ${limit.max} requests in ${limit.windowSeconds / 60} minutes.` : unlimited;
   return [
     who[auth],
     limited,

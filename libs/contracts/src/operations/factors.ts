@@ -155,7 +155,7 @@ const challenge = {
 export const challengePasskey = operation({
   ...challenge,
   name: 'identity.challenge-passkey',
-  summary: 'Make a passkey challenge to prove the caller’s identity again',
+  summary: "Make a passkey challenge to prove the caller's identity again",
   path: '/auth/factors/passkey-challenge',
   body: z.object({ rpId }),
   errors: ['auth/factor-not-found'],
@@ -191,7 +191,7 @@ export const stepUp = operation({
   ...common,
   name: 'identity.step-up',
   audit: 'always',
-  summary: 'Prove the caller’s identity again',
+  summary: "Prove the caller's identity again",
   method: 'POST',
   path: '/auth/step-up',
   limit: perFiveMinutes(20),
