@@ -30,21 +30,22 @@ const titles: Record<string, string> = {
 const document = `# Errors
 
 Made from the contracts by \`tools/docs-errors.ts\`. Every answer outside 2xx and 304 has the body
-\`{ "error", "code", "field"?, "details"? }\`: a sentence for people, a code for programs, the input that is wrong, and, on
-\`crypto/server-error\` alone, what the signing said. Programs go by \`code\`: sentences may change. With
-\`Accept: application/problem+json\` the same is a problem (RFC 9457). Every gateway has this catalogue at \`/docs/errors\`.
+\`{ "error", "code", "field"?, "errors"?, "details"? }\`. \`error\` is a sentence for people, and \`code\` is for programs.
+\`field\` names the wrong input; if several inputs are wrong, \`errors\` lists all of them. Only \`crypto/server-error\` has
+\`details\`, which say why the token could not be signed. Programs should use \`code\`, because sentences may change. With
+\`Accept: application/problem+json\`, the answer is a problem as in RFC 9457. A gateway shows this catalogue at \`/docs/errors\`.
 
 ## In short
 
 | status | what it means for a client |
 |---|---|
 | 400, 404, 405, 413, 415, 417, 431 | the request is wrong: the same one fails again |
-| 401 | refresh the session once, else sign in again |
-| 403 | the token is good, and does not allow it |
-| 409 | somebody was there before: read, then decide |
-| 408, 429, 503 | nothing was done: wait (\`Retry-After\`), and send it again |
-| 422 | the \`Idempotency-Key\` is another request's: send a new one |
-| 500, 504 | unknown what was done: repeat reads, and writes under the same \`Idempotency-Key\`; look before you repeat any other write |
+| 401 | refresh the session once; if that fails, sign in again |
+| 403 | the token is valid, but does not allow this |
+| 409 | the request conflicts with what is stored: read it, then decide |
+| 408, 429, 503 | nothing was done: wait (\`Retry-After\`), then repeat the request |
+| 422 | the \`Idempotency-Key\` was used for another request: send a new key |
+| 500, 504 | perhaps the write was done: repeat reads, and repeat writes under the same \`Idempotency-Key\`; check before you repeat any other write |
 
 ## Of several features
 
@@ -61,7 +62,7 @@ function print([{ when, remedy }, codes]: [ErrorMeaning, ErrorCode[]]): string {
 
 - When: ${when}
 - What to do: ${remedy}
-- Answered by: ${codes.length > 2 ? 'each by the operations of its feature' : codes.map(answeredBy).join(', ')}
+- Answered by: ${codes.length > 2 ? 'the operations of the feature that each code names' : codes.map(answeredBy).join(', ')}
 `;
 }
 

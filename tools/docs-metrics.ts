@@ -22,10 +22,10 @@ const [own, ofProcess] = [true, false].map((isOwn) =>
 
 const document = `# Metrics
 
-Made from \`libs/base/src/telemetry/metrics.ts\` by \`tools/docs-metrics.ts\`. Every process serves them at \`/metrics\` on its
-\`INTERNAL_PORT\`, as Prometheus text. A process tells of what it does: those of HTTP come from gateways, those of operations
-from services, in the embedded form all from one. No label is a project, a user or an address, so their number is bounded
-by the contracts. What a gauge could not find out within a second is left out of that scrape.
+Made from \`libs/base/src/telemetry/metrics.ts\` by \`tools/docs-metrics.ts\`. Every process serves its metrics at
+\`/metrics\` on its \`INTERNAL_PORT\`, as Prometheus text. A gateway reports the metrics of HTTP, and a service reports those of
+operations. In the embedded form, one process reports all of them. No label names a project, a user or an address, so the
+contracts limit the number of series. If a process cannot read a gauge within a second, it leaves the gauge out of that scrape.
 [observability.md](observability.md) says what to do with them.
 
 | metric | type | labels | what it says |
@@ -34,7 +34,7 @@ ${own}
 
 ## Of the process
 
-The defaults of prom-client, by the names that dashboards for Node know them by.
+These are the default metrics of prom-client. Dashboards for Node use these names.
 
 | metric | type | labels | what it says |
 |---|---|---|---|

@@ -58,11 +58,12 @@ const codeRows = Object.entries(contracts.errors).map(([code, { status }]) => {
 const document = `# Operations
 
 Made from the contracts and the suites by \`tools/docs-operations.ts\`. The first suite of an operation calls it through
-the gateway of a whole platform, on every engine, and fails unless it has seen its success, each of its codes and a refusal
-of each field of body and query; so does its suite of outages with its \`…/server-error\`. Paths are below the project scope, those of
-\`/admin\` and \`/.well-known\` below the root. Beside its own codes every operation may answer those of the layers before it:
-\`request/…\`, \`route/…\`, \`rate-limit/exceeded\`, \`auth/unauthorized\`, \`auth/forbidden\`, \`gateway/…\`
-([services/gateway/tests](../services/gateway/tests)), and \`<feature>/invalid-body\` or \`<feature>/invalid-query\`.
+the gateway of a whole platform, on every engine. The suite fails if it has not seen the operation's success, each of its codes,
+and a refusal of each field of body and query. The suite of outages fails if it has not seen the operation's \`…/server-error\`.
+Paths are below the project scope; those of \`/admin\` and \`/.well-known\` are below the root. Besides its own codes, every
+operation may answer with the codes of the layers before it: \`request/…\`, \`route/…\`, \`rate-limit/exceeded\`,
+\`auth/unauthorized\`, \`auth/forbidden\`, \`gateway/…\` ([services/gateway/tests](../services/gateway/tests)), and
+\`<feature>/invalid-body\` or \`<feature>/invalid-query\`.
 
 | operation | who | limit | codes | through the gateway | others that name it |
 |---|---|---|---|---|---|
@@ -70,8 +71,8 @@ ${rows.map((row) => `| ${row.join(' | ')} |`).join('\n')}
 
 # Codes
 
-Where each code is reached by what causes it. Those without a suite are of a kind that no operation of the feature has: a
-body or a query that can be wrong without a code of its own.
+Each suite causes what the code stands for, and checks that the code is answered. A code without a suite is never answered: no
+operation of its feature has a body (or a query) that can be wrong without a more specific code.
 
 | code | status | suites |
 |---|---|---|

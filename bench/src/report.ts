@@ -22,7 +22,7 @@ export function report(
   ]);
   return [
     '# What was measured',
-    `Made by \`${command}\`; what each row is and how to read it stands in [README.md](README.md). One run, on one machine: ratios within it mean something, its absolute numbers do not.`,
+    `Made by \`${command}\`. [README.md](README.md) explains each row and how to read it. All figures come from one run on one machine. Their ratios have a meaning; the absolute figures depend on the machine.`,
     ...(missing.length > 0
       ? [`The run was broken off before ${missing.map(({ name }) => `\`${name}\``).join(', ')}.`]
       : []),
@@ -32,7 +32,7 @@ export function report(
     ...results.flatMap(({ row, result, stolen }) => [
       `## ${row.title}`,
       result.markdown,
-      `Of the cores' time ${(stolen * 100).toFixed(1)} % was the hypervisor's meanwhile.`,
+      `During this measurement, the hypervisor took ${(stolen * 100).toFixed(1)} % of the cores' time.`,
     ]),
     '',
   ].join('\n\n');

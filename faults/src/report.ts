@@ -79,15 +79,15 @@ export function writeReport({
   const isWhole = outcomes.length === of;
   const text = `# Reliability
 
-Written by \`npm run test:faults -- --write --seed ${seed} --rate ${rate}\`${isWhole ? '' : `, of whose ${of} rows ${outcomes.length} were run`}.
-What each column means and how it is found stands in [faults/README.md](../faults/README.md).
+Written by \`npm run test:faults -- --write --seed ${seed} --rate ${rate}\`${isWhole ? '' : `, which ran only ${outcomes.length} of ${of} rows`}.
+[faults/README.md](../faults/README.md) explains each column and how its figures are found.
 
 ${table(head, rows)}
 
-${missed.length > 0 ? `Not passed:\n\n${missed.join('\n')}\n\n` : ''}What needs no load, or more schedules than a load makes, stands in suites that each change passes: failovers of a replica set at
-every step of settler and outbox ([a model of three members](../libs/store/tests/replica-set.test.ts)), errors among duplicates in a
-write of many ([failed writes](../libs/store/tests/failed-writes.test.ts)), each file of the embedded form at another point of
-its past ([a machine's death](../tests/machine-death.test.ts)).
+${missed.length > 0 ? `Not passed:\n\n${missed.join('\n')}\n\n` : ''}Some faults need no load, or need more schedules than a load produces. Suites that every change has to pass cause these faults: failovers
+of a replica set at every step of settler and outbox ([a model of three members](../libs/store/tests/replica-set.test.ts)), errors
+among duplicates in a write of many documents ([failed writes](../libs/store/tests/failed-writes.test.ts)), and files of the
+embedded form that are each in a different earlier state ([a machine's death](../tests/machine-death.test.ts)).
 
 ${table(['measured on', ''], machine)}
 `;
@@ -100,7 +100,7 @@ function why({ row, lost, doubled, wrong, silence, unanswered, error }: Outcome)
     ...(error ? [error.split('\n')[0]] : []),
     ...[...lost, ...doubled, ...wrong].slice(0, 3),
     ...(row.silenceMs !== undefined && silence.ms > row.silenceMs
-      ? [`a silence of ${seconds(silence.ms)}, ${seconds(row.silenceMs)} are borne`]
+      ? [`a silence of ${seconds(silence.ms)}, at most ${seconds(row.silenceMs)} is allowed`]
       : []),
     ...(row.servesAll && unanswered > 0 ? [`${unanswered} requests were not served`] : []),
   ];

@@ -63,7 +63,7 @@ function describe(forms: Record<string, FormFigures>): string {
   const events = Object.values(forms)[0]?.burst.events ?? 0;
   return [
     table(['events/s', 'publish', 'relay', 'consume', 'relay in the burst', 'consume in the burst'], rates),
-    'Each alone, then all at once: published 100 at a time; relayed from documents with an event each; consumed by the copy of profiles that the connections service keeps.',
+    'Each step was first measured alone, then all steps together in a burst. Events were published 100 at a time, and relayed from documents with one event each. They were consumed for the copy of profiles that the connections service keeps.',
     table(
       [
         `a burst of ${events}`,
@@ -73,6 +73,6 @@ function describe(forms: Record<string, FormFigures>): string {
       ],
       bursts,
     ),
-    'A lag is the time from when an event occurred until the copy had it. A trivial request is asked of the consuming process every 20 ms. The embedded form does all of it in one process.',
+    'A lag is the time from when an event occurred until the copy had it. Every 20 ms, the consuming process also gets a trivial request. In the embedded form, one process does everything.',
   ].join('\n\n');
 }

@@ -1,5 +1,5 @@
--- Sends one request again and again, of a file of its own where it is large. Arguments: the file of the request's text.
--- Answers are not looked at here, which would copy them: wrk counts those whose status is an error.
+-- Sends one request again and again. Argument: the file with the request's text. This script does not look at the answers,
+-- because wrk would then copy them. wrk itself counts the answers whose status is an error.
 
 function init(args)
   local file = assert(io.open(args[1], "rb"))

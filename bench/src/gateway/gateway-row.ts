@@ -63,14 +63,14 @@ function describe(row: GatewayRow): string {
       ['stack', 'requests/s', 'p50 ms', 'p99 ms', 'CPU µs a request in the gateway', 'wrong answers'],
       lines,
     ),
-    'Median of the rounds, and what they spread over; the ratios above are medians of those of each round. 32 connections of wrk, closed loop; a page of twenty connections.',
+    'The median of the rounds, and their range. The ratios above are the medians of the ratios in each round. wrk used 32 connections, each with one request at a time. Each request asked for a page of twenty connections.',
   ].join('\n\n');
 }
 
 function describeProfile(shares: Shares): string {
   const some = shares.slice(0, 12).map(([where, share]) => [where, `${(share * 100).toFixed(1)} %`]);
   return [
-    "Where Kith's gateway was in a round of its own, by V8's profiler:",
+    "Where Kith's gateway spent its time in a separate round, by V8's profiler:",
     table(['part', 'of its busy time'], some),
   ].join('\n\n');
 }

@@ -76,7 +76,7 @@ export const openRow: Row = {
             ],
           ],
         ),
-        'wrk asks at a fixed rate over 512 connections; a request counts from when it was due.',
+        'wrk sends requests at a fixed rate over 512 connections. The time of a request starts when the request is due, even if it is sent later.',
       ].join('\n\n'),
       verdicts: [
         atMost('open loop: p99 over p50', loaded.p99 / loaded.p50, 5),

@@ -98,8 +98,8 @@ export function describeListing(figures: readonly KindFigures[]): string {
       ],
       lines,
     ),
-    'Milliseconds a page of twenty, as the service answers it in this process: the median of the rounds, and what they spread over. Pages of all lengths in turn, each round in another order.',
-    'A list with `query` reads all of its rows, so its cost goes with their number (median of three):',
+    'Milliseconds for a page of twenty, from a service in the process of the benchmark: the median of the rounds, and their range. Each round requested pages from lists of all lengths, in another order.',
+    'A list with `query` reads all of its rows, so its time grows with the number of rows (median of three):',
     table(['engine', 'list', 'rows', 'ms'], searches),
   ].join('\n\n');
 }

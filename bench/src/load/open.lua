@@ -1,7 +1,7 @@
--- Sends the requests of a file at a fixed rate, whether earlier ones are answered or not, and counts the time of each from
--- when it was due: a request that has to wait for a free connection has begun to wait. Arguments: those of requests.lua,
--- then the rate in requests a second, which are due in ticks of one millisecond (wrk's clock).
--- Whose time an answer ends is told by the request id, which Kith's gateway gives back.
+-- Sends the requests of a file at a fixed rate, even if earlier requests are not answered yet. The time of a request starts
+-- when the request is due, so it contains the wait for a free connection. Arguments: those of requests.lua, then the rate in
+-- requests a second. Requests are due in ticks of one millisecond (wrk's clock). The request id is the time when a request
+-- was due. Kith's gateway returns the id with the answer.
 
 local ffi = require("ffi")
 ffi.cdef([[
@@ -34,8 +34,8 @@ function due(number)
   return began + math.floor(number * 1000 / rate)
 end
 
--- wrk asks for each connection that could send, and again when the time is over for the request. As all wait in the order
--- in which they are due, the next to be sent is the earliest.
+-- wrk calls this for each connection that is free to send, and asks for the request when the wait is over. Requests are
+-- sent in the order in which they are due.
 function delay()
   began = began or math.floor(nowMs()) + 500
   planned = planned + 1
@@ -43,7 +43,7 @@ function delay()
 end
 
 function request()
-  -- wrk looks at a first one before it begins.
+  -- wrk makes one request before the start, to look at it.
   if not began then return take() .. "0\r\n\r\n" end
   sent = sent + 1
   return take() .. string.format("%.0f", due(sent)) .. "\r\n\r\n"

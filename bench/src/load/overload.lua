@@ -1,6 +1,6 @@
--- Sends the requests of a file at a fixed rate that may be more than is answered, and tells answers apart by their status.
--- A request's time counts from when it was due. One that no connection is free for, within 20 ms, is left out and
--- counted: what waits here has not reached the server. Arguments: those of open.lua, then the deadline in ms.
+-- Sends the requests of a file at a fixed rate, even if the server cannot answer so many. Counts the answers by their status.
+-- The time of a request starts when the request is due. If no connection is free within 20 ms, the request is left out and
+-- counted, because it has not reached the server. Arguments: those of open.lua, then the deadline in ms.
 
 local folder = debug.getinfo(1, "S").source:sub(2):match(".*/")
 dofile(folder .. "open.lua")
@@ -16,8 +16,8 @@ function init(args)
   times, counts, told = {}, {}, {}
 end
 
--- Each connection asks as soon as it could send. The place of the next request is the one due now where those before it
--- are too late.
+-- wrk calls this for each connection that is free to send. If the next request is too late, leaves out the requests up to the
+-- one that is due now.
 function delay()
   local now = nowMs()
   began = began or math.floor(now) + 500
@@ -33,7 +33,7 @@ function delay()
 end
 
 function request()
-  -- wrk looks at a first one before it begins.
+  -- wrk makes one request before the start, to look at it.
   if not began then return take() .. "0\r\n\r\n" end
   sent = sent + 1
   local from = waiting[oldest] or math.floor(nowMs())
@@ -55,7 +55,7 @@ function response(status, headers, body)
   local took = nowMs() - from
   counts[status] = (counts[status] or 0) + 1
   if status == 200 and took <= deadline then good = good + 1 end
-  -- One table for all: wrk does not copy tables within tables out of a thread.
+  -- One table for all statuses, because wrk cannot copy nested tables out of a thread.
   local at = status * apart + math.min(math.floor(took / step), apart - 1)
   times[at] = (times[at] or 0) + 1
 end
@@ -76,7 +76,7 @@ function done(summary, latency, requests)
   local errors = summary.errors
   io.write(string.format(
     '{"seconds":%.4f,"sent":%d,"leftOut":%d,"answered":%d,"good":%d,"wrong":%d,"failed":%d,"firstWrong":"%s","statuses":{%s}}\n',
-    -- The first is due half a second after the beginning.
+    -- The first request is due half a second after the start.
     summary.duration / 1e6 - 0.5, thread:get("sent"), thread:get("leftOut"), thread:get("answered"), thread:get("good"),
     thread:get("wrong"), errors.connect + errors.read + errors.write + errors.timeout,
     thread:get("firstWrong"):gsub('[^%w %.,:{}/%-]', "'"), table.concat(parts, ",")))

@@ -1,5 +1,5 @@
--- Sends the requests of a file, one after the other, over and over, and checks every answer: its status, its length and
--- how it begins and ends. Arguments: file, the body's length (0 where it varies), how it begins.
+-- Sends the requests of a file, one after the other, over and over. Checks the status, the length, the beginning and the end
+-- of every answer. Arguments: the file, the length of the body (0 if it varies), the beginning of the body.
 -- A line of the file: method, path, token, client's address, user's id and perhaps a JSON body, separated by tabs.
 
 threads = {}

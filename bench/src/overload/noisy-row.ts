@@ -111,7 +111,7 @@ export const noisyRow: Row = {
           ['the quiet project', 'p50 ms', 'p99 ms'],
           [line('alone', still), line('beside the noisy one', disturbed)],
         ),
-        `The quiet project asks ${Math.round(quiet.rate)} times a second, ${quietShare * 100} % of the most; the noisy one ${Math.round(noisy.rate)} times, ${times} times its limit: ${refused} of its requests were refused, ${passed} answered. ${apart.told} Alone and beside in turn, ${rounds} rounds of ${seconds} s.`,
+        `The quiet project sends ${Math.round(quiet.rate)} requests a second, ${quietShare * 100} % of the highest rate. The noisy project sends ${Math.round(noisy.rate)} requests a second, ${times} times its limit: ${refused} of its requests were refused, ${passed} were answered. ${apart.told} Alone and beside in turn, ${rounds} rounds of ${seconds} s.`,
       ].join('\n\n'),
       verdicts: [
         atMost(

@@ -76,7 +76,7 @@ export const overloadRow: Row = {
             one.wrong + one.failed,
           ]),
         ),
-        `Each round measures the most of 32 connections first, then sends ${times} times as much over ${connections} connections. Good is an answer 200 within ${deadlineMs} ms of when the request was due (the gateway's \`REQUEST_TIMEOUT_MS\` here). ${apart.told} Left out is what was due while every connection waited.`,
+        `Each round first measures the highest rate over 32 connections, then sends ${times} times as many requests over ${connections} connections. An answer is good if it is 200 and comes within ${deadlineMs} ms after the request was due (the gateway's \`REQUEST_TIMEOUT_MS\` here). ${apart.told} Requests that were due while every connection waited are left out.`,
       ].join('\n\n'),
       verdicts: [
         atLeast(`goodput under ${times} times the load over the most`, middle, 0.8),

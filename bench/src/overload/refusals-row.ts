@@ -78,7 +78,7 @@ export const refusalsRow: Row = {
             ['504, under five times the load', count(byLoad, 504), shown(refused['504']), count(byLoad, 200)],
           ],
         ),
-        `429: half of what the whole path can answer, of which a fifth is within the limit. 503 and 504: five times as much as it can, where a gateway waits ${deadlineMs} ms. ${apart.told} Medians of ${rounds} rounds.`,
+        `For 429, the load was half of what the whole path can answer, and a fifth of it was within the limit. For 503 and 504, the load was five times what the path can answer, and the gateway waited ${deadlineMs} ms for an answer. ${apart.told} Medians of ${rounds} rounds.`,
       ].join('\n\n'),
       verdicts: [
         atMost('refused by a limit: p99', refused['429'] ?? Number.POSITIVE_INFINITY, 100, ' ms'),

@@ -94,10 +94,10 @@ function describe(points: readonly Point[]) {
           ...[rps, simulated.rps, model, p50, simulated.p50].map(figure),
         ]),
       ),
-      `CPU time a request with one gateway, in µs: ${Object.entries(one?.parts ?? {})
+      `CPU time per request with one gateway, in µs: ${Object.entries(one?.parts ?? {})
         .map(([name, micros]) => `${name} ${figure(micros)}`)
         .join(', ')}; unused ${figure(one?.idle ?? 0)}. All parts and the load share ${cores} cores.`,
-      'What the model makes of these costs for larger rates stands in [docs/scaling.md](../docs/scaling.md).',
+      '[docs/scaling.md](../docs/scaling.md) says what the model predicts from these costs for higher rates.',
     ].join('\n\n'),
     verdicts: rows.map(({ gateways, rps, simulated }) =>
       atMost(

@@ -20,7 +20,7 @@ export const signingRow: Row = {
     });
     await engines.pin(['nats', 'redis'], undefined);
     const pinned = cores
-      ? `The crypto service and, in their turn, \`openssl speed -elapsed rsa2048\` and Node alone ran on core ${cores.signing}, all else on core ${cores.others}.`
+      ? `The crypto service, \`openssl speed -elapsed rsa2048\` and Node alone ran on core ${cores.signing}, one after the other. Everything else ran on core ${cores.others}.`
       : 'Nothing was pinned: the engines were given by URL.';
     return {
       json: {

@@ -34,7 +34,7 @@ export const wholeRow: Row = {
       figure(median.p99),
     ];
     const pinned = cores
-      ? `The database was kept to core ${cores.database} (\`docker update --cpuset-cpus\`), all else to core ${cores.others} (\`taskset -c\`).`
+      ? `The database ran on core ${cores.database} alone (\`docker update --cpuset-cpus\`), and everything else on core ${cores.others} (\`taskset -c\`).`
       : 'Nothing was pinned: the engines were given by URL.';
     const costs = Object.entries(cpu_us).map(([name, micros]) => `${name} ${figure(micros)} µs`);
     return {
@@ -48,7 +48,7 @@ export const wholeRow: Row = {
           ['', 'pages/s', 'p50 ms', 'p99 ms'],
           [line('Kith, over HTTP', kith), line('the driver alone, the same queries', driver)],
         ),
-        `${pinned} 32 at once. CPU time a request: ${costs.join(', ')}.`,
+        `${pinned} 32 requests were open at once. CPU time per request: ${costs.join(', ')}.`,
       ].join('\n\n'),
       verdicts: [
         atLeast('whole path over the driver alone', ratio(kith, driver, 'rps'), 0.85),

@@ -24,7 +24,7 @@ export const brokerFileRows: readonly Row<Nodes>[] = [
   },
   {
     name: 'broker-files-older',
-    title: "JetStream's files put back to a copy a minute old",
+    title: "JetStream's files replaced by a copy that is a minute old",
     times: 1,
     quick: 0,
     async fault(stage) {

@@ -4,7 +4,8 @@ import type { Compose } from '../world/compose.ts';
 export const composeRows: readonly Row<Compose>[] = [
   {
     name: 'compose-restart-mongo-50',
-    title: 'docker-compose: the database restarted 50 times, all healthy within 10 s of the last',
+    title:
+      'docker-compose: the database restarted 50 times; all processes healthy within 10 s of the last restart',
     times: 1,
     quick: 0,
     async fault({ world, rest }) {

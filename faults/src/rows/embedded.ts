@@ -50,7 +50,7 @@ export const embeddedRows: readonly Row<Embedded>[] = [
   },
   {
     name: 'embedded-log-older',
-    title: 'embedded: power lost, the log of events back at what was on the disk 10 s before',
+    title: 'embedded: power lost, and the log of events back in its state on the disk of 10 s before',
     times: 3,
     quick: 1,
     async fault({ world, rest, back }) {
@@ -66,7 +66,8 @@ export const embeddedRows: readonly Row<Embedded>[] = [
   },
   {
     name: 'embedded-files-refused',
-    title: 'embedded: each file truncated, then missing: refused by name, and as before once it is back',
+    title:
+      'embedded: each file truncated, then missing; the start names the file and fails, and works again once the file is back',
     times: 1,
     quick: 0,
     async fault({ world }) {

@@ -65,7 +65,7 @@ export const engineRows: readonly Row<Nodes>[] = [
   ...engines.map(
     (name): Row<Nodes> => ({
       name: `stop-${name}`,
-      title: `${titles[name]} restarted as an operator does`,
+      title: `orderly restart of ${titles[name]}`,
       times: 2,
       quick: 0,
       silenceMs: restartMs,

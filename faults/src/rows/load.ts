@@ -7,7 +7,7 @@ const megabyte = 2 ** 20;
 export const loadRows: readonly Row<Nodes>[] = [
   {
     name: 'celebrity',
-    title: 'one person whom all others ask, read 500 times a second for 15 s',
+    title: '500 requests a second about one person, for 15 s',
     times: 1,
     quick: 1,
     async fault({ crowd, rest }) {

@@ -54,7 +54,7 @@ export const networkRows: readonly Row<Nodes>[] = [
   {
     name: 'lost-answers',
     title:
-      'a fifth of the answers to changes dropped after the commit for 15 s, and asked again where that may be done',
+      'a fifth of the answers to changes lost after the commit, for 15 s; clients repeat the requests that may be repeated',
     times: 1,
     quick: 1,
     async fault({ world, rest, random }) {

@@ -4,7 +4,8 @@ import type { Nodes } from '../world/nodes.ts';
 export const versionRows: readonly Row<Nodes>[] = [
   {
     name: 'versions',
-    title: "the version before on one node, then on both, then this one again, on the same engines' data",
+    title:
+      "the previous version on one node, then on both, then this version again, on the same engines' data",
     times: 1,
     quick: 0,
     servesAll: true,

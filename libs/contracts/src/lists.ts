@@ -7,7 +7,7 @@ export const cursor = z
   .max(2048)
   .regex(/^[\w-]*$/, 'is not a cursor of this list; begin the list anew.')
   .optional()
-  .describe('Where the `Link` of the answer before goes on; it wins over `page`.');
+  .describe('The cursor from the `Link` of the previous answer. If it is given, `page` is ignored.');
 
 /**
  * The query of a list: page number or cursor, and page size. A page size over `max` counts as `max` (spec#lists-cursor,

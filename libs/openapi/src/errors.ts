@@ -10,7 +10,8 @@ const shared = {
   errors: {
     type: 'array',
     maxItems: 100,
-    description: 'All that are wrong, in the order of the contract, where several are; the first is `field`.',
+    description:
+      'All wrong inputs, in the order of the contract, if there are several. `field` is the first of them.',
     items: {
       type: 'object',
       properties: { field: { type: 'string', maxLength: 200 }, error: sentence },
@@ -20,7 +21,7 @@ const shared = {
   details: {
     type: 'string',
     maxLength: 1000,
-    description: 'On `crypto/server-error` alone: what the signing said.',
+    description: 'Only for `crypto/server-error`: why the token could not be signed.',
   },
 };
 
@@ -35,7 +36,7 @@ export const errorSchemas: Readonly<Record<string, JsonObject>> = {
   },
   Problem: {
     type: 'object',
-    description: 'The same as a problem (RFC 9457).',
+    description: 'An error as a problem (RFC 9457).',
     properties: {
       type: {
         type: 'string',
@@ -43,7 +44,7 @@ export const errorSchemas: Readonly<Record<string, JsonObject>> = {
         maxLength: 200,
         description: 'Where the code is described.',
       },
-      title: { ...sentence, description: 'What went wrong, the same for a code each time.' },
+      title: { ...sentence, description: 'What went wrong. For one code, the text is always the same.' },
       status: { type: 'integer', format: 'int32', minimum: 400, maximum: 599 },
       detail: { ...sentence, description: 'The same as `error`.' },
       ...shared,

@@ -16,7 +16,7 @@ const count = (description: string, example: number): JsonObject => ({
 export const headers: Readonly<Record<string, JsonObject>> = {
   'X-Request-Id': line('The id of the request in the logs: the one that was sent, or a new one.', 'a1b2c3'),
   'Access-Control-Allow-Origin': line(
-    'The web origin of the page that asked, where it may read the answer.',
+    'The web origin of the calling page, if the page may read the answer.',
     'https://app.example.org',
   ),
   'RateLimit-Policy': line(
@@ -24,22 +24,22 @@ export const headers: Readonly<Record<string, JsonObject>> = {
     '"connections.list";q=100;w=300',
   ),
   RateLimit: line(
-    'What is left of it: `r` requests, until `t` seconds from now.',
+    'What is left of the limit: `r` requests, until `t` seconds from now.',
     '"connections.list";r=99;t=300',
   ),
   'X-RateLimit-Limit': count('The limit again, for older clients.', 100),
-  'X-RateLimit-Remaining': count('What is left of it.', 99),
-  'X-RateLimit-Reset': count('When it starts anew, in Unix seconds.', 1_767_603_900),
+  'X-RateLimit-Remaining': count('How many requests are left.', 99),
+  'X-RateLimit-Reset': count('When the limit starts anew, in Unix seconds.', 1_767_603_900),
   'Retry-After': count('Seconds to wait before the request is sent again.', 1),
-  'WWW-Authenticate': line('The scheme of the token that is missing.', 'Bearer'),
+  'WWW-Authenticate': line('The scheme of the token that is needed.', 'Bearer'),
   Link: line(
-    'While there is more: where the list goes on (RFC 8288).',
+    'Where the list continues, while there is more (RFC 8288).',
     '<?cursor=b3BhcXVl&limit=20>; rel="next"',
   ),
-  ETag: line('Names these bytes; for `If-None-Match`, `If-Match` and `If-Range`.', '"d2hhdCBpdCBpcw"'),
+  ETag: line('Identifies these bytes, for `If-None-Match`, `If-Match` and `If-Range`.', '"d2hhdCBpdCBpcw"'),
   'Last-Modified': line('When the file was stored.', 'Mon, 23 Nov 2026 12:00:00 GMT'),
-  'Accept-Ranges': line('That parts can be asked for with `Range`.', 'bytes'),
-  'Content-Range': line('Which part it is, of how many bytes.', 'bytes 0-1023/146515'),
+  'Accept-Ranges': line('Says that `Range` can ask for parts.', 'bytes'),
+  'Content-Range': line('Which part this is, and of how many bytes in total.', 'bytes 0-1023/146515'),
   'Idempotency-Replayed': line('The request was answered before; this is the same answer.', 'true'),
   'Content-Disposition': line('The name to save the answer under.', 'attachment; filename="export.json"'),
 };

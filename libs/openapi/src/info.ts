@@ -5,20 +5,20 @@ import type { JsonObject } from './json.ts';
 const description = `The social part of an application: accounts, connections, collections, notifications.
 
 **Addresses.** This document writes \`/v7/{projectId}/…\`. The same endpoints answer under \`/v6\`, \`/api/v6\`, \`/api/v7\`,
-with no version at all (\`/{projectId}/…\`), and with a version behind the project id. One trailing slash is ignored.
-\`HEAD\` follows \`GET\`, \`OPTIONS\` answers what is allowed.
+without a version (\`/{projectId}/…\`), and with the version after the project id. One trailing slash is ignored. Every
+\`GET\` also works as \`HEAD\`. \`OPTIONS\` answers which methods are allowed.
 
 **Tokens.** Sign up or in, and send \`Authorization: Bearer <accessToken>\`. Access tokens last 30 minutes;
 \`POST …/auth/request-new-access-token\` exchanges the refresh token for new ones.
 
 **Errors.** Every answer outside 2xx and 304 is \`{ "error", "code", "field"?, "errors"?, "details"? }\`. A client that names
-\`application/problem+json\` in \`Accept\`, and does not prefer plain JSON, gets the same as a problem (RFC 9457), with
-\`error\` and \`code\`. [All codes](/docs/errors).
+\`application/problem+json\` in \`Accept\`, and does not prefer plain JSON, gets a problem instead (RFC 9457), which also
+has \`error\` and \`code\`. [All codes](/docs/errors).
 
-**Limits.** Each endpoint has its own, counted for a project and a client address, and told in \`RateLimit-Policy\`,
-\`RateLimit\` and \`X-RateLimit-*\`. Above it the answer is 429 with \`Retry-After\`.
+**Limits.** Each endpoint has its own limit, counted for each project and client address. The headers \`RateLimit-Policy\`,
+\`RateLimit\` and \`X-RateLimit-*\` report it. A request above the limit gets 429 with \`Retry-After\`.
 
-**Lists.** By \`page\`, or by cursor: while there is more, \`Link\` leads to the next part, equally fast at any depth.`;
+**Lists.** Lists are read by \`page\` or by cursor. While there is more, \`Link\` leads to the next part, equally fast at any depth.`;
 
 const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
   version: string;
@@ -40,22 +40,28 @@ export const info: JsonObject = {
 export const servers: readonly JsonObject[] = [
   {
     url: '/',
-    description: 'The server this document came from: local, staging or production.',
+    description: 'The server that this document came from: local, staging or production.',
     'x-internal': false,
   },
 ];
 
 const ofFeature: Readonly<Record<Feature, { name: string; description: string }>> = {
-  auth: { name: 'Accounts', description: 'Signing up and in, sessions and their tokens.' },
+  auth: { name: 'Accounts', description: 'Sign-up, sign-in, sessions and their tokens.' },
   user: { name: 'Users', description: 'Profiles, and looking people up.' },
   connection: { name: 'Connections', description: 'Requests, connections and blocks between two users.' },
   collection: { name: 'Collections', description: 'Trees of collections, and what is saved in them.' },
-  'app-notification': { name: 'Notifications', description: 'What happened for a user, as a list and live.' },
+  'app-notification': {
+    name: 'Notifications',
+    description: 'Notifications of a user, as a list and as a live stream.',
+  },
   project: { name: 'Projects', description: 'What a client may know of its project.' },
   storage: { name: 'Files', description: 'Files and images of users.' },
-  crypto: { name: 'Test tokens', description: 'Signing tokens for tests; not there in production.' },
+  crypto: { name: 'Test tokens', description: 'Signing tokens for tests; not available in production.' },
 };
-const operators = { name: 'Operators', description: 'For who runs the server, by the operator token.' };
+const operators = {
+  name: 'Operators',
+  description: 'For the operators of the server, with an operator token.',
+};
 
 /** The groups of operations, in the order in which they are shown. */
 export const tags: readonly { name: string; description: string }[] = [

@@ -146,7 +146,7 @@ const bytes = {
       type: 'string',
       contentMediaType: anyType,
       maxLength: maxFileBytes,
-      description: 'Of the type that the bytes were recognised as.',
+      description: 'Has the content type that was recognised from the bytes.',
     },
   },
 };
@@ -156,14 +156,14 @@ function partial(operation: OperationSpec): JsonObject {
   const headers = headersOfSuccess(operation);
   return {
     206: { description: 'The part that was asked for.', headers, content: bytes },
-    304: { description: 'What the client has is what is stored.', headers },
+    304: { description: 'The client already has the stored version.', headers },
   };
 }
 
 function streamOf(operation: OperationSpec, schemas: Schemas): JsonObject {
   const schema = {
     description:
-      'Events: `notification` has an item in `data` and the feed sequence in `id`; `reset` says that what is between could not be kept, `evicted` that newer streams of the user have taken the place. A comment every 15 s.',
+      '`notification` events have an item in `data` and the feed sequence in `id`. `reset` says that some earlier events were not kept and are missing. `evicted` says that newer streams of the user have replaced this one. A comment is sent every 15 s.',
     contentMediaType: 'text/event-stream',
     contentSchema: schemas.of(operation.output),
   };
@@ -188,23 +188,23 @@ function namedResponse(
 
 const who: Readonly<Record<OperationSpec['auth'], string>> = {
   user: 'For signed-in users.',
-  'server-key': 'For the application’s own back end, by its server key.',
+  'server-key': 'For the application’s own back end, with its server key.',
   operator: 'For operators.',
-  optional: 'For anyone; a valid token is used, any other counts as none.',
-  none: 'For anyone; tokens are ignored.',
+  optional: 'For anyone. A valid token is used; any other token is ignored.',
+  none: 'For anyone. Tokens are ignored.',
 };
 
 function descriptionOf({ auth, limit, shortForm, path, testOnly }: OperationSpec): string {
   const unlimited =
     auth === 'operator'
-      ? 'Only failures to identify are limited, 10 in 5 minutes.'
-      : 'Without a limit of requests.';
-  const limited = limit ? `${limit.max} requests in ${limit.windowSeconds / 60} minutes.` : unlimited;
+      ? 'Only failed authentication is limited, to 10 failures in 5 minutes.'
+      : 'No rate limit.';
+  const limited = limit ? `Limit: ${limit.max} requests in ${limit.windowSeconds / 60} minutes.` : unlimited;
   return [
     who[auth],
     limited,
     shortForm && `Also without a project id, at \`/v7${path}\`.`,
-    testOnly && 'For tests: in production it is not there, unless that is allowed.',
+    testOnly && 'For tests: not available in production, unless the operator allows it.',
   ]
     .filter(Boolean)
     .join(' ');

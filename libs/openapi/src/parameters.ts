@@ -10,7 +10,7 @@ export const parameters: Readonly<Record<string, JsonObject>> = {
     name: 'projectId',
     in: 'path',
     required: true,
-    description: 'The project that the users are of; upper case is as good.',
+    description: 'The users’ project. Upper and lower case make no difference.',
     // This parameter has no example. Tools would fill the example in, and send every request for a project that does not exist.
     schema: { type: 'string', format: 'uuid', maxLength: 36 },
   },
@@ -24,7 +24,7 @@ export const parameters: Readonly<Record<string, JsonObject>> = {
   IfNoneMatch: {
     name: 'If-None-Match',
     in: 'header',
-    description: 'The `ETag` of what the client has: then the answer is 304.',
+    description: 'The `ETag` of the client’s version. If the stored version is the same, the answer is 304.',
     schema: { type: 'string', maxLength: 2048, pattern: '^[\\x20-\\x7e]*$' },
     example: '"d2hhdCBpdCBpcw"',
   },
@@ -32,7 +32,7 @@ export const parameters: Readonly<Record<string, JsonObject>> = {
     name: 'Idempotency-Key',
     in: 'header',
     description:
-      'A new random text for each request, in quotes or bare. Sent again with the same key within 24 hours, a request that has changed something is answered as before and changes nothing.',
+      'A new random text for each request, with or without quotes. If a request has changed something and is repeated with the same key within 24 hours, it gets the same answer and changes nothing.',
     schema: {
       type: 'string',
       // Between quotes, a quote and a backslash are escaped (RFC 9651 section 3.3.3).
@@ -44,7 +44,7 @@ export const parameters: Readonly<Record<string, JsonObject>> = {
   LastEventId: {
     name: 'Last-Event-ID',
     in: 'header',
-    description: 'The `id` of the last event that came; the stream goes on behind it.',
+    description: 'The `id` of the last event that was received. The stream continues after it.',
     schema: { type: 'string', pattern: '^\\d{1,15}$', maxLength: 15 },
     example: '17',
   },

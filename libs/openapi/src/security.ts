@@ -8,19 +8,18 @@ export const securitySchemes: Readonly<Record<string, JsonObject>> = {
     scheme: 'bearer',
     bearerFormat: 'JWT',
     description:
-      'An access token of a session, of 30 minutes. RS256 alone is accepted, and issuer, audience and expiry are checked, as RFC8725 asks for.',
+      'An access token of a session. It lasts 30 minutes. Only RS256 is accepted. Issuer, audience and expiry are checked, as RFC8725 requires.',
   },
   serverKey: {
     type: 'http',
     scheme: 'bearer',
     description:
-      'A key of the application’s own back end, `kith_sk_…`. It belongs on a server, never into a page. At the operations of users it acts for the one whose id is in `On-Behalf-Of`.',
+      'A key of the application’s own back end, `kith_sk_…`. It belongs on a server, never in a web page. In operations for users, it acts for the user whose id is in `On-Behalf-Of`.',
   },
   operatorToken: {
     type: 'http',
     scheme: 'bearer',
-    description:
-      'The token of who runs the server (`OPERATOR_TOKEN`). No token of a user is accepted in its place.',
+    description: 'The token of the server’s operator (`OPERATOR_TOKEN`). Users’ tokens are not accepted.',
   },
 };
 

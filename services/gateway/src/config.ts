@@ -64,49 +64,55 @@ const secretText = secretConfig.shape.KITH_SECRET.description ?? '';
  */
 export const gatewayConfig = z.object({
   HOST: commonConfig.shape.HOST,
-  PORT: wholeNumber(0, 65535).default(8080).describe('port of the HTTP API; 0 is a free one'),
+  PORT: wholeNumber(0, 65535).default(8080).describe('port of the HTTP API; 0 means any free port'),
   ADMIN_PORT: wholeNumber(0, 65535)
     .optional()
     .describe(
-      'port of its own for the `/admin` endpoints, which `PORT` does not answer then; 0 is a free one',
+      'separate port for the `/admin` endpoints; if it is set, `PORT` does not serve them; 0 means any free port',
     ),
-  REDIS_URL: redisUrl.optional().describe('Redis or Valkey that the gateways share their limits in'),
+  REDIS_URL: redisUrl
+    .optional()
+    .describe('Redis or Valkey in which all gateways count the rate limits together'),
   TRUST_PROXY_HOPS: wholeNumber(0, 32)
     .default(0)
-    .describe('proxies in front whose `X-Forwarded-For` entries are believed'),
+    .describe('number of proxies in front of the gateway, whose `X-Forwarded-For` entries are believed'),
   MAX_CONNECTIONS: wholeNumber(1, 1_000_000)
     .default(10_000)
-    .describe('connections of clients that are open at once'),
+    .describe('most client connections that may be open at once'),
   MAX_CONNECTIONS_PER_ADDRESS: wholeNumber(1, 1_000_000)
     .default(1_000)
-    .describe('of these, of one address; not counted behind a proxy (`TRUST_PROXY_HOPS` over 0)'),
+    .describe(
+      'most client connections from one address; not limited behind a proxy (`TRUST_PROXY_HOPS` over 0)',
+    ),
   RATE_LIMIT_SCALE: z
     .string()
     .regex(/^\d+(\.\d+)?$/, 'a number of at least 0 is needed')
     .transform(Number)
     .default(1)
-    .describe('multiplies every rate limit, may be a fraction; 0 turns limiting off'),
+    .describe('factor for every rate limit, may be a fraction; 0 turns rate limits off'),
   RATE_LIMITS: limits
     .default({})
-    .describe('limits other than the contract\'s: `{"<operation>": {"max": 100, "windowSeconds": 300}}`'),
+    .describe('limits that replace the contract\'s: `{"<operation>": {"max": 100, "windowSeconds": 300}}`'),
   ...shownConfig.shape,
   OPERATOR_TOKEN: z
     .string()
     .optional()
     .describe(
-      'token of the `/admin` endpoints, in production of at least 32 characters; without it they refuse all. `npm start` makes one in the file `operator-token` of the data folder',
+      'token for the `/admin` endpoints, in production of at least 32 characters; if it is missing, they refuse every request. `npm start` makes one in the file `operator-token` of the data folder',
     ),
   ...tokenConfig.shape,
   ALLOW_TEST_TOKENS: flag.default(false).describe('whether tokens for tests are signed in production, too'),
   ...drainConfig.shape,
   UPSTREAMS: upstreams
     .default({})
-    .describe('services that take or give bytes, `<service>=http://host:port`, separated by commas'),
+    .describe(
+      'services that receive or send files over HTTP, `<service>=http://host:port`, separated by commas',
+    ),
   KITH_SECRET: secretConfig.shape.KITH_SECRET.optional().describe(secretText),
   KITH_SECRET_PREVIOUS: secretConfig.shape.KITH_SECRET_PREVIOUS,
   UPLOAD_IDLE_MS: wholeNumber(1, 600_000)
     .default(30_000)
-    .describe('how long the sender of a file may send nothing, in ms'),
+    .describe('how long a client may pause during an upload, in ms'),
   REQUEST_TIMEOUT_MS: wholeNumber(1, 600_000)
     .default(5_000)
     .describe('how long a service may take to answer, in ms'),
@@ -115,6 +121,6 @@ export type GatewayConfig = z.output<typeof gatewayConfig>;
 
 /** The same variables for a gateway that runs as a separate process. Such a gateway needs `REDIS_URL` and `KITH_SECRET`. */
 export const sharedGatewayConfig = gatewayConfig.extend({
-  REDIS_URL: redisUrl.describe('Redis or Valkey that the gateways share their limits in'),
+  REDIS_URL: redisUrl.describe('Redis or Valkey in which all gateways count the rate limits together'),
   KITH_SECRET: secretConfig.shape.KITH_SECRET,
 });

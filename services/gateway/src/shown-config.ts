@@ -35,21 +35,21 @@ export const shownConfig = z.object({
   CORS_ORIGINS: origins
     .default(['*'])
     .describe(
-      'web origins that may call, separated by commas, each with one leading `*.` label if needed; `*` alone is any',
+      'web origins that may call the API, separated by commas; a host may begin with `*.`; `*` alone allows every origin',
     ),
   API_REFERENCE: z
     .enum(['all', 'errors', 'none'])
     .optional()
     .describe(
-      'what is shown of the reference: `all`, its page of `errors`, or `none` (`errors` in production, otherwise `all`)',
+      'what is shown of the reference: `all`, only the page of `errors`, or `none` (default: `errors` in production, otherwise `all`)',
     ),
   SECURITY_CONTACT: contacts
     .default([])
     .describe(
-      'where weaknesses are reported, `mailto:` or `https:`, separated by commas: `/.well-known/security.txt` names it',
+      'where to report security weaknesses, `mailto:` or `https:` addresses, separated by commas; shown in `/.well-known/security.txt`',
     ),
   SECURITY_POLICY: z
     .url({ protocol: /^https$/, error: 'an https address is needed' })
     .optional()
-    .describe('page that says how to report weaknesses, for `/.well-known/security.txt`'),
+    .describe('page that says how to report security weaknesses; shown in `/.well-known/security.txt`'),
 });

@@ -10,7 +10,7 @@ export const identityConfig = z.object({
     .string()
     .optional()
     .describe(
-      'file in which each erasure of a user or a project is noted, for restoring a backup from before it; on another disk than the database, and shared by all replicas of identity',
+      'file that lists all erased users and projects, so that they can be erased again after a restore. Keep it on another disk than the database. All replicas of identity share it',
     ),
   SMTP_URL: z
     .url({
@@ -19,17 +19,17 @@ export const identityConfig = z.object({
     })
     .optional()
     .describe(
-      'mail server that mails go out by: `smtps://user:password@host:465`, or `smtp://…:587`, which then has to offer TLS (outside production `?requireTLS=false` where it need not); without it mails land in files while developing, and in production nothing that needs a mail is answered',
+      'server that sends the mails: `smtps://user:password@host:465`, or `smtp://…:587` if the server offers TLS. Outside of production, `?requireTLS=false` allows a server without TLS. If `SMTP_URL` is not set, development writes mails to files, and production refuses requests that need a mail',
     ),
   MAIL_FROM: z
     .email({ error: 'the e-mail address that mails come from is needed' })
     .optional()
-    .describe('e-mail address that mails come from; needed with `SMTP_URL`'),
+    .describe('sender address of mails; needed with `SMTP_URL`'),
   MAIL_FOLDER: z
     .string()
     .optional()
     .describe(
-      'folder in which mails land while there is no `SMTP_URL`, never in production; `mail` in the data folder where there is one',
+      'folder to which mails are written if `SMTP_URL` is not set, never in production; default: `mail` in the data folder, if there is one',
     ),
   PUBLIC_URL: publicUrl.optional().describe(publicUrlText),
 });

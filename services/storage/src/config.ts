@@ -12,10 +12,10 @@ export const storageConfig = z.object({
     .string()
     .optional()
     .describe(
-      'where files lie: `file:///folder`, or `s3://KEY:SECRET@host:port/bucket` (`?region=…`, `&tls=false`); without it in the data folder, or in GridFS at `MONGODB_URL`',
+      'where files are stored: `file:///folder`, or `s3://KEY:SECRET@host:port/bucket` (`?region=…`, `&tls=false`); default: the data folder, or GridFS at `MONGODB_URL`',
     ),
-  STORAGE_PROJECT_MIB: mebibytes.default(10_240).describe('MiB of files that a project may store'),
-  STORAGE_USER_MIB: mebibytes.default(500).describe('MiB of files that a user may store'),
+  STORAGE_PROJECT_MIB: mebibytes.default(10_240).describe('most MiB of files that a project may store'),
+  STORAGE_USER_MIB: mebibytes.default(500).describe('most MiB of files that a user may store'),
   PUBLIC_URL: publicUrl.optional().describe(publicUrlText),
 });
 export type StorageConfig = z.output<typeof storageConfig>;

@@ -13,13 +13,13 @@ export const accessConfig = z.object({
     .url({ error: 'the address of the gateway is needed, http://host:8080' })
     .optional()
     .describe(
-      'address of the gateway that `kith` speaks to; default: that of the installation on the data folder',
+      'address of the gateway that `kith` calls; default: the gateway of the installation on the data folder',
     ),
   OPERATOR_TOKEN: z
     .string()
     .optional()
     .describe(
-      'token for the `/admin` endpoints: the platform’s own, or that of an operator key; default: the file `operator-token` in the data folder, for its installation alone',
+      'token for the `/admin` endpoints: the platform’s own, or that of an operator key; default: the file `operator-token` in the data folder, only for the installation on this folder',
     ),
   KITH_DATA: dataFolderConfig.shape.KITH_DATA,
 });

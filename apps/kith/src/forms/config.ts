@@ -22,7 +22,7 @@ const ownEngines = z.object({
     .string()
     .optional()
     .describe(
-      'folder of certificates for the engines that `kith start --distributed` starts: `ca.pem`, and `nats.pem`, `mongo.pem` and `redis.pem` with their keys; without it they are made',
+      'folder with certificates for the engines that `kith start --distributed` starts: `ca.pem`, and `nats.pem`, `mongo.pem` and `redis.pem` with their keys; if it is not set, Kith makes the certificates',
     ),
 });
 

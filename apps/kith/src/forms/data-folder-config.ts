@@ -7,6 +7,6 @@ export const dataFolderConfig = z.object({
     .enum(['full', 'normal'])
     .default('full')
     .describe(
-      '`full`: answered changes survive a loss of power; `normal`: they survive only the death of the process, for disks that sync slowly',
+      '`full`: answered changes survive a power failure. `normal`, for disks that sync slowly: they survive only a crash of the process',
     ),
 });

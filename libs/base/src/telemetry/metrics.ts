@@ -28,7 +28,7 @@ export class Metrics {
   });
   readonly httpSeconds = new Histogram({
     name: 'kith_http_request_duration_seconds',
-    help: 'Time of an HTTP request in the gateway, by operation and status; of a stream, how long it was open',
+    help: 'Time the gateway took for an HTTP request, by operation and status. For a stream, how long it was open',
     labelNames: ['operation', 'status'],
     buckets: durations,
     ...this.#of,
@@ -41,7 +41,7 @@ export class Metrics {
 
   readonly operations = new Counter({
     name: 'kith_operations_total',
-    help: 'Operations a service has worked on, by outcome (`ok`, `refused`, `failed`, `expired`, `shed`) and error code',
+    help: 'Requests a service has handled, by operation, outcome (`ok`, `refused`, `failed`, `expired`, `shed`) and error code',
     labelNames: ['operation', 'outcome', 'code'],
     ...this.#of,
   });
@@ -54,7 +54,7 @@ export class Metrics {
   });
   readonly operationsExpired = new Counter({
     name: 'kith_operations_expired_total',
-    help: 'Requests not worked on because their deadline had passed',
+    help: 'Requests a service did not work on, because their deadline had passed',
     labelNames: ['operation'],
     ...this.#of,
   });
@@ -66,7 +66,7 @@ export class Metrics {
 
   readonly busFailures = new Counter({
     name: 'kith_bus_failures_total',
-    help: 'Questions on the bus without an answer, by the service asked and reason (`no_responders`, `timeout`, `error`)',
+    help: 'Requests on the bus that got no answer, by service asked and reason (`no_responders`, `timeout`, `error`)',
     labelNames: ['service', 'reason'],
     ...this.#of,
   });
@@ -77,13 +77,13 @@ export class Metrics {
   });
   readonly busReconnects = new Counter({
     name: 'kith_bus_reconnects_total',
-    help: 'Times the connection to the bus was lost and is there again',
+    help: 'How often the process has reconnected to the bus',
     ...this.#of,
   });
 
   readonly storeUp = new LiveGauge({
     name: 'kith_store_up',
-    help: 'Whether the database of a service has answered its last check; while it has not, consumers wait',
+    help: 'Whether the database of a service has answered the last check. If not, the consumers of the service wait',
     labelNames: ['service'],
     ...this.#of,
   });
@@ -95,12 +95,12 @@ export class Metrics {
   });
   readonly eventsNotPublished = new Counter({
     name: 'kith_events_publish_failures_total',
-    help: 'Attempts to hand an event to the bus that have failed; they are made again',
+    help: 'Failed attempts to hand an event to the bus. Each is made again',
     ...this.#of,
   });
   readonly eventsUnpublishedAge = new LiveGauge({
     name: 'kith_events_unpublished_age_seconds',
-    help: 'Age of the oldest event that is stored and not on the bus yet; 0 when there is none',
+    help: 'Age of the oldest stored event that is not yet on the bus; 0 if there is none',
     ...this.#of,
   });
   readonly eventsConsumed = new Counter({
@@ -118,55 +118,55 @@ export class Metrics {
   });
   readonly eventLastLag = new Gauge({
     name: 'kith_event_last_lag_seconds',
-    help: 'The same of the last event that was applied',
+    help: 'Time from when the last applied event occurred until the consumer had applied it',
     labelNames: ['durable'],
     ...this.#of,
   });
   readonly eventsPending = new LiveGauge({
     name: 'kith_events_pending',
-    help: 'Events a consumer has before it, those it tries again included; every replica tells the same',
+    help: 'Events that a consumer still has to apply, including those that it will try again. Every replica reports the same number',
     labelNames: ['durable'],
     ...this.#of,
   });
   readonly deadLetters = new LiveGauge({
     name: 'kith_dead_letters',
-    help: 'Events a consumer has given up and nobody has replayed; every replica tells the same',
+    help: 'Events that a consumer has given up and nobody has replayed. Every replica reports the same number',
     labelNames: ['durable'],
     ...this.#of,
   });
 
   readonly limiterStore = new LiveGauge({
     name: 'kith_limiter_store',
-    help: 'Where limits are counted now: 1 for that of `redis` and `memory`',
+    help: '1 for the store in which limits are counted now (`redis` or `memory`)',
     labelNames: ['store'],
     ...this.#of,
   });
   readonly limiterDegraded = new LiveGauge({
     name: 'kith_limiter_degraded',
-    help: 'Whether limits that are to be shared in Redis are counted in memory, as it is away',
+    help: 'Whether limits are counted in memory because Redis is away',
     ...this.#of,
   });
   readonly limiterRefusals = new Counter({
     name: 'kith_limiter_refusals_total',
-    help: 'Requests refused because a limit was spent',
+    help: 'Requests refused because a rate limit was used up',
     labelNames: ['operation'],
     ...this.#of,
   });
   readonly limiterRedisErrors = new Counter({
     name: 'kith_limiter_redis_errors_total',
-    help: 'Counts that Redis has not taken',
+    help: 'Requests that could not be counted in Redis',
     ...this.#of,
   });
 
   readonly tableEntries = new LiveGauge({
     name: 'kith_gateway_table_entries',
-    help: 'Entries of a table the gateway keeps of identity (`revoked_sessions`, `suspended_users`, `project_settings`, `api_keys`)',
+    help: 'Entries in a table that the gateway copies from identity (`revoked_sessions`, `suspended_users`, `project_settings`, `api_keys`)',
     labelNames: ['table'],
     ...this.#of,
   });
   readonly tableAge = new LiveGauge({
     name: 'kith_gateway_table_age_seconds',
-    help: 'Time since identity has told a table as a whole (`revocations`, `project_settings`, `api_keys`); absent before the first',
+    help: 'Time since identity last sent a whole table (`revocations`, `project_settings`, `api_keys`); absent before the first time',
     labelNames: ['table'],
     ...this.#of,
   });
@@ -174,7 +174,7 @@ export class Metrics {
   constructor(options: { process?: boolean } = {}) {
     new Gauge({
       name: 'kith_build_info',
-      help: 'Always 1: what runs here',
+      help: 'Always 1; the labels name the versions that run here',
       labelNames: ['version', 'node'],
       ...this.#of,
     }).set({ version, node: process.version }, 1);

@@ -8,9 +8,9 @@ const milliseconds = wholeNumber(0, 3_600_000).optional();
 /** OpenTelemetry's own variables, as far as Kith uses them. The README's table is made from their descriptions. */
 export const tracingConfig = z.object({
   OTEL_EXPORTER_OTLP_ENDPOINT: address.describe(
-    'OTLP collector (HTTP, protobuf) that traces are sent to; without one nothing is traced',
+    'OTLP collector (HTTP, protobuf) to which traces are sent; if it is not set, nothing is traced',
   ),
-  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: address.describe('the same, with its whole path'),
+  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: address.describe('the same for traces alone, with the whole path'),
   OTEL_EXPORTER_OTLP_HEADERS: z
     .string()
     .optional()
@@ -20,13 +20,13 @@ export const tracingConfig = z.object({
     .enum(['otlp', 'none'])
     .optional()
     .describe(
-      '`none` turns tracing off; `otlp` turns it on, also without an address (`http://localhost:4318`)',
+      '`none` turns tracing off; `otlp` turns it on, even if no address is set (`http://localhost:4318` is then used)',
     ),
   OTEL_SDK_DISABLED: flag.default(false).describe('`true` turns tracing off'),
   OTEL_SERVICE_NAME: z
     .string()
     .optional()
-    .describe('`service.name` of the spans, `kith-<service>` if not set; `kith` of the embedded form'),
+    .describe('`service.name` of the spans; default: `kith-<service>`, or `kith` in the embedded form'),
   OTEL_RESOURCE_ATTRIBUTES: z
     .string()
     .optional()
@@ -47,11 +47,13 @@ export const tracingConfig = z.object({
     .min(0, 'a number from 0 to 1 is needed')
     .max(1, 'a number from 0 to 1 is needed')
     .default(1)
-    .describe('share of the traces that `…traceidratio` keeps, 0 to 1'),
-  OTEL_BSP_SCHEDULE_DELAY: milliseconds.describe('ms between two exports (5000)'),
-  OTEL_BSP_MAX_QUEUE_SIZE: count.describe('spans held at most; more are dropped (2048)'),
-  OTEL_BSP_MAX_EXPORT_BATCH_SIZE: count.describe('spans an export has at most (512)'),
-  OTEL_BSP_EXPORT_TIMEOUT: milliseconds.describe('ms an export may take (30000)'),
+    .describe('share of the traces that a `…traceidratio` sampler keeps, from 0 to 1'),
+  OTEL_BSP_SCHEDULE_DELAY: milliseconds.describe('time between two exports, in ms (default 5000)'),
+  OTEL_BSP_MAX_QUEUE_SIZE: count.describe(
+    'most spans that wait for an export; others are dropped (default 2048)',
+  ),
+  OTEL_BSP_MAX_EXPORT_BATCH_SIZE: count.describe('most spans in one export (default 512)'),
+  OTEL_BSP_EXPORT_TIMEOUT: milliseconds.describe('how long an export may take, in ms (default 30000)'),
 });
 export type TracingConfig = z.output<typeof tracingConfig>;
 

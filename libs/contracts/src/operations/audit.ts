@@ -63,7 +63,9 @@ export const listAudit = operation({
   params: nothing,
   query: listQuery({ limit: 20, max: 100 }).extend({
     projectId: uuid.optional().describe('Only what was done in this project.'),
-    actor: wanted.describe('Only what this actor has done: as in a row, or its id alone.'),
+    actor: wanted.describe(
+      'Only what this actor has done. The actor is written as in a row, or as its id alone.',
+    ),
     action: wanted.describe('Only this operation.'),
     from: instant.optional().describe('Only from this time on.'),
     to: instant.optional().describe('Only before this time.'),

@@ -35,7 +35,7 @@ export const blockUser = operation({
 export const unblockUser = operation({
   ...block,
   name: 'connections.unblock',
-  summary: "Take a user's block back",
+  summary: 'Unblock a user',
   method: 'DELETE',
 });
 
@@ -46,7 +46,7 @@ export const standingBlock = z.object({ id: uuid, user: publicUser, createdAt: t
 export const listBlocks = operation({
   ...common,
   name: 'connections.list-blocks',
-  summary: 'List whom the caller blocks',
+  summary: 'List the users that the caller blocks',
   method: 'GET',
   path: '/blocks',
   limit: perFiveMinutes(100),

@@ -12,8 +12,13 @@ export const byConnection = z.object({ connectionId: uuid });
  * and name.
  */
 export const peopleQuery = listQuery({ limit: 20, max: 100 }).extend({
-  query: text({ max: 100 }).optional().describe('A part of the username or the name, in any case.'),
-  searchFields: z.enum(['username', 'name']).optional().describe('Where alone `query` is looked for.'),
+  query: text({ max: 100 })
+    .optional()
+    .describe('A part of the username or the name. Upper and lower case make no difference.'),
+  searchFields: z
+    .enum(['username', 'name'])
+    .optional()
+    .describe('The only field in which `query` is looked for.'),
 });
 
 /** A declined request. */

@@ -61,7 +61,7 @@ export const listConnections = operation({
 export const getConnectionStatus = operation({
   ...common,
   name: 'connections.get-status',
-  summary: 'Tell how the caller and a user stand',
+  summary: 'Get the state of the connection between the caller and a user',
   method: 'GET',
   path: '/users/:userId/connection',
   limit: perFiveMinutes(100),
@@ -101,7 +101,7 @@ export const getConnectionStatus = operation({
 export const deleteConnectionWithUser = operation({
   ...common,
   name: 'connections.delete-with-user',
-  summary: 'Withdraw, decline or end what is between the caller and a user',
+  summary: 'Withdraw or decline the request, or end the connection, between the caller and a user',
   method: 'DELETE',
   path: '/users/:userId/connection',
   limit: perFiveMinutes(50),

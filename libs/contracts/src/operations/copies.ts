@@ -53,7 +53,7 @@ const rebuild = {
 export const rebuildConnectionsProfiles = operation({
   ...rebuild,
   name: 'connections.rebuild-profiles',
-  summary: "Copy a page of users into connections' profiles",
+  summary: 'Copy a page of users into the profiles of the connections service',
   feature: 'connection',
   path: '/admin/copies/connections-profiles',
 });
@@ -62,7 +62,7 @@ export const rebuildConnectionsProfiles = operation({
 export const rebuildNotificationsProfiles = operation({
   ...rebuild,
   name: 'notifications.rebuild-profiles',
-  summary: "Copy a page of users into notifications' profiles",
+  summary: 'Copy a page of users into the profiles of the notifications service',
   feature: 'app-notification',
   path: '/admin/copies/notifications-profiles',
 });
@@ -71,7 +71,7 @@ export const rebuildNotificationsProfiles = operation({
 export const rebuildIdentityBlocks = operation({
   ...rebuild,
   name: 'identity.rebuild-blocks',
-  summary: "Copy a page of blocks into identity's",
+  summary: 'Copy a page of blocks into the blocks of the identity service',
   feature: 'user',
   path: '/admin/copies/identity-blocks',
 });

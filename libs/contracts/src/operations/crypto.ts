@@ -50,7 +50,7 @@ export const signTestingJwt = operation({
 export const signTestingJwtV2 = operation({
   ...signTestingJwt,
   name: 'crypto.sign-testing-jwt-v2',
-  summary: 'Sign a token for tests, answered as text',
+  summary: 'Sign a token for tests, and answer with text',
   path: '/crypto/sign-testing-jwt/v2',
   body: z.object({
     userData: userIn('userData'),

@@ -138,7 +138,7 @@ const sections = {
  */
 export const exportUser = operation({
   name: 'identity.export-user',
-  summary: 'Export all that is held of the caller',
+  summary: 'Export all data that is stored about the caller',
   feature: 'user',
   kind: 'export',
   scope: 'project',

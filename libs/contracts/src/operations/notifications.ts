@@ -147,7 +147,7 @@ export const createNotifications = operation({
   ...common,
   auth: 'server-key',
   name: 'notifications.create',
-  summary: 'Notify users of something of the application',
+  summary: 'Notify users about something in the application',
   method: 'POST',
   path: '/app-notifications',
   limit: perFiveMinutes(1000),

@@ -42,7 +42,7 @@ export const getConnectionSettings = operation({
   ...ofConnections,
   ...get,
   name: 'connections.get-settings',
-  summary: "Get the caller's settings of connections",
+  summary: "Get the caller's connection settings",
   output: connectionSettings,
 });
 
@@ -51,7 +51,7 @@ export const updateConnectionSettings = operation({
   ...ofConnections,
   ...update,
   name: 'connections.update-settings',
-  summary: "Change the caller's settings of connections",
+  summary: "Change the caller's connection settings",
   body: connectionSettings.partial(),
   output: connectionSettings,
 });
@@ -61,7 +61,7 @@ export const getNotificationSettings = operation({
   ...ofNotifications,
   ...get,
   name: 'notifications.get-settings',
-  summary: "Get the caller's settings of notifications",
+  summary: "Get the caller's notification settings",
   output: notificationSettings,
 });
 
@@ -70,7 +70,7 @@ export const updateNotificationSettings = operation({
   ...ofNotifications,
   ...update,
   name: 'notifications.update-settings',
-  summary: "Change the caller's settings of notifications",
+  summary: "Change the caller's notification settings",
   body: z.object({
     types: sized(
       z.record(

@@ -12,52 +12,59 @@ export const commonConfig = z.object({
   LOG_LEVEL: z
     .enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'])
     .default('info')
-    .describe('least level that is logged'),
+    .describe('lowest level that is logged'),
   KITH_PREFIX: z
     .string()
     .regex(/^[a-z][a-z0-9_-]{0,31}$/, 'a to z, 0 to 9, _ and - only, at most 32 characters')
     .default('kith')
-    .describe('first part of database, subject, stream and Redis key names'),
+    .describe('first part of the names of databases, subjects, streams and Redis keys'),
   HOST: z.string().default('127.0.0.1').describe('address to listen on (0.0.0.0 in the images)'),
   INTERNAL_HOST: z
     .string()
     .default('127.0.0.1')
-    .describe('address of the internal port, which is not for the open network (0.0.0.0 in the images)'),
+    .describe(
+      'address on which the internal port listens; keep this port off public networks (0.0.0.0 in the images)',
+    ),
   INTERNAL_PORT: wholeNumber(0, 65535)
     .default(9090)
     .describe(
-      'port of `/healthz`, `/readyz`, `/metrics`; 0 is a free one, which `npm start` takes where 9090 is taken',
+      'port of `/healthz`, `/readyz` and `/metrics`; 0 means any free port; `npm start` takes a free port if 9090 is taken',
     ),
   OPERATIONS_AT_ONCE: wholeNumber(1, 10_000)
     .default(operationsAtOnce)
     .describe(
-      'requests a service works on at once; others wait, or are refused with 503 if they could not be answered in time',
+      'most requests that a service works on at once; others wait, or get 503 if they could not be answered in time',
     ),
 });
 
 /** The issuer and the audience of access tokens. They are the same for identity, the gateway and backups. */
 export const tokenConfig = z.object({
   TOKEN_ISSUER: z.string().default('kith').describe('`iss` of access tokens'),
-  TOKEN_AUDIENCE: z.string().default('kith.dev').describe('`aud` of access tokens: the own domain'),
+  TOKEN_AUDIENCE: z
+    .string()
+    .default('kith.dev')
+    .describe('`aud` of access tokens: the domain of this platform'),
 });
 
 /** What a process needs to reach the bus in the distributed form. */
 export const natsConfig = z.object({
   NATS_URL: z
     .string({ error: 'a NATS address is needed, nats://host:4222' })
-    .describe('NATS server with JetStream, or several of a cluster, separated by commas; `tls://` for TLS'),
+    .describe(
+      'NATS server with JetStream, or several servers of a cluster, separated by commas; `tls://` for TLS',
+    ),
   NATS_NKEY: z.string().optional().describe("seed of the service's NATS user"),
   ALLOW_PLAIN_ENGINES: flag
     .default(false)
     .describe(
-      'whether NATS, MongoDB and Redis are reached in production without TLS or without credentials, when they are not on this machine',
+      'whether production may use NATS, MongoDB and Redis on other machines without TLS or without credentials',
     ),
   NATS_STREAM_REPLICAS: z
     .enum(['1', '3', '5'])
     .default('1')
     .transform(Number)
     .describe(
-      'servers of a NATS cluster that keep a copy of each event: 1, 3 or 5; more are never made fewer',
+      'how many servers of a NATS cluster keep a copy of each event: 1, 3 or 5; can be raised later, but not lowered',
     ),
 });
 
@@ -66,7 +73,7 @@ export const mongoConfig = z.object({
   MONGODB_URL: z
     .string({ error: 'a MongoDB address is needed, mongodb://host:27017' })
     .describe(
-      'MongoDB or a compatible server; times that its query names, `?waitQueueTimeoutMS=…`, go before ours',
+      'MongoDB or a compatible server; timeouts in the query of the address (`?waitQueueTimeoutMS=…`) replace Kith’s own',
     ),
 });
 
@@ -78,7 +85,7 @@ const secret = z
 /** What a process needs to seal, sign or verify with the secret of the installation (docs/adr/0048). */
 export const secretConfig = z.object({
   KITH_SECRET: secret.describe(
-    'secret of the installation, of at least 32 characters, which seals signing keys and by which services know the gateways; `KITH_SECRET_COMMAND` is a program that prints it. Outside of production `npm start` makes one in the data folder',
+    'secret of the installation, of at least 32 characters. It seals signing keys, and services recognise gateways by it. `KITH_SECRET_COMMAND` is a program that prints it. Outside of production, `npm start` makes one in the data folder',
   ),
   KITH_SECRET_PREVIOUS: z
     .string()
@@ -91,7 +98,7 @@ export const secretConfig = z.object({
     .pipe(z.array(secret))
     .default([])
     .describe(
-      'other secrets that open and verify, too, while `KITH_SECRET` is being changed, separated by commas',
+      'other secrets, separated by commas, that can also open and verify while `KITH_SECRET` is being changed',
     ),
 });
 
@@ -103,7 +110,7 @@ export const drainConfig = z.object({
   DRAIN_MS: wholeNumber(0, 600_000)
     .optional()
     .describe(
-      'how long the gateway and services that take or give bytes keep serving after SIGTERM, in ms, while they report not ready and answer with `Connection: close` (5,000 in production, otherwise 0)',
+      'how long a gateway, or a service that receives or sends files, keeps serving after SIGTERM, in ms (5,000 in production, otherwise 0). Meanwhile it reports that it is not ready, and answers with `Connection: close`',
     ),
 });
 
@@ -119,7 +126,7 @@ export function drainMsOf(
 export const httpConfig = z.object({
   HTTP_PORT: wholeNumber(0, 65535)
     .default(9091)
-    .describe('port on which a service takes bytes from gateways; 0 is a free one'),
+    .describe('port on which a service exchanges files with gateways; 0 means any free port'),
   ...drainConfig.shape,
   ...secretConfig.shape,
 });
@@ -129,7 +136,7 @@ export const publicUrl = z
   .url({ protocol: /^https?$/, error: 'the address by which clients reach the gateway is needed' })
   .transform((url) => url.replace(/\/+$/, ''));
 export const publicUrlText =
-  'address by which clients reach the gateway; the addresses of files, and links in mails, begin with it';
+  'address at which clients reach the gateway; addresses of files and links in mails begin with it';
 
 /** The environment of a service that stores nothing, and of a service that stores data. */
 export const serviceConfig = z.object({ ...commonConfig.shape, ...natsConfig.shape });

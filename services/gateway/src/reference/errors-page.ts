@@ -30,8 +30,8 @@ export function errorsPage(part: 'all' | 'errors'): string {
 <header class="bar"><a class="name" href="${home}">Kith</a>${links}</header>
 <main class="errors">
 <h1>Errors</h1>
-<p>Every answer outside 2xx and 304 says one of these codes: as <code>{"error", "code"}</code>, or, for clients that ask for
-<code>application/problem+json</code>, as a problem (RFC 9457) whose <code>type</code> leads here.</p>
+<p>Every answer outside 2xx and 304 has one of these codes, in <code>{"error", "code"}</code>. Clients that ask for
+<code>application/problem+json</code> get a problem (RFC 9457) instead, whose <code>type</code> leads to this page.</p>
 ${sections.join('\n')}
 </main>
 </body>

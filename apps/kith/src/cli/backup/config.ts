@@ -9,7 +9,7 @@ export const passphraseConfig = z.object({
     .min(12, 'at least 12 characters are needed')
     .optional()
     .describe(
-      'passphrase that backups are sealed with; asked for at a terminal where a sealed one is opened',
+      'passphrase that seals backups; if it is not set, commands that open a sealed backup ask for it at the terminal',
     ),
 });
 
@@ -18,9 +18,12 @@ export const restoreConfig = z.object({
   MONGODB_URL: mongoConfig.shape.MONGODB_URL.optional().describe('databases of the distributed form'),
   KITH_PREFIX: commonConfig.shape.KITH_PREFIX,
   KITH_DATA: dataFolderConfig.shape.KITH_DATA,
-  STORAGE_URL: z.string().optional().describe('where files lie, if neither in the data folder nor in GridFS'),
+  STORAGE_URL: z
+    .string()
+    .optional()
+    .describe('where files are stored, if neither in the data folder nor in GridFS'),
   KITH_SECRET: secretConfig.shape.KITH_SECRET.optional().describe(
-    'secret of the platform, under which its keys are sealed',
+    'secret of the platform, which seals its keys',
   ),
   KITH_SECRET_PREVIOUS: secretConfig.shape.KITH_SECRET_PREVIOUS,
   ...passphraseConfig.shape,

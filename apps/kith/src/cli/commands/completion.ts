@@ -12,7 +12,7 @@ export const completionCommand: Command = {
   name: 'completion',
   summary: 'print a script that completes commands and options in a shell',
   text: `SHELL is one of ${Object.keys(scripts).join(', ')}. The script completes the command \`kith\`; inside a project,
-\`alias kith='npx kith'\` makes it one.
+\`alias kith='npx kith'\` defines this command.
 
   bash  source <(kith completion bash)
   zsh   source <(kith completion zsh)

@@ -5,7 +5,7 @@ import { busConfig, busHelp, consumer, withBus } from './dead-letters-shared.ts'
 export const listDeadLettersCommand: Command = {
   name: 'dead-letters list',
   summary: 'list a consumer’s dead letters: the events that it has given up',
-  text: `Prints one JSON object a line.\n${busHelp}`,
+  text: `Prints one JSON object per line.\n${busHelp}`,
   reads: busConfig,
   options: {},
   words: [consumer],

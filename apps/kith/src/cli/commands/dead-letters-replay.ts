@@ -5,7 +5,7 @@ import { busConfig, busHelp, consumer, withBus } from './dead-letters-shared.ts'
 export const replayDeadLettersCommand: Command = {
   name: 'dead-letters replay',
   summary: 'publish a consumer’s dead letters again',
-  text: `Consumers that have applied them already ignore them.\n${busHelp}`,
+  text: `Consumers that have already applied these events ignore them.\n${busHelp}`,
   reads: busConfig,
   options: {},
   words: [consumer],

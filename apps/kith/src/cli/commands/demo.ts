@@ -5,9 +5,9 @@ import { accessConfig, accessOptions, accessPlatform } from '../platform-access.
 /** Makes the demo project on a running platform. */
 export const demoCommand: Command = {
   name: 'demo',
-  summary: 'make a demo project at a running platform, and print a request to paste',
-  text: `Makes a project with two connected users and a collection, or signs in the users of the one that it has made before. If one
-of them is not let in any more, it says why. start.json in the data folder (KITH_DATA) describes the project.`,
+  summary: 'make a demo project on a running platform, and print a request to paste',
+  text: `Makes a project with two connected users and a collection. If it has made this project before, it signs in the two users
+again. If one of them cannot sign in any more, it says why. start.json in the data folder (KITH_DATA) describes the project.`,
   reads: accessConfig,
   options: accessOptions,
   async run(given, around) {

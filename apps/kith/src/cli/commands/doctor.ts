@@ -5,18 +5,18 @@ import { folderConfig } from '../data-folder.ts';
 export const doctorCommand: Command = {
   name: 'doctor',
   summary: 'check settings, machine, data and engines, and say how to mend what is wrong',
-  text: `Looks at the settings in the environment, Node, the clock, the disk, the data folder and its databases, what runs there, and the
-certificate at PUBLIC_URL. With NATS_URL, MONGODB_URL and REDIS_URL it looks at these engines instead of the data folder. It changes
-nothing. Each line says what is wrong, or may become so, and how to mend it. Exit code 1 means that something is wrong; warnings
-alone leave it 0.
+  text: `Looks at the settings in the environment, Node, the clock, the disk, the data folder, its databases, the platform that runs on
+it, and the certificate at PUBLIC_URL. With NATS_URL, MONGODB_URL and REDIS_URL it looks at these engines instead of the data
+folder. It changes nothing. Each line says what is wrong, or may become wrong, and how to mend it. Exit code 1 means that
+something is wrong. With warnings alone, the exit code is 0.
 
-Give it the environment that Kith is started with, and the same user: a unit's file with --env-file.
+Run it with the environment and the user that Kith is started with. --env-file reads the environment from a systemd unit's file.
 
 README.md, "Configuration", lists all environment variables.`,
   reads: folderConfig,
   options: {
     'env-file': { value: 'FILE', text: 'read the settings from this file, a NAME=value on each line' },
-    distributed: { text: 'look at the engines, whether or not they are named' },
+    distributed: { text: 'look at the engines, even if no variable names them' },
     'least-gib': { value: 'NUMBER', text: 'free space that the disk must have, in GiB (1)' },
     'least-days': {
       value: 'NUMBER',

@@ -6,13 +6,16 @@ import { accessConfig, accessOptions, accessPlatform } from '../platform-access.
 export const createOperatorCommand: Command = {
   name: 'operators create',
   summary: 'make an operator key with limited rights',
-  text: `Prints the key's token, which is shown this once. Send it as OPERATOR_TOKEN is sent. Only OPERATOR_TOKEN itself may make keys.`,
+  text: `Prints the key's token, which is not shown again. Send it in the same way as OPERATOR_TOKEN. Keys themselves can be made only with OPERATOR_TOKEN.`,
   reads: accessConfig,
   options: {
     name: { value: 'NAME', text: 'whom or what the key is for', isNeeded: true },
     scope: { value: 'SCOPE', text: operatorScopes.join(', '), multiple: true, isNeeded: true },
     project: { value: 'ID', text: 'a project that the key is for (default: all)', multiple: true },
-    expires: { value: 'TIME', text: 'when the key stops working, as 2027-01-31T00:00:00Z (default: never)' },
+    expires: {
+      value: 'TIME',
+      text: 'when the key stops working, for example 2027-01-31T00:00:00Z (default: never)',
+    },
     ...accessOptions,
   },
   async run(given, around) {

@@ -9,7 +9,7 @@ export const createProjectCommand: Command = {
   summary: 'register a project',
   reads: accessConfig,
   options: {
-    name: { value: 'NAME', text: 'what it is called', isNeeded: true },
+    name: { value: 'NAME', text: 'the name of the project', isNeeded: true },
     ...settingOptions,
     ...accessOptions,
   },

@@ -5,9 +5,11 @@ import { secretsConfig } from '../secrets/config.ts';
 export const rotateSecretsCommand: Command = {
   name: 'secrets rotate',
   summary: 'seal everything anew under a new KITH_SECRET',
-  text: `With MONGODB_URL it works on the databases of the distributed form, which may run: give the new secret as KITH_SECRET and the old one
-as KITH_SECRET_PREVIOUS. Otherwise it works on the data folder of a stopped embedded platform. There it makes a new secret, or takes
-KITH_SECRET, and then the folder keeps none. If it was interrupted, run it again. See docs/secrets.md.`,
+  text: `With MONGODB_URL it works on the databases of the distributed form, which may be running. Give the new secret
+as KITH_SECRET and the old one as KITH_SECRET_PREVIOUS. Otherwise it works on the data folder of a stopped embedded platform,
+and makes a new secret in the folder. If KITH_SECRET is set, it takes this secret instead, and the folder then holds none.
+
+If it was interrupted, run it again. See docs/secrets.md.`,
   reads: secretsConfig,
   options: {},
   // Imports its code only when it runs, because the code loads services and databases.

@@ -6,8 +6,8 @@ export const startCommand: Command = {
   name: 'start',
   summary: 'start the platform',
   text: `Starts the whole platform in one process: the API at 127.0.0.1:8080, its reference at /docs, data in .kith. Unless
-NODE_ENV is production, it creates a demo project and prints a request to paste. Ctrl-C ends it, and so does
-\`kith stop\`.
+NODE_ENV is production, it creates a demo project and prints a request to paste. Ctrl-C or \`kith stop\`
+ends it.
 
 With --distributed each service is a process of its own. It uses the engines at MONGODB_URL, NATS_URL and REDIS_URL. If none of
 the three is set, it starts engines in Docker, with passwords and encrypted connections.
@@ -17,7 +17,7 @@ README.md, "Configuration", lists all environment variables.`,
   options: {
     port: { value: 'NUMBER', text: 'the port to listen on; the same as PORT' },
     'plain-engines': {
-      text: 'with --distributed: engines without passwords and encryption, for looking into them',
+      text: 'with --distributed: start engines without passwords and encryption, to look into them',
     },
     distributed: { text: 'start each service as its own process, on MongoDB, NATS and Redis' },
   },

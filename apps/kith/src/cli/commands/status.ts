@@ -17,7 +17,7 @@ interface Service {
 export const statusCommand: Command = {
   name: 'status',
   summary: 'tell whether the platform runs, where, and which services are ready',
-  text: `Tells about the platform that was started on the data folder of this folder. Exit code 0 means that all services are ready,
+  text: `Describes the platform that was started on the data folder of the current folder. Exit code 0 means that all services are ready,
 1 that one is not, 3 that nothing is running.`,
   reads: folderConfig,
   options: {},

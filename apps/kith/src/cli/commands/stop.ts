@@ -12,8 +12,8 @@ const patienceMs = 120_000;
 export const stopCommand: Command = {
   name: 'stop',
   summary: 'stop the platform that runs on the data folder',
-  text: `Ends the platform that was started on the data folder of this folder, and waits until it has ended. What is in flight is
-answered first. Exit code 3 means that nothing was running.`,
+  text: `Ends the platform that was started on the data folder of the current folder, and waits until it has ended. Requests in flight
+are answered first. Exit code 3 means that nothing was running.`,
   reads: folderConfig,
   options: {},
   async run(_, { env }) {

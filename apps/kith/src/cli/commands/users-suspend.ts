@@ -10,7 +10,7 @@ export const suspendUserCommand: Command = {
   reads: accessConfig,
   options: {
     until: { value: 'TIME', text: 'when the suspension ends by itself, for example 2026-12-31T18:00:00Z' },
-    reason: { value: 'TEXT', text: 'shown to operators alone' },
+    reason: { value: 'TEXT', text: 'shown only to operators' },
     ...usersOptions,
   },
   words: [userWord],

@@ -4,11 +4,11 @@ import { dataFolderConfig } from '../../forms/data-folder-config.ts';
 
 /** Settings that say where to move the data. */
 export const moveConfig = z.object({
-  MONGODB_URL: mongoConfig.shape.MONGODB_URL.describe('where to: MongoDB or a compatible server'),
+  MONGODB_URL: mongoConfig.shape.MONGODB_URL.describe('destination: MongoDB or a compatible server'),
   KITH_PREFIX: commonConfig.shape.KITH_PREFIX,
   KITH_DATA: dataFolderConfig.shape.KITH_DATA,
   STORAGE_URL: z
     .string()
     .optional()
-    .describe('where files lie in both forms, if neither in the folder nor in GridFS'),
+    .describe('where files are stored in both forms, if neither in the folder nor in GridFS'),
 });

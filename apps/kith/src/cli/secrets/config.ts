@@ -8,5 +8,5 @@ export const secretsConfig = z.object({
   KITH_PREFIX: commonConfig.shape.KITH_PREFIX,
   KITH_DATA: dataFolderConfig.shape.KITH_DATA,
   KITH_SECRET: secretConfig.shape.KITH_SECRET.optional().describe('the new secret'),
-  KITH_SECRET_PREVIOUS: secretConfig.shape.KITH_SECRET_PREVIOUS.describe('the secret of before'),
+  KITH_SECRET_PREVIOUS: secretConfig.shape.KITH_SECRET_PREVIOUS.describe('the old secret'),
 });
