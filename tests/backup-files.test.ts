@@ -32,7 +32,7 @@ describe('a backup of a platform whose files lie elsewhere', () => {
     for await (const { key } of blobs.list()) keys.push(key);
     return keys.toSorted();
   };
-  /** Settings that name places outside of the data folder, in files as secrets are often given. */
+  /** Settings that name places outside of the data folder. They are given in files, as secrets often are. */
   const elsewhere = () => ({ STORAGE_URL_FILE: pathOf('url'), ERASURES_FILE: pathOf('erasures.jsonl') });
   const backUp = (name: string, env: NodeJS.ProcessEnv = elsewhere()) =>
     runKith(['backup', pathOf(name)], { KITH_DATA: pathOf('data'), ...env });
@@ -80,7 +80,7 @@ describe('a backup of a platform whose files lie elsewhere', () => {
         JSON.parse(await readFile(join(pathOf(name), 'backup.json'), 'utf8')),
       ),
     );
-    // The platform may have erased users between the two, who are in both.
+    // The platform may have erased users between the two backups. The data of these users is in both.
     expect(again.begunAt).toBe(original.begunAt);
   });
 

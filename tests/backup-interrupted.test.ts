@@ -94,7 +94,7 @@ describe('a backup that is interrupted', () => {
         running.kill();
         await running.ended;
       }
-      // The dead process does not keep the name.
+      // Once the process is dead, the name is free again.
       expect((await again()).code).toBe(0);
     },
     60_000,

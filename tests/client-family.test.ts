@@ -186,7 +186,7 @@ describe.skipIf(!browser)('the published SDK in Chromium', { timeout: 120_000, c
     await openPage(tab, ada.page.url());
     await tab.getByRole('heading', { level: 1, name: 'ada.five', exact: true }).waitFor();
     const refresh = 'sdk.auth.requestNewAccessToken()';
-    // The platform would take the second tab's first token for stolen now.
+    // If the second tab still sent its first refresh token, the platform would treat this token as stolen.
     for (const _ of [1, 2, 3]) expect(await ada.ask(refresh)).toMatch(/^ey/);
     expect(await tab.evaluate(refresh)).toMatch(/^ey/);
     expect(await ada.ask(refresh)).toMatch(/^ey/);

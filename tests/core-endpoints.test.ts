@@ -134,7 +134,7 @@ describe.each(availableEngines())('core endpoints (%s)', (engine) => {
   });
 });
 
-/** Returns all pieces of 20 neighbouring characters of the key. Does the same with the text that the key decodes to. */
+/** Returns every part of 20 consecutive characters, both of the key and of the text that the key decodes to. */
 function parts(key: string): string[] {
   const texts = [key, Buffer.from(key, 'base64').toString('latin1')];
   return texts

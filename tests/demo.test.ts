@@ -33,7 +33,7 @@ describe.each(availableEngines())('a demo of an earlier start (%s)', (engine) =>
     await call(`/${id}/confirm`, { code: new Authenticator(secret).next() });
   };
 
-  // `keepOut` has the demo's first user refused. `letIn` does what the command does that the notice names.
+  // `keepOut` makes the platform refuse the demo's first user. `letIn` does the same as the command that the notice names.
   const cases: {
     what: string;
     keepOut(demo: StartFile): Promise<unknown>;

@@ -109,7 +109,7 @@ describe.each(availableEngines())('a busy user who leaves (%s)', (engine) => {
 
     await platform.call('DELETE', `/v7/${id}/users/${gone.id}`, { token: gone.accessToken });
     await platform.call('DELETE', `/v7/${id}/users/${second.user.id}`, { token: second.accessToken });
-    // First waits until no dead letter contains these words. To read the dead letters costs the platform less than to read everything.
+    // First waits until no dead letter contains these words. Reading the dead letters takes less time than reading everything.
     const isWithdrawn = async () => {
       const text = await letters();
       return !inEvents.some((word) => text.includes(word));

@@ -1,8 +1,9 @@
 import { holdsTheLoopBriefly } from './support/hostile/suite.ts';
 
 /**
- * This quick suite sends only the hostile requests whose names match both patterns. `some` chooses values that once blocked the event
- * loop, or that would block it without a limit. `most` chooses operations and headers, so that every kind of place for a value occurs.
+ * This quick suite sends only the hostile requests whose names match both patterns. `some` chooses values that once blocked the
+ * event loop, or that would block it without a limit. `most` chooses operations and headers, so that values occur in every kind
+ * of place.
  */
 const some =
   /: (combining marks|a ligature that .*|an object of objects|a list of empty objects|as many as there may be|of 16,384 bits|with a large exponent)$/;

@@ -86,7 +86,7 @@ it('the page of hosting leads from nothing to an installation behind TLS, with a
     CURL_CA_BUNDLE: authority,
     NODE_COMPILE_CACHE: compileCache(),
     NODE_ENV: '',
-    // Otherwise Kith would end together with the process that has started it.
+    // With this variable of npm, Kith would end together with the process that has started it.
     npm_lifecycle_event: '',
     // This installation must not use the engines of the test suites.
     ...{ MONGODB_URL: '', NATS_URL: '', REDIS_URL: '' },

@@ -18,7 +18,7 @@ const expressions = [
   ...alertExpressions(read('deploy/prometheus/alerts.yml')),
 ];
 
-// Otherwise an alert about slow requests would only say that somebody has a slow connection.
+// If these times counted, an alert about slow requests would only say that somebody has a slow connection.
 it.each(expressions.filter((one) => one.includes('_duration_seconds_bucket')))(
   'times leave out what lasts as long as its client takes: %s',
   (expression) => {

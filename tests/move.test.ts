@@ -157,7 +157,7 @@ describe.runIf(availableEngines().includes('containers'))('kith move', () => {
         body: { name: 'After' },
       });
     }
-    // As if the first try had copied a file that was removed since.
+    // This looks as if the first try had copied a file that was removed since.
     const bytes = async function* () {
       yield Buffer.from('bytes of a removed file');
     };

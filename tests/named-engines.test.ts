@@ -63,7 +63,7 @@ describe.runIf(provided?.kind === 'docker')('engines with names', () => {
     await expect(start()).rejects.toThrow(
       `The volume ${mongo} belongs to another data folder, which an earlier version of Kith did not record.`,
     );
-    // A killed process has left this container. Its process id is that of another process by now: of this one.
+    // A killed process has left this container. By now, another process has the id of the killed process: this test.
     const left = [`owner=${owner}`, 'installation=own', 'folder=/data/own'];
     const labels = left.flatMap((one) => ['--label', `org.kith.${one}`]);
     await dockerOrThrow(['run', '-d', '--name', `${name}-redis`, ...labels, images.redis, 'redis-server']);

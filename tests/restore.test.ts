@@ -52,12 +52,12 @@ describe('kith restore', () => {
     return users.map(({ d }) => JSON.parse(d ?? '{}').name).sort();
   };
 
-  /** A copy of the backup, because a restore into databases that is interrupted leaves a folder beside its backup. */
+  /** Copies the backup, because an interrupted restore into databases leaves a folder beside its backup. */
   const copyOfBackup = async (name: string) => {
     await cp(pathOf('backup'), pathOf(name), { recursive: true });
     return pathOf(name);
   };
-  /** The users whose files' bytes are in a place. */
+  /** The ids of the users who have files in a place. */
   const ownersIn = async (place: BlobsConfig) => {
     const blobs = await openBlobs(place);
     const owners = new Set<string | undefined>();
@@ -82,7 +82,7 @@ describe('kith restore', () => {
     const begunAt = new Date(Date.parse(manifest.begunAt) + 2 * 3600 * 1000).toISOString();
     await writeFile(file, JSON.stringify({ ...manifest, begunAt }));
   };
-  /** Runs a restore that copies the users' files, and then stops at an index by which no two users differ. */
+  /** Runs a restore that copies the users' files and then fails, because all users have the same value in a temporary index. */
   const stopsOnce = async (words: string[], name: string) => {
     const users = collectionOf(name, 'identity', 'users');
     const index = await users.createIndex({ none: 1 }, { unique: true });
@@ -128,13 +128,13 @@ describe('kith restore', () => {
     });
     expect(restored.code).toBe(0);
     expect(await ownersIn(folderOf(data))).toEqual([other.id]);
-    // The services that erase have kept no files in another place.
+    // The services that erased the user have not made another place for files.
     expect(await readdir(data)).not.toContain('storage.sqlite.files');
   });
 
   it('keeps users whom the list of erasures names from before the backup, and the list', async () => {
     const [backup, data] = [await copyOfBackup('later'), pathOf('later-restored')];
-    // As if this user was erased before the backup, and then imported again.
+    // This looks as if the user was erased before the backup, and then imported again.
     await postdate(backup);
     const env = { KITH_DATA: data, KITH_SECRET: movedSecret };
     const restored = await runKith(['restore', backup, '--erased', list()], env);
@@ -174,7 +174,7 @@ describe('kith restore', () => {
     expect((await runKith(['backup', backup], env)).code).toBe(0);
     await postdate(backup);
     {
-      // All that an earlier version has noted.
+      // An earlier version noted only this.
       using db = new DatabaseSync(join(backup, 'identity.sqlite'));
       const told = JSON.stringify({ number: 1, restoredAt: Date.now() });
       db.prepare("UPDATE facts SET value = ? WHERE name = 'epoch'").run(told);
@@ -229,7 +229,7 @@ describe('kith restore', () => {
     const place: BlobsConfig = { kind: 'folder', folder: bucket };
     expect((await ownersIn(place)).sort()).toEqual([leaver.id, other.id].sort());
     expect(await readdir(pathOf('stored'))).not.toContain('files');
-    // The bytes of a user who is erased now were copied by the restore before.
+    // The previous restore copied the bytes of a user whom this restore erases.
     const again = await runKith([...words, '--erased', list()], envTo('again', bucket));
     expect(again.code).toBe(0);
     expect(await ownersIn(place)).toEqual([other.id]);
@@ -309,7 +309,7 @@ describe('kith restore', () => {
         await first.ended;
       }
       await rm(pipe);
-      // The dead process does not keep the place.
+      // Once the process is dead, another restore to the same place works.
       expect((await runKith(['restore', from], env)).code).toBe(0);
     },
     60_000,

@@ -23,7 +23,7 @@ if (help && !(help.isOfAll && existsSync(join(root, 'node_modules')))) {
 
 async function start() {
   // If somebody presses Ctrl-C in a terminal, the child also gets the signal. If only this process gets a signal, it passes the
-  // signal on. If no child is running, there is only this note of the signal.
+  // signal on. If no child is running, only `isAskedToEnd` records the signal.
   let isAskedToEnd = false;
   process.on('SIGINT', () => {
     isAskedToEnd = true;

@@ -1,7 +1,7 @@
-// Builds the named packages for npm, and the packages of ours that the named packages need. For example,
-// `tools/build-packages.ts testing` compiles apps/testing into apps/testing/dist. That folder is then a complete package for
-// `npm publish apps/testing/dist`. The same happens to all packages of ours that apps/testing depends on. `--out <folder>` builds
-// into this folder instead, where each package gets a folder of its name.
+// Builds the named packages for npm, and those of our packages that they depend on. For example, `tools/build-packages.ts
+// testing` compiles apps/testing into apps/testing/dist. That folder is then a complete package for `npm publish
+// apps/testing/dist`. The same happens to all packages of ours that apps/testing depends on. `--out <folder>` builds into this
+// folder instead, where each package gets a folder with its name.
 import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, globSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';

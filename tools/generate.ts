@@ -1,5 +1,5 @@
-// `npm run generate`: rewrites all files that are made from contracts, manifests, configuration and lock file. A script of its own
-// makes each part.
+// `npm run generate`: rewrites all files that are made from contracts, manifests, configuration and lock file. Each part has a
+// script of its own.
 import { spawnSync } from 'node:child_process';
 
 const makers = [

@@ -1,5 +1,5 @@
-// Writes the content of each named image into a folder of the image's name: `tools/images.ts <folder> [image…]`. If no image is
-// named, it writes all images. The Dockerfile runs it on the installed packages (docs/adr/0059).
+// Writes the content of each named image into a folder with the image's name: `tools/images.ts <folder> [image…]`. If no image
+// is named, it writes all images. The Dockerfile runs this script on the installed packages (docs/adr/0059).
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';

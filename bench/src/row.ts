@@ -49,7 +49,7 @@ export interface Row {
    * Picks some figures from the row's JSON. They are compared with the same figures of another checkout. Absent if the row measures
    * the other checkout itself, or if the row is not compared.
    */
-  // biome-ignore lint/suspicious/noExplicitAny: each row knows its own, and a version before may have had another.
+  // biome-ignore lint/suspicious/noExplicitAny: each row knows its own JSON, and an earlier version may have another form.
   compared?(json: any): Compared[];
 }
 

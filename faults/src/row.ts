@@ -71,7 +71,7 @@ export interface Outcome {
   error?: string;
 }
 
-/** Whether nothing went wrong. If `judgesTimes` is true, the result also says whether nobody waited too long. */
+/** Returns whether nothing went wrong. If `judgesTimes` is true, also checks that nobody waited too long. */
 export function hasPassed(outcome: Outcome, judgesTimes: boolean): boolean {
   const { row, lost, doubled, wrong, silence, unanswered, error } = outcome;
   if (error || lost.length + doubled.length + wrong.length > 0) return false;

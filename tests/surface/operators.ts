@@ -254,7 +254,7 @@ export const operators = surfaceSuite('operators', (world) => {
     const whole = { copied: pagination.totalItems, next: null };
     for (const spec of [rebuildConnectionsProfiles, rebuildNotificationsProfiles]) {
       expect((await world.ok(spec, { token: key, body: { projectId } })).body).toEqual(whole);
-      // A position in another project counts as none.
+      // A position in another project counts as no position.
       const elsewhere = { projectId, after: `${world.stranger.projectId}|${world.stranger.id}` };
       expect((await world.ok(spec, { token: key, body: elsewhere })).body).toEqual(whole);
       const end = { projectId, after: `${projectId}|~` };

@@ -58,7 +58,7 @@ const badInside: [field: string, body: unknown][] = [
     { mailTexts: { passwordReset } },
   ]),
 ];
-/** Keys inside settings that no setting has. */
+/** Unknown keys inside settings. */
 const misspelt: [field: string, body: unknown][] = [
   ['limits.identity.sign-in.window', { limits: { 'identity.sign-in': { ...limit, window: 1 } } }],
   ['mailTexts.pasword', { mailTexts: { pasword: { subject: 'Hello', text: '{link}' } } }],

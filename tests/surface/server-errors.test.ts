@@ -87,7 +87,7 @@ const serverErrors = surfaceSuite('server-errors', (world) => {
 
   function callOf(spec: OperationSpec, { ada, grace }: Record<'ada' | 'grace', TestUser>): Given {
     const ids: Record<string, string> = {
-      // Operations about one's own account name the caller. All other operations name another user.
+      // If an operation is about the caller's own account, this is the caller's id. Otherwise it is another user's id.
       userId: spec.feature === 'user' && spec.auth === 'user' ? ada.id : grace.id,
       projectId: world.projectId,
       variant: 'small',

@@ -37,8 +37,8 @@ export async function installPackages(wanted) {
     const cut = cutTo(parts, lock);
     isDone = await install(root, filesOf(cut), (installed) => {
       if (holds(installed, wanted, lock)) return false;
-      // Another process may have installed other parts in the meantime, which this would remove. If so, the next round installs
-      // both.
+      // Another process may have installed other parts in the meantime. This replacement would remove them, so the next round
+      // installs the parts of both processes.
       return parts.includes('all') || partsIn(installed, lock).every((part) => parts.includes(part));
     });
     if (process.platform === 'win32') linkOurs(cut.lock.packages);
@@ -64,7 +64,7 @@ function noteOf(modules) {
 }
 
 /**
- * The files that npm reads to install a reduced lock file. Their contents are by path.
+ * Returns the files that npm reads to install a reduced lock file: the content of each file, by path.
  *
  * @param {ReturnType<typeof cutTo>} cut
  */
@@ -109,8 +109,8 @@ export async function install(folder, files, isNeeded) {
 }
 
 /**
- * Makes the folder in which npm works, and removes old ones. On a server, the user that Kith runs as may only read the code
- * (docs/hosting.md).
+ * Makes the folder in which npm works, and removes old ones. Throws if this user cannot write to `folder`. On a server, the
+ * user that Kith runs as may only read the code (docs/hosting.md).
  *
  * @param {string} folder
  */

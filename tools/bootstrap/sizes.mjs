@@ -23,15 +23,15 @@
  * }} Locked
  */
 
-/** The script that runs Kith. All other scripts work on Kith, and need all packages. */
+/** The script that runs Kith. All other scripts are for development, and need all packages. */
 export const commandLine = 'apps/kith/src/cli/main.ts';
 
-/** The package of ours that running Kith needs, with everything that it depends on. */
+/** The package that runs Kith. It is installed with everything that it depends on. */
 const platform = '@kith/platform';
 
 /**
  * Packages that only some installations need. `names` are the beginnings of the packages' names. Our packages depend on these
- * packages. An extra is needed if one of its variables is set, or if one of its options is on the command line. Working on Kith
+ * packages. An extra is needed if one of its variables is set, or if one of its options is on the command line. Development
  * needs all extras.
  *
  * @type {Record<string, { names: string[]; variables: string[]; options?: string[] }>}
@@ -105,8 +105,8 @@ export function holds(installed, parts, lock) {
 }
 
 /**
- * Reduces a lock file to some parts. `trim` reduces a `package.json` in the same way, that of the repository or of a package of
- * ours.
+ * Reduces a lock file to some parts. `trim` reduces a `package.json` in the same way: that of the repository, or that of one of
+ * our packages.
  *
  * @param {readonly string[]} parts
  * @param {Lock} lock
@@ -145,7 +145,7 @@ export function pathsOf(parts, { packages }) {
  *
  * @param {Lock['packages']} packages
  * @param {readonly string[]} names Packages of ours.
- * @param {readonly string[]} left Beginnings of package names. If a package of ours depends on such a package, it is left out.
+ * @param {readonly string[]} left Beginnings of package names. Our dependencies with such a name are left out.
  * @returns {Set<string>}
  */
 export function neededBy(packages, names, left = []) {

@@ -20,8 +20,8 @@ const people = [
 type Name = (typeof people)[number][0];
 
 /**
- * Returns the project of an earlier start, or makes a new project with a few people. Some of these people are connected. If the
- * people that the start names are not let in any more, `notices` says why.
+ * Returns the project of an earlier start, or makes a new project with a few people. Some of these people are connected. If a
+ * person that the start names can no longer sign in, `notices` says why.
  */
 export async function ensurePeople(
   folder: DataFolder,
@@ -44,7 +44,7 @@ export function namedPeople({ people }: ExampleProject): ExampleProject['people'
   return people.slice(0, 2);
 }
 
-/** What is to be known of the people that a start names. Returns `undefined` if the project is gone. */
+/** Says why some of the people that a start names cannot sign in. Returns `undefined` if the project is gone. */
 async function noticesOf(
   project: ExampleProject,
   { url, operator, folder }: { url: string; operator: OperatorClient; folder: DataFolder },

@@ -35,8 +35,8 @@ const recoveryCodes = [...'ABCDEFGHIJ'].map((letter) => Array(4).fill(letter.rep
 
 /**
  * Makes recorded JSON the same in every recording. Ids are numbered in the order of their first use. Points in time keep their
- * order, but are a minute apart. All points in time of one request become the same one: a request reads the clock several times, and
- * only by chance within the same millisecond. Tokens and keys are replaced.
+ * order, but are a minute apart. All points in time of one request become the same point, because it is chance whether a
+ * request reads the clock twice within one millisecond. Tokens and keys are replaced.
  *
  * @param begins When the recording and each of its requests began, in ms, in order. No two requests share a millisecond.
  */
@@ -52,7 +52,7 @@ export function makeStable(value: unknown, begins: readonly number[]): unknown {
   const now = Date.now();
   const momentOf = (instant: string): number => {
     const at = Date.parse(instant);
-    // What lies in the future is when something ends. Each end is a moment of its own.
+    // A point in the future is when something ends, for example a token. Such a point does not belong to a request.
     return at > now ? at : (begins.findLast((begin) => begin <= at) ?? at);
   };
   const instants = text.match(instantForm) ?? [];

@@ -1,8 +1,8 @@
 import { readdirSync } from 'node:fs';
 
 /**
- * Says which of our own packages a folder of sources may import. The packages have the names that imports use. For third-party
- * packages, see `drivers` below.
+ * A room is a folder of sources. It says which of our own packages the folder may import, by the names that imports use. For
+ * third-party packages, see `drivers` below.
  */
 export interface Room {
   /** Packages of ours that the folder may import. An entry that ends with `*` matches any name with the same beginning. */
@@ -143,10 +143,10 @@ export const around: Readonly<Record<string, Room>> = {
 const parts = { store: [''], operations: ['', 'store'], '': ['store', 'operations'] };
 
 /**
- * For each package: the folders of its `src`, and for each folder the other folders that it may import. '' stands for the files
- * beside the folders. If '' and a folder may import each other, '' holds both the package's entry and the code that the whole
- * package uses. In a package that is not listed, any folder may import any other folder. In a listed package, every folder has to
- * be listed.
+ * For each package: the folders of its `src`, each with the other folders that it may import. '' stands for the files beside
+ * the folders. If '' and a folder may import each other, '' holds both the package's entry and the code that the whole package
+ * uses. In a package that is not listed, any folder may import any other folder. In a listed package, every folder has to be
+ * listed.
  */
 export const folders: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
   'libs/base': {

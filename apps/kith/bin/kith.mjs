@@ -3,7 +3,7 @@
 import { sep } from 'node:path';
 
 // Paths of files and of the data folder are relative to the folder where the command was typed. But npm runs scripts in the
-// project's folder, which may be a folder above.
+// project's folder, and the command may have been typed in a subfolder.
 const { INIT_CWD } = process.env;
 process.env.KITH_CWD = INIT_CWD?.startsWith(process.cwd() + sep) ? INIT_CWD : process.cwd();
 process.argv.splice(2, 0, 'apps/kith/src/cli/main.ts');

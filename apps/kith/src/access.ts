@@ -1,4 +1,4 @@
-// This entry is for callers that only reach a running platform. It does not load the services.
+// This entry is for callers that only talk to a running platform. It does not load the services.
 
 export { type Call, CallError, caller } from './demo/api.ts';
 export { dataFolderConfig } from './forms/data-folder-config.ts';

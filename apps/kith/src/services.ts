@@ -38,8 +38,8 @@ export const storingNames = stores.map(({ service }) => service);
 export const serviceMoves = stores.map(movedDocuments);
 
 /**
- * The services that store data, in the order in which they are copied. A service is copied before the services whose data it refers
- * to. So a copy never refers to data that it lacks.
+ * The services that store data, in the order in which they are copied. If data of service A refers to data of service B, A is
+ * copied before B. So a copy never refers to data that it lacks.
  */
 export const serviceBackups = stores.toReversed();
 

@@ -7,7 +7,7 @@ import {
   withoutUrls,
 } from '@kith/engines';
 
-/** A NATS server for a single suite. The suite can make it lose its files. */
+/** A NATS server for a single suite. The suite can make the server lose its files. */
 export interface OwnNats extends AsyncDisposable {
   readonly server: EngineHandle;
   /** Copies JetStream's files in their present state. */

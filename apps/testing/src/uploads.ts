@@ -12,7 +12,7 @@ export const smallPng = Buffer.from(
 export interface Uploads {
   /** Stores bytes or a text as a file of the user. */
   uploadFile(user: TestUser, file: UploadSource | string, name?: string): Promise<StoredFile>;
-  /** Stores an image for the user: `input.file`, or else a red PNG of 16 × 16 pixels. */
+  /** Stores an image for the user: `input.file`, or by default a red PNG of 16 × 16 pixels. */
   uploadImage(user: TestUser, input?: Partial<Methods['storage.createImage']['input']>): Promise<StoredImage>;
 }
 

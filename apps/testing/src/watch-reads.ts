@@ -20,9 +20,8 @@ export interface Read {
 export interface WatchedStore extends AsyncDisposable {
   config: StoreConfig;
   /**
-   * Does `work`, and resolves with the queries that the work has made, grouped by round trip. Suppose that one query has been
-   * answered, and then the store sends another query. This second query is in a later round trip than the first. SQLite has no
-   * round trips, so all its queries are in one group.
+   * Does `work`, and resolves with the queries that the work has made, grouped by round trip. A query that is sent after the
+   * answer to another query is in a later round trip. SQLite has no round trips, so all its queries are in one group.
    */
   tripsOf(work: () => Promise<unknown>): Promise<Read[][]>;
 }

@@ -12,7 +12,7 @@ import type { RunningService } from '@kith/service';
 import type { StoreConfig } from '@kith/store';
 import type { Lags } from './lags.ts';
 
-/** A bus that records the events that the copy of profiles has applied. */
+/** A bus that records how late the copy of profiles has applied each event. */
 class NotingBus extends BusWrapper {
   readonly #lags: Lags;
 

@@ -28,8 +28,8 @@ export const eventsRow: Row = {
     return {
       json: forms,
       markdown: describe(forms),
-      // A quick run does not judge this. V8 enlarges the space for new objects step by step, and the short burst ends before V8 has
-      // finished.
+      // A quick run does not judge the memory. V8 enlarges the space for new objects step by step, and the short burst ends
+      // before V8 has finished.
       verdicts: Object.entries(isQuick ? {} : forms).map(([name, figures]) =>
         atMost(
           `events, ${name}: memory in the second half of the burst over the first`,

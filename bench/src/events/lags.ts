@@ -1,8 +1,8 @@
 import { percentile } from '../summary.ts';
 
 /**
- * Figures of the events that a consumer has applied since the last `take`: how many there were, in which time they were applied,
- * and how long after they occurred.
+ * Figures of the events that a consumer has applied since the last `take`: how many there were, how long it took to apply them,
+ * and how long after their occurrence they were applied.
  */
 export interface Applied {
   count: number;
@@ -14,7 +14,7 @@ export interface Applied {
   max: number;
 }
 
-/** Keeps the lags of events. Allocates its memory only once, so that this does not affect the measurement. */
+/** Keeps the lags of events. Allocates its memory only once, so that allocation does not affect the measurement. */
 export class Lags {
   readonly #lags: Float64Array;
   #count = 0;

@@ -20,13 +20,13 @@ export interface Producer {
  */
 export type Phase = 'publish' | 'relay' | 'burst';
 
-/** Consecutive events of the benchmark's order, from `from` on. */
+/** Consecutive events in the benchmark's order, beginning with number `from`. */
 export interface Some {
   from: number;
   count: number;
 }
 
-/** How many events are handled in one step. A relay takes as many. */
+/** How many events are handled in one step. A relay takes the same number. */
 const atOnce = 100;
 
 /** Runs a phase, and resolves with its rate in events a second. */
@@ -74,7 +74,7 @@ async function inChunks({ from, count }: Some, work: (events: EventEnvelope[]) =
   for (let at = 0; at < count; at += atOnce) {
     const length = Math.min(atOnce, count - at);
     await work(Array.from({ length }, (_, place) => userEvent(from + at + place)));
-    // If the consumer is in the same process, no code above lets it run. So this line gives the consumer its turn.
+    // If the consumer is in the same process, this line lets it run. The code above does not.
     await nextTurn();
   }
 }

@@ -6,9 +6,9 @@ import { percentile } from '../summary.ts';
 
 const everyMs = 20;
 
-/** What was observed of a process. */
+/** The figures of a watched process. */
 export interface Watched {
-  /** Its resident memory in MiB, about twice a second. */
+  /** Its resident memory in MiB, measured about twice a second. */
   memory: number[];
   /** How long the answer to a trivial request took, in ms, from the time when the request was due. */
   requests: { p50: number; p99: number; max: number; failed: number };

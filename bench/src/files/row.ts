@@ -205,8 +205,8 @@ export async function measureFiles(options: FilesOptions): Promise<FilesRow> {
       );
       return most;
     };
-    // Memory is measured first, when the processes have just started. A heap that has grown keeps its room, so a later measurement
-    // would show a smaller rise.
+    // Memory is measured first, when the processes have just started. A heap that has grown does not shrink, so a later
+    // measurement would show a smaller rise.
     const held = { one: await memory(1), ten: await memory(10) };
     return { uploads: await measure('uploads'), downloads: await measure('downloads'), memory: held };
   } finally {
@@ -219,9 +219,9 @@ function fileIdOf(path: string): string {
 }
 
 /**
- * Removes the files below a folder, except files in a folder of the given name. Both sides of the comparison need this after each
- * round. If the files stayed, one side would write to memory that it has just given back. The other side would write to memory that
- * the machine has not provided yet.
+ * Removes the files below a folder, except files in a folder of the given name. Both sides of the comparison need this after
+ * each round. Otherwise the comparison would not be fair: one side would write to memory that it has just given back, and the
+ * other side to memory that the machine has not provided yet.
  */
 async function removeFiles(folder: string, kept?: string): Promise<void> {
   const removed = async () => {
@@ -230,7 +230,7 @@ async function removeFiles(folder: string, kept?: string): Promise<void> {
     await Promise.all(files.map((file) => rm(join(file.parentPath, file.name), { force: true })));
     return true;
   };
-  // At the same time, Kith removes broken-off uploads with their folders, which can make this fail.
+  // Meanwhile Kith may remove the folders of broken-off uploads. A removal that fails because of this is tried again.
   await waitFor(() => removed().catch(() => false), { what: 'the files of a round to be gone' });
 }
 

@@ -56,9 +56,9 @@ export const noisyRow: Row = {
       }));
       return writeRequests(join(folder, `${name}.requests`), asked, (one) => ({ path: pagePath(one) }));
     };
-    // There are so many quiet clients that each stays far below the limit, even when the next load begins directly with the same
-    // clients. These clients are not those of the loads above, which went to the gateway without limits. The windows of those
-    // clients still count.
+    // There are so many quiet clients that each stays far below the limit, even when the next load begins directly with the
+    // same clients. Their addresses differ from those in the loads above, because the limits' windows of the earlier addresses
+    // still count.
     const quietClients = Array.from({ length: 2_000 }, (_, at) => `10.9.${at >> 8}.${at & 255}`);
     const quiet = {
       ...{ ...closed, url, connections: 128, rate: quietShare * capacity },

@@ -43,7 +43,7 @@ export interface StartOptions {
 const names: readonly ProcessName[] = [...serviceNames, 'gateway'];
 const settleMs = 5_000;
 
-/** Starts each process by itself, round after round. Then loads all processes. At the end starts the embedded form. */
+/** Starts each process separately, round after round. Then loads all processes. At the end starts the embedded form. */
 export async function measureStart(options: StartOptions): Promise<StartFigures> {
   const { natsUrl, folder, rounds, progress } = options;
   const prefix = `benchstart${process.pid}`;

@@ -14,8 +14,8 @@ export interface Findings {
 
 /**
  * Compares the answers that the crowd got with the platform's present answers, lists, totals, events and notifications. Repeats
- * this until all agree, or until nothing has improved for a minute. So long a wait is needed after the log was lost, because
- * consumers then read everything again. Nobody else may change anything during the check.
+ * the comparison until everything agrees, or until nothing has improved for a minute. The wait is that long because consumers
+ * read all events again after the log was lost. Nobody else may change anything during the check.
  */
 export async function check(crowd: Crowd, log: EventLog, timeoutMs = 60_000): Promise<Findings> {
   await learnAll(crowd);
@@ -38,7 +38,7 @@ export async function check(crowd: Crowd, log: EventLog, timeoutMs = 60_000): Pr
   }
 }
 
-/** Reads all data that the crowd changes, until nothing is unsure any more. */
+/** Reads all data that the crowd changes, until it is known which changes were made. */
 async function learnAll({ scene, people, pairs, folders }: Crowd): Promise<void> {
   // Renews the tokens, as a client does after a refusal. If a process's clock was behind, it signed tokens that had already
   // expired.

@@ -11,7 +11,7 @@ export class Folder extends Key {
   id: string | undefined;
   name = '';
   readonly saved = new Set<string>();
-  /** If an attempt got no answer: the name or the thing in its request. */
+  /** If the last attempt got no answer: the name or the thing in its request. */
   #unsure: { name?: string; thing?: string } | undefined;
 
   constructor(scene: Scene, owner: Person, rootId: string) {
@@ -98,13 +98,13 @@ export class Folder extends Key {
     this.saved.clear();
   }
 
-  /** Reads the collection, and compares nothing. */
+  /** Reads the collection, but compares nothing. */
   async read(): Promise<void> {
     const token = this.owner.accessToken;
     await this.scene.ask('collections', 'GET', `/collections/${this.rootId}/sub-collections`, { token });
   }
 
-  /** Reads the collection, so that its unsure state becomes known. */
+  /** Reads the collection, to find out whether the last change was made. */
   async learn(): Promise<void> {
     const { ask, record } = this.scene;
     const token = this.owner.accessToken;

@@ -2,8 +2,8 @@
 export abstract class Key {
   isBusy = false;
   /**
-   * The time until which an attempt without an answer may still take effect, in ms of `performance.now()`. `undefined` if nothing
-   * is unsure.
+   * The time until which an attempt without an answer may still take effect, in ms of `performance.now()`. `undefined` if the
+   * state is known.
    */
   unsureUntil: number | undefined;
 
@@ -16,7 +16,7 @@ export abstract class Key {
     this.unsureUntil = performance.now() + settledMs;
   }
 
-  /** Changes or reads the key. If the state of the key is unsure, this only reads the state. */
+  /** Changes or reads the key. If it is not known whether the last change was made, only reads the key. */
   abstract act(): Promise<void>;
 
   async run(): Promise<void> {

@@ -82,8 +82,8 @@ export async function gather(
     if (chance < 0.25) return pick(people).readConnections();
     if (chance < 0.4) return pick(people).readFeed();
     if (chance < 0.43) return signTestToken();
-    // Busy or unsure keys are left alone. If no key is free, this reads something of the same kind instead. A kind without requests
-    // would look like a kind that is not served.
+    // Keys that are busy, or whose state is not known, are left alone. If no key is free, something of the same kind is read
+    // instead. Without any requests, it would look as if this kind was not served.
     if (chance < 0.65) return free(pairs)?.run() ?? pick(people).readConnections();
     if (chance < 0.85) return free(folders)?.run() ?? pick(folders).read();
     return free(people)?.run() ?? pick(people).readProfile();

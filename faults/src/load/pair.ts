@@ -93,7 +93,7 @@ export class Pair extends Key {
     };
   }
 
-  /** Reads the standing of the two people, so that an unsure standing becomes known. */
+  /** Reads the standing of the two people, to find out whether the last change was made. */
   async learn(): Promise<void> {
     const { ask, record } = this.scene;
     const [one, other] = this.people;

@@ -70,7 +70,7 @@ export class Person extends Key {
     }
   }
 
-  /** Reads the profile, so that an unsure name becomes known. */
+  /** Reads the profile, to find out whether the last name was stored. */
   async learn(): Promise<void> {
     const { ask, record } = this.scene;
     const answer = await ask('identity', 'GET', `/users/${this.id}`, { token: this.accessToken });
@@ -109,8 +109,8 @@ export class Person extends Key {
   }
 
   /**
-   * Signs in, and tries again until it is answered. The person has no valid refresh token any more, and a use of the old one would
-   * look like theft.
+   * Signs in, and tries again until it is answered. The person has no valid refresh token any more. If the person used the old
+   * token, this would look like theft.
    */
   async signIn(): Promise<void> {
     const { ask, record } = this.scene;

@@ -25,8 +25,8 @@ export const loadRows: readonly Row<Nodes>[] = [
       const { world, crowd, rest, record } = stage;
       const before = memory(stage);
       const served = record.served;
-      // The rate is higher than any machine can serve. Only the number of waiting requests limits the load, and these keep the
-      // platform busy.
+      // The rate is higher than any machine can serve. So only the number of waiting requests limits the load, and the platform
+      // is always busy.
       const fill = crowd.load(1_000_000, undefined, 400);
       await rest(5_000);
       await fill();

@@ -103,8 +103,8 @@ parentPort?.postMessage(`http://127.0.0.1:${(server.address() as AddressInfo).po
 
 /**
  * Removes headers that are about a single connection (RFC 9110 section 7.6.1). The balancer closes a client's idle connection
- * sooner than the gateway's `keep-alive` header says. If a client saw this header, the client could use a connection that the
- * balancer is closing. The request would then be lost.
+ * sooner than the gateway's `keep-alive` header says. If a client saw this header, it could send a request over a connection
+ * that the balancer is closing. The request would be lost.
  */
 function endToEnd({
   connection: _,

@@ -15,7 +15,7 @@ import { layWay, type Way } from './way.ts';
 
 export const processNames: readonly ProcessName[] = [...serviceNames, 'gateway'];
 
-/** A host. It has a replica of every service, a gateway, and its own ways to the engines. */
+/** A host. It has a replica of every service, a gateway, and a proxy of its own to each engine. */
 export interface Node {
   name: string;
   replicas: Record<ProcessName, Replica>;
@@ -25,7 +25,7 @@ export interface Node {
 /** The distributed form on engines of its own: two nodes behind a balancer. */
 export interface Nodes extends Place {
   engines: Engines;
-  /** The three brokers, if the platform has three. If so, `engines.nats` and its ways are not used. */
+  /** The three brokers, if the platform has three. If so, `engines.nats` and the proxies to it are not used. */
   brokers: Brokers | undefined;
   /** The database, if its disk can be filled. If so, `engines.mongo` is not used. */
   smallDatabase: SmallDatabase | undefined;

@@ -33,7 +33,7 @@ export async function startSmallDatabase(image: string): Promise<SmallDatabase> 
   const running = starting.move();
   return {
     url: `mongodb://127.0.0.1:${port}`,
-    // `cat` fails at the first byte that has no room. This is the purpose.
+    // `cat` fails when the disk is full, as intended.
     fill: async () =>
       void (await dockerOrThrow(['exec', holder, 'sh', '-c', 'cat /dev/zero > /data/db/full || true'])),
     free: async () => void (await dockerOrThrow(['exec', holder, 'rm', '-f', '/data/db/full'])),

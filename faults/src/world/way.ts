@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
-/** One of the two ends of a way. This end receives nothing from the other end. */
+/** The end of a connection that receives nothing from the other end. */
 export type Deaf = 'client' | 'server';
 
-/** A TCP way from one node to a server. It can hold back bytes. */
+/** A TCP proxy from one node to a server. It can cut connections and hold back bytes. */
 export interface Way extends AsyncDisposable {
   port: number;
   /** Ends every connection and refuses new ones until `mend`. */

@@ -5,8 +5,8 @@
  */
 export function fold(text: string): string {
   const upper = bare(text).toUpperCase();
-  // Converts to upper case and back, because some letters become equal only this way: ß and SS, ı and I. The letter ς is only
-  // the form of σ at the end of a word.
+  // Converts to upper case and back, because some letters become equal only this way: ß and SS, ı and I. The letter ς is the
+  // form of σ at the end of a word.
   return bare(upper.toLowerCase()).replaceAll('ς', 'σ').trim();
 }
 

@@ -1,6 +1,6 @@
 /**
- * Removes the credentials from URLs in a text, for a log or an error. Everything before the last `@` of a word goes, whatever
- * characters a password has. So of several addresses with credentials in one word, only the last is left.
+ * Removes the credentials from URLs in a text, for a log or an error. Removes everything before the last `@` of a word, because
+ * a password may contain any character. If one word holds several addresses with credentials, only the last address is left.
  */
 export function redactUrl(text: string): string {
   return text.replaceAll(/([a-z][a-z\d+.-]*:\/\/)?\S*@/gi, '$1');

@@ -13,8 +13,8 @@ export class Turns {
   readonly #last = new Map<string, Promise<unknown>>();
 
   /**
-   * Runs `work` when all earlier work with any of its keys has ended. If its turn has not come by the end of its patience, the work
-   * never runs: this throws `gateway/unavailable`, or the reason of the signal.
+   * Runs `work` when all earlier work with any of its keys has ended. If the turn has not come when the patience ends, the work
+   * never runs, and this throws `gateway/unavailable`, or the reason of the signal.
    */
   async run<T>(keys: readonly string[], work: () => Promise<T>, patience: Patience = {}): Promise<T> {
     // All keys are taken in one step, so two pieces of work never wait for each other.

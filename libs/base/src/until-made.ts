@@ -1,16 +1,16 @@
 import { notMade } from './not-made.ts';
 
-/** How long before the deadline the attempts stop, in ms. The rest of the time is for sending the answer. */
+/** The attempts stop this long before the deadline, in ms. The rest of the time is for sending the answer. */
 const answerMs = 200;
 
-/** When waits and attempts stop, so that the answer still comes before the deadline (both Unix ms). */
+/** The time at which waits and attempts stop, so that the answer comes before the deadline. Both times are Unix ms. */
 export function answerableUntil(deadline: number): number {
   return deadline - answerMs;
 }
 
 /**
- * How long to try if nobody waits for an answer, in ms. This is used for events: if the change fails, the event is delivered
- * again later.
+ * How long to try if nobody waits for an answer, in ms. For example, nobody waits while an event is applied: if the change
+ * fails, the event is delivered again later.
  */
 const usualMs = 4_000;
 
@@ -27,8 +27,8 @@ export async function untilMade<T>(
   }: {
     deadline?: number | undefined;
     /**
-     * Runs work when the earlier changes of the same thing in this process have ended, but does not wait longer than `until`
-     * (Unix ms). By default, nothing waits.
+     * Runs work after the earlier changes of the same thing in this process have ended. Waits no longer than `until` (Unix ms).
+     * By default, nothing waits.
      */
     inTurn?: ((work: () => Promise<T>, until: number) => Promise<T>) | undefined;
   } = {},

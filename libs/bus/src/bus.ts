@@ -13,7 +13,7 @@ export interface OutgoingEvent {
   subject: string;
   id: string;
   body: Uint8Array;
-  /** If the event's change was traced: the place of that change in the trace. It travels beside the event (docs/adr/0017). */
+  /** The place of the event's change in its trace, if the change was traced. It travels beside the event (docs/adr/0017). */
   traceparent?: string | undefined;
 }
 
@@ -51,11 +51,11 @@ export interface ConsumeOptions {
   /** How many events a process works on at the same time on NATS, 1 by default. In the embedded form, events come one by one. */
   atOnce?: number;
   /**
-   * Attempts before an event goes to the dead-letter subject. On NATS, deliveries count, too, that no handler has got, because a
-   * process has died or stopped before. At least half of the number are attempts (docs/adr/0029).
+   * Attempts before an event goes to the dead-letter subject. On NATS, a delivery also counts if no handler got the event,
+   * because the process died or stopped first. At least half of the deliveries are attempts (docs/adr/0029).
    */
   maxDeliveries?: number;
-  /** How long to wait before each next attempt, in ms. The last number counts for all further attempts. */
+  /** How long to wait before each further attempt, in ms. The last number applies to all later attempts. */
   backoffMs?: readonly number[];
   /** On NATS: if a process is silent for this long, in ms, its events go to another process. */
   ackWaitMs?: number;

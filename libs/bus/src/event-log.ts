@@ -124,7 +124,7 @@ export class EventLog {
 
   startOver(durable: string): void {
     transaction(this.#db, () => {
-      // An event with a dead letter would not come again.
+      // Otherwise, an event with a dead letter would not come again.
       this.#db
         .prepare('DELETE FROM dead_letters WHERE durable = ? AND id IN (SELECT id FROM events)')
         .run(durable);

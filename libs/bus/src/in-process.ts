@@ -57,7 +57,7 @@ export class InProcessBus implements Bus {
       );
       const work = async () => {
         try {
-          // As with NATS, a turn of the event loop lies between caller and server. So neither runs inside the other's stack.
+          // As with NATS, a turn of the event loop passes between caller and server. So neither runs inside the other's stack.
           await nextTurn();
           const reply = await server.answer(request);
           if (!reply) return;
@@ -140,7 +140,7 @@ export class InProcessBus implements Bus {
     };
   }
 
-  /** There is no connection to lose. */
+  /** Does nothing: there is no connection to lose. */
   onReconnect(_callback: () => void): void {}
 
   isConnected(): boolean {

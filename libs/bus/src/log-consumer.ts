@@ -14,7 +14,10 @@ interface EventRow {
   body: Uint8Array;
   failures: number;
   traceparent: string | null;
-  /** Whether an event that comes in its turn has failed before. If so, it waits for its next attempt or is a dead letter. */
+  /**
+   * For a row that was read from the log: whether its event has failed before. Such an event waits for its next attempt, or is
+   * a dead letter.
+   */
   hasFailed?: number;
 }
 
@@ -47,7 +50,8 @@ export class LogConsumer {
       options.durable,
     );
     this.#sql = prepare(db);
-    // Before the position goes back, because all events below the one that was broken off have had their turn.
+    // Comes first, because it may set the position to that of the broken-off event. After `#takeBack`, this would skip events
+    // that have to come again.
     this.#countBrokenOff();
     this.#takeBack();
   }
@@ -198,7 +202,8 @@ export class LogConsumer {
   }
 
   /**
-   * If an attempt has begun and never ended, counts it as failed. The process of that attempt died, perhaps because of the event.
+   * If an attempt has begun and never ended, counts it as failed. The process of that attempt died, perhaps because of the
+   * event, or the log failed.
    */
   #countBrokenOff(): void {
     const row = this.#sql.brokenOff.get(this.#options.durable) as unknown as EventRow | undefined;
@@ -245,7 +250,10 @@ export class LogConsumer {
     this.#noteSoon();
   }
 
-  /** Ends an attempt. If the event was retried, the position stays: it may be below other events that still have to come. */
+  /**
+   * Ends an attempt. If the event was retried, the position stays: events between the position and this event may still have to
+   * come.
+   */
   #end(row: EventRow): void {
     if (row.failures > 0) {
       this.#sql.end.run(this.#options.durable);
@@ -298,7 +306,7 @@ function prepare(db: DatabaseSync) {
          FROM consumers c JOIN events e ON e.position > c.position
         WHERE c.durable = ? ORDER BY e.position LIMIT 100`,
     ),
-    // Committed before the handler runs. So if an event kills the process, it can do so only a limited number of times.
+    // Committed before the handler runs. So an event that kills its process can kill it only a limited number of times.
     begin: db.prepare('UPDATE consumers SET trying = ? WHERE durable = ?'),
     brokenOff: db.prepare(
       `SELECT e.position, e.id, e.subject, e.body, e.traceparent, coalesce(r.failures, 0) AS failures

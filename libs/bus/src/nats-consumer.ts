@@ -38,7 +38,7 @@ interface Fetched {
   over: number | undefined;
 }
 
-/** What is left of a fetch when its other events have been begun. */
+/** The events of a fetch that are not begun immediately. */
 interface Rest {
   /** Events that may kill their process. */
   suspects: Fetched[];
@@ -132,8 +132,9 @@ export class NatsConsumer {
       try {
         const consumer = this.#consumer ?? (await this.#open());
         const { suspects, left } = await this.#fetch(consumer, await mostOf(consumer));
-        // Gives back the events that were fetched and are not worked on any more, so that they come again immediately at another
-        // replica. This is done only after the fetch: while this replica still fetches, the server could send such an event back here.
+        // Gives back the events that were fetched but will not be worked on here, so that another replica gets them
+        // immediately. This is done only after the fetch: while this replica still fetches, the server could send such an event
+        // back here.
         for (const one of left) await this.#tell(one, (message) => message.nak());
         await this.#workAlone(suspects);
         failures = 0;
@@ -159,7 +160,7 @@ export class NatsConsumer {
       for await (const message of messages) {
         fetched++;
         const one = { message, over };
-        // A suspect is worked on even if this process stops. If it were given back, it would have lost one of its last attempts.
+        // A suspect is worked on even if this process stops. If it were given back, it would lose one of its last attempts.
         if (this.#isSuspect(message)) rest.suspects.push(one);
         else if (this.#stopped.signal.aborted) rest.left.push(one);
         else await this.#begin(one);
@@ -175,9 +176,9 @@ export class NatsConsumer {
   }
 
   /**
-   * Whether an event may be one that kills its process. The server counts the deliveries of every event that the process holds when
-   * it dies. If such an event always came together with the same other events, those would be given up too, although no handler
-   * ever got them.
+   * Whether an event may be one that kills its process. The server counts the deliveries of every event that the process holds
+   * when it dies. If such an event always came together with the same other events, the other events would be given up too,
+   * although no handler ever got them.
    */
   #isSuspect(message: JsMsg): boolean {
     return message.info.deliveryCount > Math.max(this.#options.maxDeliveries / 2, 1);
@@ -295,9 +296,9 @@ export class NatsConsumer {
 }
 
 /**
- * How many events to fetch. The server counts deliveries, not attempts: if a process dies, each event that it holds has lost one. So
- * while any event comes again, a process fetches one event at a time. It then holds no event that it does not work on. So from its
- * third delivery on, an event loses none because of another event that kills the process.
+ * How many events to fetch. The server counts deliveries, not attempts: if a process dies, each event that it holds has used up
+ * one delivery. So while any event comes again, a process fetches one event at a time. It then holds only events that it works
+ * on. So from its third delivery on, an event uses up no delivery because of another event that kills the process.
  */
 async function mostOf(consumer: Consumer): Promise<number> {
   const { num_redelivered: again } = await consumer.info();
@@ -311,10 +312,11 @@ async function mostOf(consumer: Consumer): Promise<number> {
 const heartbeatsMissed = 'heartbeats missed';
 
 /**
- * Ends a fetch when the signal is aborted, until the returned function is called. The fetch ends by draining the subscription.
- * Events that the server sends before it knows of the drain still arrive. Events that it can no longer deliver go to another
- * replica immediately. The client has no public method for this, and its `close` drops events on their way. In a cluster, an
- * event can be on its way between servers when the drain arrives. Such an event comes again after `ack_wait`.
+ * Ends a fetch when the signal is aborted. After a call of the returned function, an abort no longer ends the fetch. The fetch
+ * ends by draining the subscription. Events that the server sends before it knows of the drain still arrive. Events that it can
+ * no longer deliver go to another replica immediately. The client has no public method for this, and its `close` drops events
+ * on their way. In a cluster, an event can be on its way between servers when the drain arrives. Such an event comes again
+ * after `ack_wait`.
  */
 function endOnAbort(messages: ConsumerMessages, signal: AbortSignal): () => void {
   const { sub } = messages as ConsumerMessages & { readonly sub: Subscription };

@@ -71,9 +71,9 @@ async function configOf(jsm: JetStreamManager, stream: string, durable: string) 
 }
 
 /**
- * Events that wait for their next attempt count as pending. If there were a limit, and as many events as the limit could not be
- * applied, these events would stop all other events for a quarter of an hour (docs/adr/0029). The work of a process is limited in
- * another way: by the number of events that it fetches.
+ * Events that wait for their next attempt count as pending. With a limit, events that cannot be applied could reach the limit,
+ * and would stop all other events for a quarter of an hour (docs/adr/0029). The work of a process is limited in another way: by
+ * the number of events that it fetches.
  */
 const unlimited = -1;
 

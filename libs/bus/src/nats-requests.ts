@@ -123,7 +123,7 @@ export class NatsRequests {
   #wakeAt(at: number): void {
     clearTimeout(this.#timer);
     this.#timerAt = at;
-    // The timer need not keep the process alive: the connection does.
+    // The timer need not keep the process alive, because the connection keeps it alive.
     this.#timer = setTimeout(() => this.#lookAtLate(), Math.max(at - performance.now(), 0)).unref();
   }
 

@@ -24,8 +24,8 @@ const readers = 16;
 const smallest = 100;
 
 /**
- * Removes events from both streams. Removes dead letters before the events, and again after them. If an event is given up or
- * replayed meanwhile, its new letter or copy is removed as well: either here, or by the process that gives up or replays the event
+ * Removes events from both streams. Removes dead letters before the events, and again after them. An event may be given up or
+ * replayed meanwhile. Its new letter or copy is then removed here, or by the process that gives up or replays the event
  * (`NatsConsumer`, `NatsBus.replayDeadLetters`).
  */
 export async function withdrawEvents(parts: Parts, events: readonly Withdrawal[]): Promise<void> {

@@ -10,8 +10,8 @@ interface Write {
 
 /**
  * Writes to NATS once per turn of the event loop. Without this class, the client would write as soon as the running callback
- * ends. Each HTTP request has a callback of its own, so the client would make one system call per request. This way, messages of
- * requests that came in together go out together.
+ * ends. Each HTTP request has a callback of its own, so the client would make one system call per request. With this class,
+ * messages of requests that came in together go out together.
  */
 export class NatsWrites {
   readonly #nc: Pick<NatsConnection, 'publish'>;

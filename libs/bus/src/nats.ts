@@ -83,7 +83,10 @@ export class NatsBus implements Bus {
     void this.#watch();
   }
 
-  /** Connects. Throws `StartError` if the server refuses, or if it allows only messages that are too small. */
+  /**
+   * Connects. Throws `StartError` if no server accepts the connection, or if the server allows only messages that are too
+   * small.
+   */
   static async connect(options: NatsBusOptions): Promise<NatsBus> {
     const nc = await firstConnection(options);
     const allowed = nc.info?.max_payload ?? 0;

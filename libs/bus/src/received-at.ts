@@ -1,5 +1,5 @@
 const tickMs = 250;
-/** If the event loop of a process did not turn for this long, in ms, the process was frozen, or nearly so. */
+/** If the event loop of a process did not turn for this long, in ms, the process was frozen or almost frozen. */
 const awayMs = 1_000;
 /** When a frozen process runs again, it needs at most this time to read the messages that waited in its sockets, in ms. */
 const catchUpMs = 1_000;

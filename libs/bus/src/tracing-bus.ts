@@ -24,7 +24,7 @@ export class TracingBus extends BusWrapper {
     timeoutMs: number,
     how?: RequestOptions,
   ): Promise<Message> {
-    // If a process makes requests on its own, over and over, they belong to no trace.
+    // Requests that a process makes regularly on its own belong to no trace.
     if (this.#tracing.active() === undefined) return this.inner.request(subject, message, timeoutMs, how);
     const span = this.#rpcSpan(subject, 'client');
     const headers = { ...message.headers, [traceparentHeader]: span.traceparent };

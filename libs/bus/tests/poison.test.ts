@@ -198,7 +198,7 @@ test.runIf(availableEngines().includes('containers'))(
     });
     const own = undo.adopt(await connect({ servers: url }), (one) => one.close());
     const { consumers } = await jetstreamManager(own);
-    // It has come for the second time, and waits until nothing else is worked on.
+    // The event has come for the second time, and waits until nothing else is worked on.
     await waitFor(
       async () => (await consumers.info(streamNames(prefix).events, 'd')).delivered.consumer_seq === 3,
       { what: 'its last delivery' },

@@ -26,12 +26,12 @@ export interface CallSettings {
   tokens: Tokens;
 }
 
-/** What an error says if a user has to be signed in, and is not. */
+/** Status and code of the error if a call needs a signed-in user and nobody is signed in. */
 export const notSignedIn = { status: 401, code: 'auth/unauthorized' } as const;
 
 /**
  * Returns a function that sends a request with a token. If the token is refused, the function sends the request once more with
- * another token. Each further attempt is made as the same user. If somebody else is signed in by then, or nobody, the attempt
+ * another token. Each further attempt is made as the same user. If another user or no user is signed in by then, the attempt
  * rejects with the error of the first attempt: only that error says whether the request may have been carried out. `endOf` can
  * give another error in its place.
  */
@@ -43,7 +43,7 @@ export function authorized<T>(
   endOf: (first: unknown) => unknown = giveUp,
 ): () => Promise<T> {
   if (auth === 'none') return () => send(undefined);
-  /** The token with which the request was sent first, and the error of that attempt. */
+  /** A token of the user who made the first attempt, and the error of that attempt. */
   let first: { token: string | undefined; error?: unknown } | undefined;
   const attempt = async () => {
     const token = await tokens.token(signal).catch((error: unknown) => {

@@ -40,13 +40,13 @@ export interface KithClient extends MethodGroups {
      */
     urlOf(path: string): string;
   };
-  /** Who is signed in. */
+  /** The current session; null if nobody is signed in. */
   readonly session: Session | null;
   /** Uses the given session from now on; null means that nobody is signed in. This sends nothing to the platform. */
   setSession(session: Session | null): Promise<void>;
   /** From now on, calls the listener on each change of the session. Returns a function that removes the listener. */
   onSession(listener: SessionListener): () => void;
-  /** Removes the client's own listeners. */
+  /** Removes all session listeners, and stops listening to the store. */
   close(): void;
 }
 
@@ -94,7 +94,7 @@ export function createClient(options: ClientOptions): KithClient {
         const session = keeper.current;
         if (!session) return;
         const stored = keeper.set(null, { reason: 'signed-out' });
-        // Even if this fails, the platform must end the session, because the store may still hold it.
+        // Even if the store fails, the platform must end the session, because the store may still hold the session.
         await stored.catch(() => {});
         const { refreshToken } = session;
         await call(lasting, repeatable(managed.signOut), { refreshToken }, callOptions);
@@ -119,7 +119,7 @@ export function createClient(options: ClientOptions): KithClient {
             const request = buildRequest(settings, managed.stream, {});
             return openStream({ ...request, headers }, { fetch, token, timeoutMs, signal });
           },
-          // The error of an earlier connection may be one after which the stream reconnects. It has to end.
+          // An earlier connection may have failed with an error after which the stream reconnects. But the stream has to end.
           () => new KithError('The user of this stream is no longer signed in.', notSignedIn),
         );
         return streamNotifications((lastEventId) => {

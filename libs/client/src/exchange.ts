@@ -13,7 +13,7 @@ export interface ExchangeOptions {
   token: string | undefined;
   timeoutMs: number;
   signal?: AbortSignal | undefined;
-  /** Whether the signal also ends the reading of the answer. */
+  /** Whether the caller reads the answer later. The signal then also ends this reading. */
   isReadOn?: boolean;
 }
 
@@ -91,8 +91,8 @@ export async function within<T>(
   signal?.throwIfAborted();
   const controller = new AbortController();
   const abort = () => controller.abort(signal?.reason);
-  // The signal also ends the reading of an answer, and nobody tells when that is over. A joined signal goes with its answer. A
-  // listener would stay for as long as the caller's signal, but browsers before 2024 cannot join signals.
+  // The signal also ends the reading of an answer, and this function does not learn when the reading is over. A joined signal
+  // is freed with its answer. A listener stays as long as the caller's signal, but browsers before 2024 cannot join signals.
   const joined = signal && isReadOn && 'any' in AbortSignal && AbortSignal.any([signal, controller.signal]);
   if (!joined) signal?.addEventListener('abort', abort);
   let isTimeout = false;

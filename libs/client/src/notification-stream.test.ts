@@ -4,7 +4,10 @@ import { type StreamOptions, streamNotifications } from './notification-stream.t
 
 const notice = (id: number) => `id: ${id}\nevent: notification\ndata: {"id":"${id}"}\n\n`;
 
-/** Opens connections that send the given chunks and end. After them, connections stay silent. Notes from where each one continues. */
+/**
+ * Opens connections that send the given chunks and end. All later connections stay silent. Records where each connection
+ * continues from.
+ */
 function connections(...all: string[][]) {
   const from: string[] = [];
   const open = async (lastEventId: string) => {

@@ -40,7 +40,10 @@ export type OpenNotifications = (lastEventId: string) => Promise<Bytes>;
 
 const firstRetryMs = 1_000;
 const longestRetryMs = 30_000;
-/** The longest wait that is accepted from an answer, in ms. A longer one may come from a proxy, or from a date and a wrong clock. */
+/**
+ * The longest wait that is accepted from an answer, in ms. A longer wait may come from a proxy, or from a date that is compared
+ * with a wrong clock.
+ */
 const longestAskedMs = 300_000;
 /** The platform sends a heartbeat every 15 s. This is the time of two heartbeats, plus 2 s for the network. */
 const defaultSilenceMs = 32_000;
@@ -48,8 +51,8 @@ const defaultSilenceMs = 32_000;
 /**
  * Yields notifications as they come. If a connection breaks, opens a new connection, and neither misses nor repeats a
  * notification. The stream ends when the loop over it is left, or when the signal is aborted. If the platform refuses the
- * stream for good, the loop rejects with the `KithError`. This happens, for example, when the session has ended, or when
- * somebody else is signed in when the stream reconnects.
+ * stream for good, the loop rejects with the `KithError`. For example, the session has ended, or another user is signed in when
+ * the stream reconnects.
  */
 export async function* streamNotifications(
   open: OpenNotifications,
@@ -71,7 +74,7 @@ export async function* streamNotifications(
         if (!bytes) break;
         const events = parser.push(bytes);
         failures = 0;
-        // From here on, nothing is missed: the platform has named the position from which it continues, or the caller has.
+        // From here on, nothing is missed: the platform or the caller has named the position from which the stream continues.
         if (!isOpen && parser.lastEventId !== '') {
           isOpen = true;
           onStatus?.({ state: 'open' });
@@ -88,7 +91,7 @@ export async function* streamNotifications(
       if (!mayPass(error)) throw error;
       failure = error;
     } finally {
-      // Nothing waits for this, because a dead connection does not answer.
+      // Does not wait for the cancellation, because a dead connection does not answer.
       reader?.cancel().catch(() => {});
     }
     onStatus?.({ state: 'waiting', error: failure });
@@ -135,7 +138,10 @@ async function readWithin(
   }
 }
 
-/** Whether to reconnect after an error. False if the platform has refused for good. Only the platform can, and no proxy before it. */
+/**
+ * Whether to reconnect after an error. False if the platform has refused for good. Only the platform itself can refuse for
+ * good, not a proxy in front of it.
+ */
 function mayPass(error: unknown): boolean {
   if (!(error instanceof KithError) || error.code === 'client/unexpected-answer') return true;
   return error.status >= 500 || error.status === 429 || error.status === 408;

@@ -30,8 +30,8 @@ export class SessionKeeper {
   #session: Session | null = null;
   #refreshing: Promise<Session | null> | undefined;
   /**
-   * The refresh tokens of sessions that the store may still keep in place of the current session: it has not written the current
-   * session yet, or could not. `undefined` stands for no session. Empty if the store is up to date.
+   * The refresh tokens of sessions that the store may still keep in place of the current session: it has not written the
+   * current session yet, or could not write it. `undefined` stands for no session. Empty if the store is up to date.
    */
   readonly #outdated = new Set<string | undefined>();
 
@@ -92,8 +92,8 @@ export class SessionKeeper {
   }
 
   /**
-   * An access token that is still valid; undefined without a session, or if somebody else signs in meanwhile. Rejects with the error
-   * that ended the session.
+   * An access token that is still valid; undefined without a session, or if somebody else signs in meanwhile. Rejects with the
+   * error of the refresh if the refresh fails and the old token has expired.
    */
   async token(signal?: AbortSignal): Promise<string | undefined> {
     await this.loaded(signal);
@@ -173,21 +173,25 @@ export class SessionKeeper {
       if (this.#session === from) await this.set(null, { reason: 'ended', error });
       throw error;
     }
-    // If the user has signed out during the refresh, or has signed in as somebody else, the new session is dropped. Another tab where
-    // this happened has changed the store, but its event may not have come yet. If the store cannot be read, the new session counts.
+    // If the user has signed out during the refresh, or has signed in as somebody else, the new session is dropped. If this
+    // happened in another tab, that tab has changed the store, but the event of this change may not have come yet. If the store
+    // cannot be read, the new session counts.
     const isOver = this.#session !== from || (await this.#adoptOther(from).catch(() => false));
     if (!isOver) await this.set(sessionOf(answer), { reason: 'refreshed' });
     return this.#session;
   }
 
-  /** Takes over the session that another client has stored in place of `from`. Returns whether there was such a session. */
+  /**
+   * Takes over what another client has stored in place of `from`: another session, or none. Returns whether `from` is no longer
+   * the current session.
+   */
   async #adoptOther(from: Session): Promise<boolean> {
     const stored = await this.#store.get();
     if (this.#session !== from) return true;
     if (stored?.refreshToken === from.refreshToken) return false;
     if (this.#outdated.has(stored?.refreshToken)) {
-      // What is stored is no newer session of another client, but an earlier one of this client. If its refresh token were used
-      // again, the platform would take it for stolen, and would end the session.
+      // The stored session is not a newer session of another client, but an earlier session of this client. If its refresh
+      // token were used again, the platform would treat it as stolen and end the session.
       await this.#write(from).catch(() => {});
       return this.#session !== from;
     }
@@ -212,7 +216,8 @@ export class SessionKeeper {
       try {
         listener(this.#session, change);
       } catch (error) {
-        // The session has changed, and others must still learn of it. So this is reported as an uncaught error.
+        // The session has changed, and the other listeners must still be called. So the error of one listener is reported as an
+        // uncaught error.
         queueMicrotask(() => {
           throw error;
         });

@@ -68,7 +68,8 @@ export function localStorageSession(key: string): SessionStore {
         isStored = true;
       } catch {
         isStored = false;
-        // The stored session is older than the session in memory. Its refresh token may be used up, and its user may be another.
+        // The stored session is older than the session in memory. Its refresh token may be used up, and it may belong to
+        // another user.
         try {
           page.localStorage?.removeItem(key);
         } catch {}

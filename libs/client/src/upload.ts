@@ -150,7 +150,8 @@ function streamOf(
       while (rest.length === 0) {
         const { done, value } = await reader.read();
         if (done) {
-          // Without its end, the form is refused. Otherwise a part of the file would be stored as the whole file.
+          // After a release, the form gets no end, so the platform refuses it. With an end, a part of the file would be stored
+          // as the whole file.
           if (!isReleased) controller.enqueue(tail);
           return controller.close();
         }

@@ -39,7 +39,7 @@ describe.concurrent('uploads from Node', () => {
       { onProgress: ({ loaded, total }) => sizes.push(loaded, total) },
     );
     expect([originalSize, name]).toEqual([20 * mebibyte, 'large.bin']);
-    // Progress comes in many steps, and not as one.
+    // Progress is reported in many steps, not in one.
     expect(sizes.length).toBeGreaterThan(20);
     expect(sizes.slice(-2)).toEqual([20 * mebibyte, 20 * mebibyte]);
   });

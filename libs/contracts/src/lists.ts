@@ -23,7 +23,7 @@ export function listQuery(defaults: { limit: number; max: number }) {
   });
 }
 
-/** The largest number of items in a page. This counts for every list that has an envelope. */
+/** The largest number of items in a page. The limit applies to every list that has an envelope. */
 const longestPage = 100;
 
 /** The pagination in the envelope of the connection lists, `{ <key>: [...], pagination }` (spec#connections-list-envelope). */

@@ -102,7 +102,7 @@ export interface OperationSpec {
   errors: readonly ErrorCode[];
   /** The field in which older clients wrap the whole body (spec#existing-clients-update). */
   wrapped?: string;
-  /** The codes of validation failures, by place: `body.name`, `params`, `body` or `query`. The most exact place wins. */
+  /** The codes of validation failures, by place: `body.name`, `params`, `body` or `query`. The most exact place applies. */
   invalid?: Readonly<Record<string, ErrorCode>>;
   /**
    * Whether the operation also has an address with a version but without a project id. The project is then the project of the

@@ -44,7 +44,7 @@ test.each(operations.map((spec) => [spec.name, spec] as const))('%s is a whole c
   }
 });
 
-/** The paths of the objects inside a JSON Schema that would drop a key they do not name. */
+/** The paths of objects inside a JSON Schema that drop keys which they do not name. */
 function lenientIn(schema: unknown, path = ''): string[] {
   if (typeof schema !== 'object' || schema === null) return [];
   const { properties, additionalProperties } = schema as Record<string, unknown>;
@@ -56,7 +56,7 @@ function lenientIn(schema: unknown, path = ''): string[] {
 test.each(operations.filter(({ auth }) => auth === 'operator').map((spec) => [spec.name, spec] as const))(
   '%s drops no unknown key inside its body (spec#requests-admin-unknown)',
   (_, spec) => {
-    // The keys of the body itself are checked for all operations alike.
+    // The keys of the body itself are checked in the same way for all operations.
     const inside = lenientIn(z.toJSONSchema(spec.body, { io: 'input' })).filter((path) => path !== '');
     expect(inside).toEqual([]);
   },

@@ -22,7 +22,7 @@ test.each(availableEngines())(
     const now = Date.now();
     await erased.mark(user, now - 60 * minute, 10 * minute);
 
-    /** The minutes of the next 20 in which the user is looked for. */
+    /** In which of the next 20 minutes the user's data is looked for. */
     const looks: number[] = [];
     for (let at = 0; at <= 20; at++) {
       await erased.eachDue(now + at * minute, async () => void looks.push(at));

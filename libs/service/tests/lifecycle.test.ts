@@ -52,7 +52,7 @@ test('sweeps end side by side, so that one that hangs takes no time from the oth
     { app: undefined, background },
   );
   const stopped = service.stop();
-  // This is less than a sweep may take to end.
+  // Waits for less time than a sweep may take to end.
   await waitFor(() => order.length > 0, { timeoutMs: 4_000, what: 'the other sweep' });
   expect(order).toEqual(['sweep']);
   goOn();

@@ -22,7 +22,7 @@ export const missing = declare({ ...rest, operations: { 'sign-testing-jwt': firs
 
 export const mixedUp = declare({
   ...rest,
-  // @ts-expect-error Each has the handler of the other.
+  // @ts-expect-error Each operation has the handler of the other.
   operations: { 'sign-testing-jwt': second, 'sign-testing-jwt-v2': first },
 });
 
@@ -46,7 +46,7 @@ export const unknownFeature = declare({
 export const streaming = declare({
   ...rest,
   name: 'notifications',
-  // @ts-expect-error Four are missing; `stream` is not one of them, as the gateway serves it.
+  // @ts-expect-error Four operations are missing. `stream` is not one of them, because the gateway serves it.
   operations: {},
 });
 

@@ -112,7 +112,7 @@ describe.each(availableBlobHomes())('bytes in %s', (kind) => {
     await waitFor(async () => (await home.unfinished()) === 0, { what: 'nothing left' });
   });
 
-  // Otherwise the file could be made after the source has failed, and nobody would remove it.
+  // If the file were made later, it could be made after the source has failed, and nobody would remove it.
   it.runIf(kind === 'folder')('has its file before it asks for bytes', async () => {
     let files: number | undefined;
     const source = async function* () {
@@ -273,7 +273,7 @@ describe.each(availableBlobHomes())('bytes in %s', (kind) => {
       const file = await files.findOneAndDelete({ filename: 'interrupted/one' });
       await chunks.deleteMany({ files_id: file?._id, n: { $not: left } });
       expect(await home.unfinished()).toBeGreaterThan(0);
-      // The ids of files tell the time in whole seconds.
+      // The ids of files contain the time in whole seconds.
       await blobs.sweep(-2_000);
       expect(await home.unfinished()).toBe(0);
     }

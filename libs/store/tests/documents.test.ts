@@ -737,7 +737,7 @@ describe.runIf(availableEngines().includes('containers'))('documents on MongoDB'
         };
         const expected = last === 'announced' ? [[0, 0, 0], 0, 0, 0] : [[0, 0, 1, 1, 1], 5, 3, 3];
         await expect.poll(whole).toEqual(expected);
-        // The next process takes over places that were left behind, even many at once.
+        // The next process takes over placeholders that were left behind, even many at once.
         const again = await other.change(more);
         expect(again).toEqual(more.map(() => (last === 'announced' ? 'made' : 'there')));
       } finally {
@@ -762,7 +762,7 @@ describe.runIf(availableEngines().includes('containers'))('documents on MongoDB'
       try {
         const first = [{ in: boxes, target: 'one', set: box() }];
         if (last === 'announced') {
-          // The next process takes over the place that the dead process has left.
+          // The next process takes over the placeholder that the dead process has left.
           const counted = { ...first[0]!, counters: [{ in: totals, id: 'ann', add: { boxes: 1 } }] };
           await expect(dying.change([counted])).rejects.toThrow('ended');
           expect((await other.get(boxes, ['one'])).size).toBe(0);

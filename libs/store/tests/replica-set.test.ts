@@ -6,7 +6,10 @@ import { NotModelled } from './replica-set/documents.ts';
 import { ReplicaSet } from './replica-set/members.ts';
 import { type Fault, losesNothing, type Outcome, play, schedules } from './replica-set/play.ts';
 
-/** Plays schedules until `isSo` is true for an outcome, and returns whether it ever was. The schedules are the same in each run. */
+/**
+ * Plays schedules until `isSo` is true for an outcome. Returns whether it was true for any outcome. The schedules are the same
+ * in each run.
+ */
 async function comesToBe(
   isSo: (outcome: Outcome) => boolean,
   concern: (collection: string) => Concern,

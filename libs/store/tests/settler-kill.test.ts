@@ -67,8 +67,8 @@ describe.skipIf(!hasMongo)('settler whose process is killed', () => {
   });
 
   it.each([
-    // The writes: two intents, the commit, two rows, two counters, the mark. A new row takes two writes, because it takes its
-    // place first.
+    // The writes: two intents, the commit, two rows, two counters, the mark. A new row takes two writes: it is inserted hidden,
+    // and then shown.
     { change: 'on', on: false, writes: 10 },
     { change: 'off', on: true, writes: 8 },
   ])('after any of its writes, switching $change', { timeout: 120_000 }, async ({ on, writes }) => {

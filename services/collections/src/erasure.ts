@@ -3,7 +3,10 @@ import { auditEventsOf, eraseEvents, subscription } from '@kith/service';
 import type { AppContext } from './app.ts';
 import { changed, collectionEvent, type Owner } from './collection.ts';
 
-/** How long data of an ended account may arrive, in ms. After this time, every request that began before the end is over. */
+/**
+ * How long data may still arrive after its account has ended, in ms. After this time, every request that began before the end
+ * is over.
+ */
 const lateMs = 10 * 60_000;
 
 /**
@@ -22,7 +25,7 @@ export const usersSubscription = subscription({
   },
 });
 
-/** Erases what has arrived of marked users since. */
+/** Erases data of marked users that has arrived since they were marked. */
 export async function eraseMarked(app: AppContext): Promise<void> {
   await app.store.erased.eachDue(Date.now(), (owner) => eraseOwner(app, owner));
 }
@@ -36,7 +39,8 @@ async function eraseOwner(app: AppContext, owner: Owner): Promise<void> {
   const { bus, store } = app;
   await store.replies?.forget(owner);
   const { projectId, userId } = owner;
-  // This reads all events that the project's collections published in a week. But it happens only after an account has ended.
+  // The range holds all events that the project's collections published in a week. But it is read only after an account has
+  // ended.
   const range = {
     from: `${projectId}|collection|`,
     to: `${projectId}|collection}`,

@@ -25,7 +25,7 @@ export function importedRecord(
   };
 }
 
-/** Makes the collection as it is with the entities that an import has saved in it. This makes no event either. */
+/** Makes the collection as it is with the entities that an import has saved in it. Saving them makes no event. */
 export function withSaved(collection: CollectionRecord, added: readonly EntityRecord[]): CollectionRecord {
   return {
     ...collection,

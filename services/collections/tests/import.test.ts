@@ -10,7 +10,7 @@ import { placeOf } from '../src/store/place.ts';
 
 const at = Date.parse('2020-01-02T03:04:05.678Z');
 
-/** The document that MongoDB holds while a collection is being made. So far, its maker has only reserved its place. */
+/** The document that MongoDB holds while a collection is being made. At this point, only the collection's place is reserved. */
 function beingMade(record: CollectionRecord) {
   return { _id: placeOf(record), rev: Date.now(), emptyAt: new Date(), k: { parent: record.parentId } };
 }

@@ -32,7 +32,7 @@ export const endedUsers: EventSubscription<AppContext> = subscription({
 
 const everyMs = 1_000;
 const usersAtOnce = 10;
-/** Requests that still found the user have ended this long after the end of the account, in ms. */
+/** A time after the end of an account, in ms. By then, all requests that still found the user have ended. */
 const lateMs = 60_000;
 
 type Parts = Pick<AppContext, 'store' | 'relay' | 'bus'>;
@@ -68,7 +68,7 @@ export function startEraser(parts: Parts, options: { log: Logger }): { stop(): P
 
 /**
  * Ends every pair of a user with an event, and then removes the pair. If a pair's events are not published yet, the pair stays
- * until the next look. After all pairs, the user's totals and settings are erased. Further looks find what requests stored
+ * until the next run. After all pairs, the user's totals and settings are erased. Later runs find what requests stored
  * meanwhile.
  */
 export async function eraseUser(parts: Parts, ended: EndedUser, isStopped = () => false): Promise<void> {

@@ -5,9 +5,9 @@ import { eventOfPair } from './act.ts';
 import type { AppContext } from './app.ts';
 
 /**
- * Handles events about blocks that were published before the database was restored from a backup. The restore may have changed
- * whether the block exists. So this handler publishes an event that says whether the block exists now (docs/adr/0028). In
- * normal operation, it does nothing.
+ * Handles block events that were published before the database was restored from a backup. The restore may have changed whether
+ * the block exists. So this handler publishes an event that says whether the block exists now (docs/adr/0028). In normal
+ * operation, it does nothing.
  */
 export const blocksBeforeRestore: EventSubscription<AppContext> = subscription({
   durable: 'connections-blocks',

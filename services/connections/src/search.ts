@@ -22,8 +22,9 @@ export function searchOf(given: {
 
 /**
  * Searches a list: reads the rows that name people who match the search. It leaves out `hidden` people. `total` counts all
- * matches. It reads the whole list and the search keys of its people, 1,000 at a time, because no index of names has the order
- * of the list. And the total can be counted only after all rows are read. `ConnectionStore.list` reads lists without a search.
+ * matches. It reads the whole list and the search keys of its people, 1,000 at a time. There are two reasons: no index of names
+ * has the order of the list, and the total is known only after all rows are read. `ConnectionStore.list` reads lists without a
+ * search.
  */
 export async function searchList(
   store: Pick<ConnectionStore, 'list' | 'profiles'>,

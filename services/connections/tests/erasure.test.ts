@@ -181,7 +181,8 @@ describe.each(availableEngines())('the end of an account, %s', (engine) => {
     await perform(store, { projectId, userId: bob, otherId: ann, action: 'request' });
     await waitFor(finished);
     expect(await store.totals(projectId, bob)).toMatchObject({ sent: 0 });
-    // The clock of the replica that marked the user may be an hour behind. So less than a minute may have passed.
+    // The clock of the replica that marked the user may be an hour behind. So less than a minute may have passed since the end
+    // of the account.
     await eraseUser(parts, { ...ended, endedAt: Date.now() - 3600_000 });
     expect(await due(Date.now() + 3600_000)).toEqual([ended]);
     await eraseUser(parts, { ...ended, endedAt: Date.now() - 3661_000 });
@@ -203,7 +204,7 @@ describe.each(availableEngines())('the end of an account, %s', (engine) => {
     });
     const told = await store.outbox.published(range, 9);
     expect(told.map(({ event }) => event.type)).toEqual(['connection.disconnected']);
-    // The other replica read the pairs before this one was removed.
+    // The other replica read the pairs before this pair was removed.
     const late = vi.spyOn(store.erasure, 'partners').mockResolvedValueOnce(partners);
     await eraseUser(parts, ended);
     expect(late).toHaveBeenCalledOnce();

@@ -45,8 +45,9 @@ export function readSigningKey(privateKey: string): KeyObject {
 }
 
 /**
- * Refuses a key whose private numbers are longer than they have to be. Such a key can sign, but the time of each signature grows
- * with these numbers. Older versions of OpenSSL do not bound them, and newer ones only by the modulus.
+ * Refuses a key whose private numbers are longer than they have to be. Such a key can sign, but the time of each signature
+ * grows with these numbers. Older versions of OpenSSL do not limit these numbers, and newer versions limit them only by the
+ * modulus.
  */
 function refuseSlow(key: KeyObject): void {
   const { n, d, ...others } = key.export({ format: 'jwk' });

@@ -15,7 +15,7 @@ export interface Shown {
   security: SecurityContact;
 }
 
-/** Express as a step, which its types do not know. It calls `next` if none of its own steps has answered. */
+/** Express, called as a middleware; its own types lack this call. It calls `next` if none of its own steps has answered. */
 type Serve = (request: HttpRequest, response: HttpResponse, next: (error?: unknown) => void) => void;
 
 export interface AppParts {

@@ -104,7 +104,7 @@ export function createHandle(parts: HandleParts) {
     };
     let serverKey: ServerKeyCaller | undefined;
     const identifyUser = async () => {
-      // If a request has two such header lines, Node joins them into one text. That text names no user.
+      // If a request has two `On-Behalf-Of` lines, Node joins them into one text. That text names no user.
       const onBehalfOf = request.headers['on-behalf-of'] as string | undefined;
       if (sentKey !== undefined) {
         const by = await serverKeys.identify(sentKey, address, { onBehalfOf, requestId, traceparent });
@@ -119,9 +119,9 @@ export function createHandle(parts: HandleParts) {
       return caller;
     };
     const identify = async () => {
-      // For a short form, this first checks the project that the token claims, and then the token. When a project's users are
-      // erased, their tokens are revoked. Without this order, the answer would say that the token is revoked, not that the
-      // project is gone.
+      // For a short form, the gateway first checks the project that the token claims, and then the token. When a project's
+      // users are erased, their tokens are revoked. Without this order, the answer would say that the token is revoked, not
+      // that the project is gone.
       projects.checkThere(counted, operation);
       const caller = await (isAdmin ? identifyOperator() : identifyUser());
       // A gateway that has just started may verify tokens before it knows which projects are deleted.

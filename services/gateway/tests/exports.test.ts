@@ -159,7 +159,7 @@ describe.each(availableEngines())('exports (%s)', (engine) => {
     });
     using download = await world.open();
     // Once the buffers of the connection are full, the export asks for no more pages, however many other requests come. Without
-    // this rule, it would go on without end.
+    // this rule, the export would never stop asking for pages.
     const rounds = 30;
     const isStill = async () => {
       const before = pages;

@@ -121,7 +121,7 @@ describe('requests that go on to a service of files', () => {
     const socket = connect(port, '127.0.0.1');
     const answers = text(socket);
     socket.write(get(first) + get(second, 'Connection: close'));
-    // It waits for its turn on the connection.
+    // The second request waits for its turn on the connection.
     await waits.promise;
     unsubscribe('http.server.request.start', onRequest);
     const held = await begun.promise;
@@ -224,7 +224,7 @@ describe('requests that go on to a service of files', () => {
       request.on('end', () => request.socket.destroy());
     };
     expect(await codeOf()).toBe('gateway/timeout');
-    // Nobody listens there. So nobody has the upload, although the gateway has all of it.
+    // No service listens there. So no service has the upload, although the gateway has all of it.
     const nobody = createServer();
     const away = await listen(nobody);
     nobody.close();
@@ -247,7 +247,7 @@ describe('requests that go on to a service of files', () => {
     socket.write(post('Transfer-Encoding: chunked', 'Connection: close'));
     const request = await begun.promise;
     unsubscribe('http.server.request.start', onRequest);
-    // Sends until the gateway waits for storage. The last piece is small enough to be read all the same, and so is the end.
+    // Sends until the gateway waits for storage. The gateway still reads the last piece and the end, because both are small.
     const size = 16 * 1024;
     const piece = `${size.toString(16)}\r\n${'x'.repeat(size)}\r\n`;
     socket.write(piece);

@@ -98,7 +98,7 @@ describe.each(availableEngines())('streams (%s)', (engine) => {
     const listening = (async () => {
       while (seen.length < total) {
         const options = { gateway: anyGateway(), lastEventId: String(seen.length) };
-        // A gateway that is about to stop may refuse. Then this tries another gateway, as any client would do.
+        // A gateway that is about to stop may refuse. Then the test tries another gateway, as any client would do.
         const source = await world.stream(userId, options).catch((error: NodeJS.ErrnoException) => {
           expect(['ECONNREFUSED', 'ECONNRESET']).toContain(error.code);
         });
@@ -167,7 +167,7 @@ describe.each(availableEngines())('streams (%s)', (engine) => {
     const userId = randomUUID();
     using before = await world.stream(userId);
     await world.tell(userId, new Date(Date.now() - dayMs / 2));
-    // Events of different people have no fixed order. So this waits until the older event is the first of the feed.
+    // Events of different people have no fixed order. So the test waits until the older event is the first of the feed.
     await waitFor(() => before.events.length === 1);
     await world.tell(userId);
     await waitFor(() => before.events.length === 2);
@@ -272,8 +272,8 @@ describe.each(availableEngines())('streams (%s)', (engine) => {
 
   // This test runs on one engine only, as the bus plays no part in it.
   it.runIf(engine === 'embedded')('ends a client that does not read', async () => {
-    // These notifications have the largest size, with four bytes per character. They are so many that no buffers on the way
-    // hold all of them.
+    // These notifications have the largest size, with four bytes per character. There are more of them than the buffers on the
+    // way can hold.
     const avatar = '🙂'.repeat(2_048);
     const count = 1_000;
     await using world = await FeedWorld.start(engine, { streamTimes: { check: 50, unread: 500 } });

@@ -65,8 +65,8 @@ describe('what a gateway sends on to a service of files', () => {
   afterAll(() => undo.disposeAsync());
 
   /**
-   * Headers with which a client may try to pose as somebody else. For some of them, the client would need the secret. The
-   * client can send the others without the secret.
+   * Headers with which a client may try to pose as somebody else. Some of them are signed with the gateway's secret, which a
+   * client does not have. The others need no secret.
    */
   function forged(operation: string, path: string): Record<string, string> {
     const context: Partial<RequestContext> = {

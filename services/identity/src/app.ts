@@ -14,7 +14,7 @@ import type { SigningKeys } from './tokens/signing-keys.ts';
 /** Everything that the handlers work with. */
 export interface AppContext {
   store: IdentityStore;
-  /** How often the database was restored from a backup. */
+  /** How many times the database was restored from a backup. */
   epoch: number;
   /** When the database was last restored, in Unix ms; 0 if it never was. */
   restoredAt: number;

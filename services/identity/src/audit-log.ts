@@ -35,8 +35,8 @@ async function addRow({ store, secrets }: AppContext, row: AuditRow): Promise<vo
 }
 
 /**
- * Returns the function that makes hashes of an erased user's id and address. Audit rows hold these hashes in place of both.
- * Equal texts have equal hashes, and nobody can compute a hash without the key.
+ * Returns the function that makes hashes of an erased user's id and address. Audit rows hold these hashes in place of the id
+ * and the address. Equal texts have equal hashes, and nobody can compute a hash without the key.
  */
 export function auditHash(secrets: AppContext['secrets']): (text: string) => string {
   return (text) => secrets.hash('audit', text);

@@ -5,7 +5,7 @@ interface Question {
   reject(error: unknown): void;
 }
 
-/** The thread's questions and answers. */
+/** The messages to the thread and from the thread. */
 export interface BcryptQuestion {
   id: number;
   password: string;

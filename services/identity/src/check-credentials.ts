@@ -33,7 +33,8 @@ export async function checkCredentials(
   const attempt = attemptOf(request, { address: body.email, userId: found?.id ?? null });
   const hash = found?.passwordHash ?? null;
   const verify = () => app.passwords.verify(body.password, hash, deadline);
-  // The other hashes may have to wait until the deadline is over. So the failure is counted before.
+  // The failure is counted before this function is called, because the other hashes may have to wait until the deadline is
+  // over.
   const spendOthers = async () => {
     const kinds = await app.store.imports.hashKinds(projectId);
     await app.passwords.spendOthers(body.password, hash, { kinds, deadline });
@@ -41,7 +42,7 @@ export async function checkCredentials(
   const right = await app.attempts.check(attempt, verify, spendOthers);
   if (!found || !right) throw new ApiError('auth/invalid-credentials');
   const user = await notSuspended(app, found, deadline);
-  // The user was read again if a suspension was over. The password that was found right may no longer be the user's, and the
+  // The user was read again if a suspension was over. By then, the password that was right may no longer be the user's, and the
   // account may be gone.
   if (user?.sessionEpoch !== found.sessionEpoch) throw new ApiError('auth/invalid-credentials');
   return { user, project, attempt: { ...attempt, userId: user.id } };

@@ -2,8 +2,9 @@ import { clocksMs, type Secrets } from '@kith/base';
 import type { Erasure } from './store/index.ts';
 
 /**
- * How long a mark is kept, in ms: the longest token lifetime that a project can allow. Added to this is the time by which the clocks
- * of the one who issues tokens and of the replica that removes marks may differ from the clock of the replica that made the mark.
+ * How long a mark is kept, in ms: the longest token lifetime that a project can allow, and twice the time by which clocks may
+ * differ. Two clocks may differ from the clock of the replica that made the mark: the clock of the backend that issues the
+ * tokens, and the clock of the replica that removes the mark.
  */
 const keptMs = 24 * 3600_000 + 2 * clocksMs;
 

@@ -20,8 +20,8 @@ export const erasureTimes: ErasureTimes = { everyMs: 10_000, settleMs: 60_000 };
 /** How many users one sweep works on. */
 const batch = 1_000;
 /**
- * Of how many users one sweep learns that they are deleted. The number is high because all users of a deleted project wait for
- * `settleMs` at the same time.
+ * How many deleted users one sweep takes note of. The number is high because all users of a deleted project wait for `settleMs`
+ * at the same time.
  */
 const most = 10_000;
 

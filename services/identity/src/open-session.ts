@@ -50,7 +50,8 @@ export async function openSession(
     await app.store.sessions.add(session);
     return answer;
   }
-  // The row of the audit log comes with the confirmation. Otherwise it would tell of a success even if that fails.
+  // The row of the audit log is stored with the confirmation. A row stored here would report a success even if the confirmation
+  // failed.
   await apart(() => app.store.sessions.add(session, new Date(at.getTime() + unconfirmedMs)));
   await confirmSession(app, session, changed);
   await revokeSurplus(app, session);

@@ -49,8 +49,8 @@ export async function eraseProjects(
 
 /**
  * Deletes the project's users in the same way as users delete their own accounts. The events make every service erase its part.
- * The project itself ends only after three conditions are met. All requests that had found the project are over. The erasures
- * of its users are finished. Every service reports that nothing is left.
+ * The project itself ends only when three conditions are met: all requests that had found the project are over, the erasures of
+ * its users are finished, and every service reports that nothing is left.
  */
 async function eraseProject(
   app: AppContext,

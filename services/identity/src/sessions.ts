@@ -124,9 +124,8 @@ export async function finishEndings(app: AppContext): Promise<void> {
 }
 
 /**
- * Makes a session that was just opened last, if the user has not changed meanwhile anything that sessions depend on. Otherwise
- * revokes the session and throws `auth/suspended` or `code`. The change has ended the other sessions, but it may have missed this
- * one.
+ * Makes a session that was just opened permanent. If the user has meanwhile changed something that sessions depend on, revokes
+ * the session and throws `auth/suspended` or `code`. The change has ended the other sessions, but it may have missed this one.
  */
 export async function confirmSession(app: AppContext, session: Session, code: ErrorCode): Promise<void> {
   const [user, opened] = await Promise.all([

@@ -104,8 +104,8 @@ export async function notSuspended(app: AppContext, user: User, deadline?: numbe
   if (user.isActive) return user;
   if (!isOver(await saidOf(app, user))) throw new ApiError('auth/suspended');
   const whose = { projectId: user.projectId, userId: user.id, deadline };
-  // The suspension is over whatever the answer is. The request may still be refused, so a later change carries its row of the
-  // audit log.
+  // The suspension is over, whatever the answer to the request is. The request may still be refused, so its row of the audit
+  // log is stored with a later change.
   const restored = await apart(() => restoreIfThere(app, whose, { ifOver: true }));
   if (restored && !restored.isActive) throw new ApiError('auth/suspended');
   return restored;

@@ -175,7 +175,7 @@ describe.each(availableEngines())('mails on %s', (engine) => {
     await askReset(email);
     const resetToken = tokenIn((await nthMail(email)).text);
     const { isKept } = Mailings.prototype;
-    // The old password has been found right by now.
+    // At this point, the old password has already been checked and was right.
     vi.spyOn(Mailings.prototype, 'isKept').mockImplementationOnce(async function (this: Mailings, ...asked) {
       expect((await reset(resetToken)).status).toBe(200);
       return isKept.apply(this, asked);
@@ -202,7 +202,8 @@ describe.each(availableEngines())('mails on %s', (engine) => {
     const { held, release } = engine === 'containers' ? holdRow('mailings', 'emailChanged') : notHeld;
     const { findByEmail } = Users.prototype;
     let changing: Promise<unknown> | undefined;
-    // On MongoDB, the row that keeps the address is not written yet when the sign-up goes on. The change is none of the sign-up's.
+    // On MongoDB, the row that keeps the address is not written yet when the sign-up goes on. The change does not belong to the
+    // sign-up's request.
     const giveUp = () => {
       changing = apart(() => call(identity.bus, verifyEmail, { projectId, body: { token } }));
       return Promise.race([held, changing]);
@@ -375,7 +376,7 @@ describe.each(availableEngines())('mails on %s', (engine) => {
     await waitFor(mail, { what: 'the notice that waits' });
     expect(mailsTo(email)).toHaveLength(5);
 
-    // However long the limit has kept the notice back, it is sent once the limit allows it, also if the first try fails.
+    // Once the limit allows the notice, it is sent, however long it has waited. It is sent even if the first try fails.
     server.refusals = [451];
     vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 5 * 3600 * 1000 });
     try {

@@ -15,7 +15,7 @@ const usersAtOnce = 10;
 const claimMs = 10_000;
 const looks = {
   firstMs: 5_000,
-  /** Nothing that began before the end of an account can take so long, in ms. */
+  /** Longer than anything that began before the end of an account can take, in ms. */
   lateMs: 10 * 60_000,
 };
 const batch = 100;
@@ -35,7 +35,7 @@ export function startEraser(app: AppContext, options: { log: Logger }): { stop()
   };
 }
 
-/** Erases the users who are due. If one cannot be erased, the others are erased nevertheless. */
+/** Erases the users who are due. If one user cannot be erased, the others are erased nevertheless. */
 export async function eraseDue(
   app: AppContext,
   { now = Date.now(), isStopped = () => false }: { now?: number; isStopped?: () => boolean } = {},
@@ -108,7 +108,8 @@ async function blankSnapshots(app: AppContext, user: Owner, isStopped: () => boo
  * the feeds have no gap. Resolves to `true` if there may be more.
  */
 async function blankEvents({ bus, store }: AppContext, user: Owner): Promise<boolean> {
-  // This walks over all events that the feeds of the project published in a week. But it does so only when an account ends.
+  // This call walks over all events that the feeds of the project published in a week. But it is made only when an account has
+  // ended.
   const found = await store.outbox.published(eventsTelling(user), batch);
   await withdrawEvents(bus, found);
   for (const { key, event } of found) {

@@ -18,7 +18,7 @@ export async function expireOld(app: AppContext): Promise<void> {
       const [{ projectId, userId }] = own as [(typeof own)[number]];
       const owner = { projectId, userId };
       const isErased = await changeFeed(app, owner, async (before) => {
-        // The user is being erased. A feed must not be started again.
+        // The user is being erased, so no new feed may be made.
         if (!before.read) return { result: true };
         // Reads the notifications again, as some of them may have been removed since.
         const old = await app.store.find(

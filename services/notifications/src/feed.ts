@@ -95,8 +95,8 @@ export function markAll(feed: Feed, at: number): Feed {
 }
 
 /**
- * Gives a stream a place. If there are too many streams, the oldest loses its place. A stream that is opened again, because the
- * answer was slow, keeps one place.
+ * Gives a stream a place. If there are too many streams, the oldest loses its place. If a stream is opened again because the
+ * answer was slow, it still has only one place.
  */
 export function openStream(feed: Feed, streamId: string): Feed {
   const others = closeStream(feed, streamId).streams;

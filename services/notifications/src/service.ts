@@ -60,7 +60,9 @@ export const manifest = serviceManifest<AppContext>()({
     startNotifications(runtime, { store, keepDays: config.NOTIFICATION_DAYS }),
 });
 
-/** Starts the notifications service, which tells users of events and of what applications send (spec#notifications). */
+/**
+ * Starts the notifications service, which notifies users of events and passes on what applications send (spec#notifications).
+ */
 export async function startNotifications(
   runtime: ServiceRuntime,
   options: NotificationsOptions,

@@ -4,7 +4,10 @@ import { changeAccount } from './account.ts';
 import type { AppContext } from './app.ts';
 import type { Owner } from './file.ts';
 
-/** How long files of an ended account may arrive, in ms. After this time, every upload that began before the end is over. */
+/**
+ * How long files may still arrive after their account has ended, in ms. After this time, every upload that began before the end
+ * is over.
+ */
 const lateMs = 20 * 60_000;
 
 /**
@@ -21,7 +24,7 @@ export const usersSubscription = subscription({
   },
 });
 
-/** Erases what has arrived of marked users since. */
+/** Erases data of marked users that has arrived since they were marked. */
 export async function eraseMarked(app: AppContext): Promise<void> {
   await app.store.erased.eachDue(Date.now(), (owner) => eraseOwner(app, owner));
 }

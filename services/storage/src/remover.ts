@@ -10,7 +10,7 @@ const atOnce = 50;
 /**
  * Removes bytes that belong to no file. It removes the bytes of deleted files right away. If the process of an upload has died,
  * the remover removes the bytes later, when nobody can still be storing them. First, it makes sure that nobody can make a file
- * of the bytes. Then it removes the bytes, and last their note. So a process may die between these steps.
+ * of the bytes. Then it removes the bytes, and finally their note. So a process may die between these steps.
  */
 export class Remover {
   readonly #app: Pick<AppContext, 'store' | 'blobs' | 'turns'>;

@@ -98,7 +98,8 @@ describe.each(availableEngines())('imports of files (%s)', (engine) => {
   it('of one id for two users at once make one file, and leave nothing of the other', async () => {
     const id = randomUUID();
     const bytes = new Map([owner, other].map((of) => [of, Buffer.from(`the file of ${of.userId}`)]));
-    // The first to make its file waits until the other does so, too, or is refused.
+    // The first request that is about to make its file waits until the other request has reached the same point, or has been
+    // answered.
     const both = Promise.withResolvers<void>();
     const { commit } = FileStore.prototype;
     let count = 0;

@@ -27,7 +27,7 @@ describe.each(handlerEngines())('pictures of profiles (%s)', (engine) => {
     const owner = { projectId, userId };
     const fileId = (await upload(world.url(), createImage, owner, smallPng))?.json.fileId as string;
 
-    // The image is there when identity asks, and is gone, with its event, before identity stores the profile.
+    // The image exists when identity asks for it. It is deleted, and its event has arrived, before identity stores the profile.
     const request = bus.request.bind(bus);
     bus.request = async (subject, ...rest) => {
       const answer = await request(subject, ...rest);

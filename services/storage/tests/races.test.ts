@@ -116,7 +116,7 @@ describe.each(availableEngines())('storage at the same time (%s)', (engine) => {
       const { held, release } = holdRow('files');
       const first = world.delete(owner, id);
       await held;
-      // Those that the first process takes wait for their turn.
+      // The deletions that the first process takes wait for their turn.
       const others = Array.from({ length: 24 }, () => world.delete(owner, id));
       const { status } = await Promise.race(others).finally(release);
       expect(status).toBe(404);
@@ -273,7 +273,7 @@ describe.each(availableEngines())('storage at the same time (%s)', (engine) => {
     expect([status, body.code]).toEqual([503, 'gateway/unavailable']);
     release();
     expect((await first).status).toBe(204);
-    // This one takes its turn after both.
+    // This upload takes its turn after both deletions.
     const next = await world.file(owner, Buffer.alloc(30));
     expect((await world.place.held(owner)).rows.map(({ id }) => id)).toEqual([next, late]);
     for (const id of [next, late]) expect((await world.delete(owner, id)).status).toBe(204);

@@ -144,7 +144,7 @@ describe('the address for bytes refuses', () => {
     const one = make();
     const answer = await send(one);
     expect([answer?.status, answer?.body.length]).toEqual([403, 0]);
-    // Without this header, a gateway takes the answer for none of ours, and asks the client to try again.
+    // Without this header, a gateway assumes that some other program has answered, and asks the client to try again.
     expect(answer?.headers).not.toHaveProperty(statusHeader.toLowerCase());
     expect(await world.place.held(owner)).toEqual(before);
     expect((await world.place.store.account(owner)).stored).toBeUndefined();

@@ -8,8 +8,8 @@ import { cacheFolder, type Progress } from './step.ts';
 export type ComposeCommand = readonly [string, ...string[]];
 
 /**
- * Finds `docker compose` (2.x) or `docker-compose` (1.29). If Compose is missing, this may install the distribution's package. It
- * does so only with CI=true, and only if this process is root on Debian or Ubuntu. Returns `undefined` if Compose is still missing.
+ * Finds `docker compose` (2.x) or `docker-compose` (1.29). If Compose is missing, installs the distribution's package, but only
+ * with CI=true, and only if this process is root on Debian or Ubuntu. Returns `undefined` if Compose is still missing.
  */
 export async function provideCompose(
   options: { env?: NodeJS.ProcessEnv; progress?: Progress } = {},

@@ -17,7 +17,7 @@ export async function distribution(): Promise<Distribution> {
   return parseOsRelease(await readFile('/etc/os-release', 'utf8').catch(() => ''));
 }
 
-/** Whether this process may install packages. It may do so as root, on a distribution whose packages we know. */
+/** Whether this process may install packages. For this, it has to be root, on a distribution whose packages we know. */
 export async function mayInstall(): Promise<boolean> {
   return process.getuid?.() === 0 && ['debian', 'ubuntu'].includes((await distribution()).id);
 }

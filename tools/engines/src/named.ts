@@ -64,9 +64,9 @@ export async function startNamedEngines(options: NamedEnginesOptions): Promise<E
 }
 
 /**
- * Throws if a container of these names is in use, or is not one of Kith's. Others are removed, with their data. A container of this
- * installation is not in use, because this process has locked the data folder. The id of the process that started the container may
- * be the id of any process by now.
+ * Throws if a container of these names is in use, or is not one of Kith's. The caller removes the other containers. A container
+ * of this installation is not in use, because this process has locked the data folder. By now, any process may have the id of
+ * the process that started the container.
  */
 async function refuseIfUsed(name: string, containers: readonly string[], of: Installation): Promise<void> {
   for (const container of containers) {
@@ -119,7 +119,7 @@ async function startOne(
   return engineHandle(spec, container, ports);
 }
 
-/** Mounts a folder of this machine. A colon in its path would end the path in a `--volume`. A `--mount` is a row of CSV. */
+/** Mounts a folder of this machine. Uses `--mount` (a row of CSV), because a colon would end the path in a `--volume`. */
 function mountFlags({ source, target }: ContainerSpec['mounts'][number]): string[] {
   const quoted = `"source=${source.replaceAll('"', '""')}"`;
   return ['--mount', `type=bind,${quoted},target=${target},readonly`];

@@ -30,9 +30,9 @@ const choices =
   'Set MONGODB_URL, NATS_URL and REDIS_URL, or start Docker, or run as root on Debian or Ubuntu with CI=true to have Docker installed.';
 
 /**
- * Finds MongoDB, NATS and Redis for this machine, and installs what is needed. Uses the first possible way: given URLs, a Docker
- * that answers, or a Docker that may be installed. If something goes wrong, the result is `none` with the `reason`.
- * @throws StartError if a file cannot be read that should contain a URL.
+ * Finds MongoDB, NATS and Redis for this machine, and installs what is needed. Uses the first possible way: given URLs, a
+ * Docker that answers, or a Docker that may be installed. If something goes wrong, the result is `none` with the `reason`.
+ * @throws StartError if a file that should contain a URL cannot be read.
  */
 export async function provideEngines(options: ProvideOptions = {}): Promise<EngineAvailability> {
   const { env = process.env, progress = () => {}, confirm } = options;
@@ -52,7 +52,7 @@ export async function provideEngines(options: ProvideOptions = {}): Promise<Engi
   }
 }
 
-/** The variables that name engines. Each of them may also name a file, as all variables of Kith may: `NATS_URL_FILE`. */
+/** The variables that name engines. Like all variables of Kith, each can also be in a file, for example `NATS_URL_FILE`. */
 export const urlVariables = ['MONGODB_URL', 'NATS_URL', 'REDIS_URL'] as const;
 
 /** The environment without engines that are given by their URLs. */

@@ -39,7 +39,7 @@ export async function ensureDatabaseUsers(options: {
   passwordOf: (user: string) => string;
 }): Promise<void> {
   const { url, ca, prefix, passwordOf } = options;
-  // Loaded only here, because the embedded form works without the driver (docs/adr/0043).
+  // The driver is loaded only here, because the embedded form works without it (docs/adr/0043).
   const { MongoClient, MongoServerError } = await import('mongodb');
   const client = new MongoClient(url, { serverSelectionTimeoutMS: 3_000, ...(ca && { ca }) });
   try {
@@ -65,8 +65,8 @@ export async function ensureDatabaseUsers(options: {
 }
 
 /**
- * Whether an error means that the user already exists. MongoDB answers UserAlreadyExists or, from its index, a duplicate key.
- * FerretDB says so only in the message.
+ * Whether an error means that the user already exists. MongoDB reports UserAlreadyExists, or a duplicate key in its index.
+ * FerretDB reports this only in the message.
  */
 function isThere({ code, message }: { code?: unknown; message: string }): boolean {
   return code === 51003 || code === 11000 || /already exists/i.test(message);

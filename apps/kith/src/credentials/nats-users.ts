@@ -15,7 +15,8 @@ export interface NatsUserFiles {
  * `<folder>/<user>/nkey` has the seed, and only its owner can read it. The configuration is written each time, so that after an
  * upgrade the rights of the new version apply.
  *
- * @param server Where the server finds its files, among them `tls.pem`; where it serves its monitoring page; who owns the files.
+ * @param server Says where the server finds its files, among them `tls.pem`, where it serves its monitoring page, and who owns
+ * the files.
  */
 export async function ensureNatsUsers(
   folder: string,
@@ -23,7 +24,7 @@ export async function ensureNatsUsers(
   server: { serverFolder: string; monitorHost: string; owner?: Owner | undefined },
 ): Promise<NatsUserFiles> {
   const { serverFolder, monitorHost, owner } = server;
-  // Loaded only here, because the embedded form works without the driver (docs/adr/0043).
+  // The driver is loaded only here, because the embedded form works without it (docs/adr/0043).
   const { createUser, fromSeed } = await import('@nats-io/nkeys');
   const seedFile = (user: NatsUser) => join(folder, user, 'nkey');
   const users: string[] = [];

@@ -10,7 +10,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
-/** The secret and the one before it, which all who read them have. */
+/** The current and the previous secret. Fails if two readers have different secrets. */
 const told = async () => {
   const names = [...secretReaders, 'operator'];
   const files = names.flatMap((name) =>
@@ -36,7 +36,7 @@ it('is changed for all, and keeps the one before until the change ends', async (
   const [second] = await told();
   expect(second).not.toBe(first);
   expect(await told()).toEqual([second, first]);
-  // Neither another beginning nor the setup, which each start runs, loses a secret.
+  // Neither a second beginning nor a second setup loses a secret. The setup runs at each start.
   expect(beginSecretChange(folder)).toBe(false);
   shareSecret(folder);
   expect(await told()).toEqual([second, first]);

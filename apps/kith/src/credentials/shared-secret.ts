@@ -2,16 +2,16 @@ import { join } from 'node:path';
 import { secretNames } from '../services.ts';
 import { kept, newPassword, type Owner, writePrivate } from './private-files.ts';
 
-/** The processes that read the secret of the installation. The first one's folder is where the others' files are copied from. */
+/** The processes that read the secret of the installation. Their files are copies of those in the first process's folder. */
 export const secretReaders = ['gateway', ...secretNames] as const;
 
 const current = (folder: string, name = 'gateway') => join(folder, name, 'secret');
-/** The secret from before a change that has not ended yet. Otherwise the file is empty. */
+/** The file with the previous secret. It is empty if no change is under way. */
 const previous = (folder: string, name = 'gateway') => join(folder, name, 'previous-secret');
 
 /**
- * Gives the secret of the installation to the gateway, to the services that trust its signatures, to the services that seal data,
- * and to the operator, whose commands seal data again. Makes the secret on first use.
+ * Gives the secret of the installation to the gateway and the operator. Also gives it to services that check the gateway's
+ * signatures or seal data. The operator needs the secret for commands that seal data again. Makes the secret on first use.
  */
 export function shareSecret(folder: string, owner?: Owner): void {
   const secret = kept(current(folder), newPassword, owner);
@@ -23,13 +23,14 @@ export function shareSecret(folder: string, owner?: Owner): void {
 }
 
 /**
- * Makes a new secret. The one before stays beside it until `endSecretChange`. Returns whether this call has made the new secret: if
- * a change has begun and not ended, it makes no other.
+ * Makes a new secret, and keeps the previous secret beside it until `endSecretChange`. If a change is already under way, makes
+ * no other secret. Returns whether this call has made a new secret.
  */
 export function beginSecretChange(folder: string, owner?: Owner): boolean {
   const secret = kept(current(folder), newPassword, owner);
   const before = kept(previous(folder), () => '', owner);
-  // A second new secret would replace the one under which data may still be sealed. If both are the same, a call has died halfway.
+  // A second new secret would replace the one under which data may still be sealed. If both are the same, an earlier call has
+  // died before it made the new secret.
   const isNew = before === '' || before === secret;
   if (isNew) {
     writePrivate(previous(folder), secret, owner);

@@ -18,7 +18,7 @@ interface DemoUser {
   id: string;
   email: string;
   password: string;
-  /** Empty if the user is not let in any more. */
+  /** Empty if the user can no longer sign in. */
   accessToken: string;
 }
 
@@ -50,12 +50,12 @@ const people = [
 ];
 
 /**
- * Makes sure that there is a demo project with two connected users and a collection. If a demo was made earlier, uses it again,
- * also if its users are not let in any more: the project may hold what somebody has tried since then. Signs in both users, and
- * writes `start.json` into the data folder, with mode 0600.
+ * Makes sure that there is a demo project with two connected users and a collection. Uses an earlier demo again, even if its
+ * users can no longer sign in, because the project may hold what somebody has tried since then. Signs in both users, and writes
+ * `start.json` into the data folder, with mode 0600.
  *
- * @param stateName The name of the file that remembers the demo. Each form of the platform has its own file, so both forms can use
- * the same folder.
+ * @param stateName The name of the file that remembers the demo. Each form of the platform has its own file, so both forms can
+ * use the same folder.
  */
 export async function ensureDemo(
   folder: DataFolder,

@@ -1,4 +1,4 @@
-/** A user whose password is known, but who is not let in. */
+/** A user who cannot sign in, although the password is known. */
 export interface RefusedUser {
   projectId: string;
   id: string;
@@ -9,7 +9,7 @@ export interface RefusedUser {
 }
 
 /**
- * Says why a user is not let in, and with which command that can be changed. `kith` is how the command line is called for the
+ * Says why a user cannot sign in, and names a command that changes that. `kith` is the beginning of each command for this
  * platform.
  */
 export function signInNotice(

@@ -13,9 +13,9 @@ export interface InternalAddress {
 }
 
 /**
- * The text that a start with a demo prints. It shows the addresses of the platform and of its reference, and where the tokens are.
- * It also shows a request to paste, and what to try next. Together with {@link goodbye} it has at most ten lines, unless there is
- * something to notice. The link to the reference fills in the demo's project.
+ * The text that a start with a demo prints. It shows the addresses of the platform and of its reference, and where the tokens
+ * are. It also shows a request to paste, and what to try next. Together with {@link goodbye} it has at most ten lines, unless
+ * the demo has notices. The link to the reference fills in the demo's project.
  *
  * @param internal The internal address, if the platform is one process.
  */

@@ -68,7 +68,7 @@ describe('a data folder', () => {
       messageOf(() => runningIn(path)),
       messageOf(() => openDataFolder(path)),
     ]);
-    // Without root's rights, nobody can become another user, and `asStranger` only closes the folder.
+    // Only root can become another user. Without root's rights, `asStranger` only closes the folder.
     const whose = process.getuid?.() === 0 ? ' It belongs to user 0, and this is user 65534.' : '';
     expect(says).toEqual([
       expect.stringContaining(`The data folder ${path} cannot be read: EACCES`),

@@ -4,7 +4,7 @@ type Places = Pick<PlatformConfig, 'STORAGE_URL' | 'ERASURES_FILE'>;
 
 /**
  * Settings with which a platform keeps the bytes of files and the list of erasures in its data folder, whatever its environment
- * names. This takes settings that were read already, because each of them can also come from a file or a command.
+ * says. This changes settings that were read already, because each of them can also come from a file or a command.
  */
 export function keptInFolder<Config extends Places>(config: Config): Config {
   return { ...config, STORAGE_URL: undefined, ERASURES_FILE: undefined };

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { DataFolder } from './data-folder.ts';
 
-/** The configured secret, else the secret in a file of the data folder. The first use makes this file. */
+/** Returns the configured secret, or by default the secret in a file of the data folder. The first use makes this file. */
 export function keptSecret(folder: DataFolder, name: string, configured: string | undefined): string {
   if (configured) return configured;
   const kept = folder.read(name)?.trim();

@@ -17,8 +17,8 @@ const most = 5_000;
 
 /**
  * Finds services whose file is older than their events in the log. Either somebody put back an older copy, or a power failure
- * removed the file's last changes, which can happen with `SQLITE_SYNCHRONOUS=normal`. Notes each such file as restored, so that
- * other services do not take the service's next changes for old ones (docs/adr/0028). The files must not be open.
+ * removed the file's last changes, which can happen with `SQLITE_SYNCHRONOUS=normal`. Notes each of these files as restored.
+ * Otherwise other services would ignore the service's next changes as old ones (docs/adr/0028). The files must not be open.
  */
 export async function noteLostChanges(folder: DataFolder, log: Logger): Promise<void> {
   const { logId, last } = lastEvents(folder.file('events.sqlite'));
@@ -66,11 +66,11 @@ function hasLost(
   const tables = tablesOf(db);
   // A file of an earlier version has no epoch yet.
   if (!tables.has('events') || !tables.has('facts')) return false;
-  // The event was published before a restore that is already noted. So the file need not have the event.
+  // If the event was published before a restore that is already noted, the file need not have the event.
   const fact = db.prepare("SELECT value FROM facts WHERE name = 'epoch'").get()?.value as string | undefined;
   if (fact && (aggregate.epoch ?? 0) < (JSON.parse(fact) as { number: number }).number) return false;
-  // The file has marked this position or a later position as published. So the file once had the event. Since then, the event was
-  // erased together with an account.
+  // If the file has marked this position or a later one as published, the file once had the event. The event was then erased
+  // together with an account.
   const log = db.prepare("SELECT value FROM facts WHERE name = 'log'").get()?.value as string | undefined;
   const isMarked = db.prepare('SELECT 1 FROM marks WHERE position >= ? LIMIT 1');
   if (log && (JSON.parse(log) as { created: string }).created === logId && isMarked.get(position))

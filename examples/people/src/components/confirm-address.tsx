@@ -22,7 +22,8 @@ export function ConfirmAddress({
     try {
       await kith.auth.verifyEmail({ token });
       if (isUndo) await kith.setSession(null);
-      // The session holds whether the address is verified, so it is refreshed. The address is confirmed even if this fails.
+      // The session holds whether the address is verified, so it is refreshed. The address is confirmed even if the refresh
+      // fails.
       else if (kith.session) await kith.auth.refresh().catch(() => null);
       onDone();
     } catch (error) {

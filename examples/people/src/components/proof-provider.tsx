@@ -15,7 +15,7 @@ export function ProofProvider({ children }: { children: ReactNode }) {
   const close = () => {
     // If the user has given a proof, this has no effect.
     asking?.reject(new DOMException('The user has not proved themselves.', 'AbortError'));
-    // The dialog before this one may report its end late.
+    // The previous dialog may report its end late.
     if (asked.current !== asking) return;
     asked.current = undefined;
     setAsking(undefined);

@@ -26,7 +26,7 @@ const nothing = { items: [], total: undefined, isLoading: true, isDone: false, e
 
 /**
  * Walks a list page by page, as far as requested. When the list's topic is announced, the list is loaded again, up to the same
- * length. Until then the old items are shown.
+ * length. Meanwhile the old items are shown.
  *
  * @param key Identifies the list. Another key means another list.
  */
@@ -65,7 +65,7 @@ export function useList<Item>(
   };
   const start = useEffectEvent(() => void advance([], lengthNow()));
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: a new version walks again.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a new version starts the walk again.
   useEffect(() => {
     const controller = new AbortController();
     walk.current = { pages: openNow(controller.signal).pages(), signal: controller.signal };

@@ -15,7 +15,7 @@ export function useNotificationStream(
   const told = useEffectEvent(onNotification);
   const missed = useEffectEvent(onGap);
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: another user, another stream.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another user needs another stream.
   useEffect(() => {
     const controller = new AbortController();
     const { signal } = controller;

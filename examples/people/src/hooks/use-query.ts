@@ -22,7 +22,7 @@ export function useQuery<T>(
   const [answer, setAnswer] = useState<Query<T> & { key?: string }>({ data: undefined, error: undefined });
   const askNow = useEffectEvent(ask);
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: a new version asks again.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a new version loads the data again.
   useEffect(() => {
     if (key === undefined) return;
     const controller = new AbortController();

@@ -8,7 +8,7 @@ import { type Query, useQuery } from './use-query.ts';
 /** The relation between the signed-in user and another user. */
 export type Relation = Methods['connections.getStatus']['output'];
 
-/** Loads the relation between the signed-in user and another user, unless it is known already. */
+/** Loads the relation between the signed-in user and another user, if it is not `known` yet. */
 export function useRelation(userId: string, known?: Relation): Query<Relation> {
   const kith = useKith();
   const asked = useQuery(known ? undefined : userId, 'connections', (signal) =>
@@ -24,7 +24,7 @@ export function useRelationActions({ id: userId }: Person) {
     try {
       await act();
     } finally {
-      // Announces this after a refusal, too. A refusal means that the relation is no longer the one that is shown.
+      // Announces a change after a refusal, too. A refusal means that the relation is no longer the one that is shown.
       announce('connections');
       announce('notifications');
     }

@@ -36,7 +36,9 @@ export function routeOf(hash: string): Route {
   }
 }
 
-/** Decodes a part of an address. A part that somebody has cut or mistyped stays as it is, and then nothing is found under it. */
+/**
+ * Decodes a part of an address. If somebody has cut off or mistyped the part, it stays as it is, and nothing is found under it.
+ */
 function decoded(part: string): string {
   try {
     return decodeURIComponent(part);

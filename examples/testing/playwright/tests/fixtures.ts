@@ -21,7 +21,7 @@ export const test = base.extend<{ address: string }, { platform: TestPlatform; o
     { scope: 'worker' },
   ],
   origin: [
-    // biome-ignore lint/correctness/noEmptyPattern: as above
+    // biome-ignore lint/correctness/noEmptyPattern: the runner reads what a fixture needs from its first parameter
     async ({}, use) => {
       const server = createServer(async ({ url = '/' }, response) => {
         const [name, type] = files[url.replace(/\?.*/, '')] ?? [];

@@ -94,7 +94,8 @@ export class Secrets {
   }
 
   /**
-   * A keyed hash (HMAC-SHA-256, 43 characters of base64url). Use it for a text that an attacker could otherwise find by trying.
+   * A keyed hash (HMAC-SHA-256, 43 characters of base64url). Use it for a text that an attacker could otherwise find by trying
+   * all possible texts.
    */
   hash(purpose: string, text: string): string {
     return this.#hashRoot.mac('hash', purpose, text);

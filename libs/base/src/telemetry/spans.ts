@@ -10,7 +10,7 @@ export interface SpanOptions {
   attributes?: SpanAttributes;
 }
 
-/** A piece of work in a trace. It must not contain the text of an error, or anything that a client has sent. */
+/** A piece of work in a trace. A span must not contain the text of an error, or anything that a client has sent. */
 export interface TraceSpan {
   /** The place of the span in the trace. It is passed on to work that this work causes elsewhere. */
   readonly traceparent: string;

@@ -18,7 +18,7 @@ export function readTraceparent(text: unknown): TracePlace | undefined {
   return { traceId, spanId, flags: Number.parseInt(flags, 16) };
 }
 
-/** Writes a place in a trace. Of the flags, only the first is passed on. It says whether the trace is kept. */
+/** Writes a place in a trace. Passes on only the first flag, which says whether the trace is kept. */
 export function writeTraceparent({ traceId, spanId, flags }: TracePlace): string {
   return `00-${traceId}-${spanId}-0${flags & 1}`;
 }

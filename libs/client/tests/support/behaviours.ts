@@ -202,7 +202,7 @@ export const behaviours = {
         for (const how of [refusal(429, 'rate-limit/exceeded'), refusal(401, 'auth/unauthorized')]) {
           const kith: KithClient = clientOf(world, {
             session: ada.session,
-            // The session is another one as soon as the first attempt has its answer.
+            // Changes the session as soon as the first attempt has its answer.
             async fetch(address, init) {
               const answer = await fetch(address, init);
               await kith.setSession(next);

@@ -143,7 +143,7 @@ export function testStreams(platform: () => TestPlatform): void {
       await kith.setSession(isOther ? grace.session : null);
       await world.control.seen();
       await world.control.cut();
-      // If the stream goes on, it opens again instead.
+      // If the stream wrongly goes on, it opens a second connection instead.
       await waitFor(() => listening.opened > 1 || listening.hasEnded, { what: 'the end of the stream' });
       await listening.leave();
       expect(await listening.ended).toMatchObject({ status: 401, code: 'auth/unauthorized' });

@@ -49,7 +49,7 @@ const expected: Record<BehaviourName, unknown> = {
     sent: 5,
   },
   keepsToItsUser: {
-    // Nothing is sent after the first attempt: neither as Grace, nor as nobody.
+    // Nothing is sent after the first attempt, neither as Grace nor without a user.
     outcomes: Array(4)
       .fill([
         [{ status: 429, code: 'rate-limit/exceeded', field: null, retryAfterMs: 0 }, 1],

@@ -23,7 +23,7 @@ export const userUpdated = event({ type: 'user.updated', version: 1, data: publi
 export const userDeleted = event({ type: 'user.deleted', version: 1, data: z.object({ id: uuid }) });
 export const userSuspended = event({ type: 'user.suspended', version: 1, data: publicUser });
 
-/** A session has no other event. The aggregate is the session. */
+/** The only event of a session. The aggregate is the session. */
 export const sessionRevoked = event({
   type: 'session.revoked',
   version: 1,

@@ -141,8 +141,9 @@ export const deleteServerKey = operation({
 });
 
 /**
- * The scopes of a key as a gateway reads them. It leaves out scopes that only a newer identity knows: no operation that the
- * gateway serves needs them. If it refused them, one such key would keep it from hearing of all other keys.
+ * The scopes of a key as a gateway reads them. The schema leaves out scopes that only a newer version of identity knows: no
+ * operation of this gateway needs such a scope. If the schema refused them, one key with such a scope would keep the gateway
+ * from reading any key.
  */
 const knownScopes = z
   .array(z.string())

@@ -35,7 +35,7 @@ export const auditRow = z.object({
 });
 export type AuditRow = z.output<typeof auditRow>;
 
-/** The user whom a row is about: the user who acted, or else the user who was acted on. The row is erased with this user. */
+/** The user whom a row is about: the user who acted, or the target if no user acted. The row is erased with this user. */
 export function auditedUser({ actor, target }: Pick<AuditRow, 'actor' | 'target'>): string | null {
   const about = [actor, target].find((one) => one?.startsWith('user:'));
   return about?.slice('user:'.length) ?? null;

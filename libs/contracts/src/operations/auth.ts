@@ -120,8 +120,8 @@ export const signOut = operation({
 });
 
 /**
- * Exchanges a refresh token for new tokens. This uses up the given token (spec#accounts-refresh). Without a token, the answer
- * says that nobody is signed in.
+ * Exchanges a refresh token for new tokens. The given token is then used up (spec#accounts-refresh). Without a token, the
+ * answer says that nobody is signed in.
  */
 export const requestNewAccessToken = operation({
   ...common,

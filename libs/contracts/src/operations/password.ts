@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { codePoints } from '../scalars.ts';
 
 /**
- * The longest password, in code points (spec#accounts-long-password). This is checked before anything else is done with a
+ * The longest password, in code points (spec#accounts-long-password). The length is checked before anything else is done with a
  * password. Normalizing Unicode can take long: for twice as many combining marks in a row, it takes four times as long.
  */
 const longestPassword = 256;

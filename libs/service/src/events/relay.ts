@@ -13,13 +13,13 @@ interface Failure extends StoredEvent {
 
 const batch = 100;
 /**
- * For this time after an event is stored, in ms, the event can be published again, and the log still gets no second copy of it.
- * Brokers drop repeats for two minutes.
+ * If an event was stored less than this long ago, in ms, publishing it again makes no second copy in the log. Brokers drop
+ * repeats for two minutes.
  */
 const oneCopyMs = 60_000;
 
 /**
- * Publishes the events of an outbox. This happens immediately when a handler kicks it. It also happens every `sweepMs`, for
+ * Publishes the events of an outbox. Publishes immediately when a handler kicks the relay. Also publishes every `sweepMs`, for
  * events that a process left behind when it died. Publishing an event twice is harmless, because consumers go by `seq` and by
  * the event's id.
  */
@@ -132,11 +132,12 @@ export class Relay {
         if (first) log.warn({ err: first.reason, events: failures.length }, 'events not published yet');
         // Without a connection, later events cannot be published either.
         if (first && !bus.isConnected()) this.#again = false;
-        // In the embedded form, nothing above yields to the event loop. This gives requests their turn between two batches.
+        // In the embedded form, nothing above yields to the event loop. This pause gives requests their turn between two
+        // batches.
         await nextTurn();
       }
     } catch (error) {
-      // The sweep tries again.
+      // The next sweep tries again.
       this.#again = false;
       log.warn({ err: error }, 'events not published yet');
     }

@@ -32,7 +32,7 @@ export function subscription<App, E extends EventSpec>(
 const someAtOnce = 4;
 
 /**
- * Starts a subscription. The schema of each event parses it before it is applied. While the store does not answer, the events
+ * Starts a subscription. Each event is parsed with its schema before it is applied. While the store does not answer, the events
  * that are being applied wait, and no other event is begun.
  */
 export async function subscribe<App>(

@@ -70,7 +70,7 @@ async function findLoss({ bus, outbox }: Parts, from: number): Promise<number | 
       // This event is not lost but expired, as are all events below it.
       return isLost ? position : undefined;
     }
-    // Otherwise the event was withdrawn. This says nothing about a loss.
+    // Otherwise the event was withdrawn, which says nothing about a loss.
   }
   return isLost ? 0 : undefined;
 }

@@ -1,6 +1,6 @@
 /**
- * Frees the memory of a chunk of a body immediately. Nothing may still hold the chunk or a part of it. If the garbage collector
- * did this, a body would take as much memory as it has bytes.
+ * Frees the memory of a chunk of a body immediately. No code may use the chunk or a part of it afterwards. If this were left to
+ * the garbage collector, a body would take as much memory as it has bytes.
  */
 export function freeChunk(chunk: Buffer): void {
   const memory = chunk.buffer as ArrayBuffer;

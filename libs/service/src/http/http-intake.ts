@@ -51,7 +51,7 @@ export interface HttpIntake {
   readonly url: string;
   /** Answers with `Connection: close` from now on, and goes on serving. */
   drain(): void;
-  /** Accepts no more connections, and waits at most `ms` for the requests on the present ones. Then breaks off the rest. */
+  /** Accepts no more connections, and waits at most `ms` for requests on open connections. Then breaks off the rest. */
   stop(ms: number): Promise<void>;
 }
 
@@ -63,15 +63,15 @@ const dropMs = 5_000;
 const keepAliveMs = 65_000;
 
 /**
- * Serves operations whose bodies or answers are bytes. It trusts only what a gateway has signed. Refusals and failures of what a
- * gateway has signed have the same headers for status and code as replies on the bus (docs/adr/0045).
+ * Serves operations whose bodies or answers are bytes. It trusts only requests that a gateway has signed. If such a request is
+ * refused or fails, the answer has the same headers for status and code as a reply on the bus (docs/adr/0045).
  */
 export async function serveHttp<App>(options: HttpIntakeOptions<App>): Promise<HttpIntake> {
   const { host, port, log } = options;
   const byName = new Map(options.handlers.map((one) => [one.spec.name as string, one]));
   const open = new Set<{ abort(): void; done: Promise<void>; response: ServerResponse }>();
   let isDraining = false;
-  // The gateway has already checked the head. It also limits how long a body takes.
+  // The gateway has already checked the head, and it limits how long a body takes.
   const server = createServer({
     ...{ requestTimeout: 0, keepAliveTimeout: keepAliveMs, headersTimeout: 10_000 },
     // The context holds the query, which may be as long as the whole head of a client's request. Base64 makes it longer.
@@ -201,7 +201,7 @@ async function answer<App>(
   }
 }
 
-/** The operation and the context of a request. Undefined unless a gateway has signed both for this method and path. */
+/** The operation and the context of a request. Returns `undefined` if no gateway has signed both for this method and path. */
 function knownRequest<App>(
   byName: ReadonlyMap<string, HttpHandler<App>>,
   secrets: Secrets,
@@ -241,9 +241,9 @@ function requestOf(
 }
 
 /**
- * Refuses a request that no gateway seems to have sent. The answer has no status header of ours. So if a gateway has sent the
- * request all the same, it answers `gateway/unavailable`: the clocks or the secrets of the two processes differ, or one of them
- * was frozen, and the client can do nothing about that.
+ * Refuses a request that no gateway seems to have sent. The answer lacks the status header of a reply. So if a gateway has sent
+ * the request all the same, the gateway answers `gateway/unavailable` to its client. This happens if the clocks or the secrets
+ * of the two processes differ, or if one of them was frozen. The client can do nothing about it.
  */
 function refuseUnsigned(request: IncomingMessage, response: ServerResponse): void {
   response.writeHead(403, { 'Content-Length': 0 });

@@ -24,12 +24,13 @@ export async function runProcess(...args: Parameters<typeof startProcess>): Prom
 }
 
 /**
- * Calls `start`. Then waits for SIGINT or SIGTERM, and stops what runs in order. On SIGTERM, it drains first. If a signal comes
- * during the start, it takes effect after the start. Resolves when the start is done, and rejects as `start` does.
+ * Calls `start`. Then waits for SIGINT or SIGTERM, and stops the running parts in order. On SIGTERM, it drains first. If a
+ * signal comes during the start, it takes effect after the start. Resolves when the start is done, and rejects if `start`
+ * rejects.
  * @param options.stopMs How long stopping may take before the process ends anyway. Work in flight has 12 s at most, sweeps
  * have 8 s and relays 4 s.
- * @param options.endsWhileStarting Whether a signal during the start ends the process at once, with code 0. This is for starts that
- * may take minutes. What the start has made must end with the process.
+ * @param options.endsWhileStarting Whether a signal during the start ends the process at once, with code 0. Use it for starts
+ * that may take minutes. Everything that the start has made must end with the process.
  */
 export async function startProcess(
   name: string,

@@ -31,11 +31,11 @@ export interface ServiceParts<App> {
   replies?: Replies | undefined;
   /** Where the service keeps the audit log, if it keeps one. */
   auditLog?: AuditLog | undefined;
-  /** Further steps after a restore. They run before anything is served. Repeatable. */
+  /** Further steps after a restore. They run before anything is served. They can be repeated. */
   restored?: () => Promise<void>;
   /**
-   * Sweeps, and at the end the relay. They run until they are stopped, after the intake has ended. The last is stopped after the
-   * others, so a relay also publishes the last events of the sweeps.
+   * The sweeps and, as the last element, the relay. They are stopped after the intake has ended. The last element is stopped
+   * after the others, so the relay also publishes the last events of the sweeps.
    */
   background?: readonly { stop(): Promise<void> }[];
   /** Throws or rejects if the store cannot be used. */
@@ -52,7 +52,7 @@ const relayMs = 4_000;
 
 /**
  * Starts a service. Subscriptions start first, so that the first request finds the data that events have brought. Throws if a
- * part is missing that the service needs (`refuseIncomplete`).
+ * part that the service needs is missing (`refuseIncomplete`).
  */
 export async function startService<App>(
   runtime: ServiceRuntime,

@@ -19,8 +19,8 @@ export interface Given<Config = object, Store = StoreConfig | undefined> {
   /** A folder for files beside the store, if the form of deployment has a folder. */
   folder?: string | undefined;
   /**
-   * Whether nothing may be sent outside. This is so if the data is a backup that was not adopted (docs/adr/0038), or if it is
-   * being moved.
+   * Whether the service must send nothing to the outside. This is set if its data is a backup that was not adopted
+   * (docs/adr/0038), or if its data is being moved.
    */
   isSilent?: boolean;
   /** Where to receive and send bytes. Only for a service that has `streams`. */

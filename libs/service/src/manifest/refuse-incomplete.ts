@@ -30,7 +30,7 @@ export function refuseIncomplete(
   }
 }
 
-/** Whether there are callers whose requests of this operation may leave a row in the audit log (spec#audit-what). */
+/** Whether requests of this operation may leave a row in the audit log, at least for some callers (spec#audit-what). */
 function mayBeAudited(spec: OperationSpec): boolean {
   if (spec.audit !== undefined) return true;
   if (methodsOf(spec).includes('GET')) return false;

@@ -14,14 +14,14 @@ export interface Answer {
 
 /** How long a request with a key may run if the request has no deadline, in ms. */
 const usualMs = 10_000;
-/** If requests in one process have conflicted over the same target, they continue one after the other. */
+/** Requests of this process that have conflicted over the same target continue one after the other. */
 const turns = new Turns();
 
 /**
- * Answers a request with a key. If an answer was kept, returns that answer. Otherwise calls `answer`, and stores its changes
- * and its answer in one write (docs/adr/0046). If the store refuses one of these changes, `answer` runs again. Throws
- * `request/in-progress`, `request/idempotency-mismatch`, `gateway/unavailable`, and what `answer` throws. If it throws, nothing
- * is stored.
+ * Answers a request with a key. If an answer was kept, returns that answer. Otherwise calls `answer`, makes its changes, and
+ * stores the answer in the same write as the change that it reports (docs/adr/0046). If the store refuses one of these changes,
+ * `answer` runs again. Throws `request/in-progress`, `request/idempotency-mismatch`, `gateway/unavailable`, and what `answer`
+ * throws. After one of these errors, no answer of this request is stored.
  */
 export async function answerOnce(
   of: { spec: OperationSpec; context: RequestContext; body: Uint8Array },

@@ -22,7 +22,8 @@ export interface AuditParts {
 
 /**
  * Does the work of a request that the audit log may record. The row's event is stored with the first change, in one write
- * (docs/adr/0060). Failures change nothing. Only the service that keeps the log counts failures.
+ * (docs/adr/0060). A request that fails usually makes no change, so no change carries its row. Only the service that keeps the
+ * log counts failures.
  */
 export async function audited<T>(audit: Audit, parts: AuditParts, work: () => Promise<T>): Promise<T> {
   const { outbox, auditLog, log } = parts;

@@ -46,8 +46,8 @@ export interface OperationHandler<App, O extends OperationSpec = OperationSpec> 
 
 /**
  * `shared`: the operation shares places with all operations of its service. `own`: the operation shares places with no other
- * operation. This is for an operation that waits for a hashing thread, because such threads are scarcer than the capacity of
- * the store. In a shared place, it would keep other operations waiting. `none`: the operation needs no place, because it is
+ * operation. Use it for operations that wait for a hashing thread, because hashing threads are scarcer than the capacity of the
+ * store. In shared places, such operations would keep others waiting. `none`: the operation needs no place, because it is
  * always answered from memory.
  */
 export type Places = 'shared' | 'own' | 'none';

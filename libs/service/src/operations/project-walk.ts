@@ -2,8 +2,8 @@ import { ApiError } from '@kith/base';
 import type { RequestContext } from './context.ts';
 
 /**
- * Throws `auth/forbidden` if the operator's key is limited to other projects than the one that the request names
- * (spec#operator-keys-projects). `projectId` is undefined if the request names none.
+ * Throws `auth/forbidden` if the operator's key is limited to some projects and the request names none of them
+ * (spec#operator-keys-projects). `projectId` is undefined if the request names no project.
  */
 export function refuseOtherProjects(
   { operator }: Pick<RequestContext, 'operator'>,
@@ -20,13 +20,13 @@ export interface WalkStep {
   after: string | null;
   /** Whether an item of the page belongs to the walk. */
   includes(item: { projectId: string }): boolean;
-  /** Where the next page begins, from where the page ended. Null at the end of the walk. */
+  /** Where the next page begins, if this page ended at `end`. Null at the end of the walk. */
   next(end: string | null): string | null;
 }
 
 /**
- * Reads a step of an operator's walk through the items of all projects, or of one project. The items are ordered by project, and
- * each position begins with the project's id and `|`. Throws as `refuseOtherProjects` does.
+ * Reads a step of an operator's walk through the items of all projects, or of one project. The items are ordered by project,
+ * and each position begins with the project's id and `|`. Throws what `refuseOtherProjects` throws.
  */
 export function walkStep(
   request: Pick<RequestContext, 'operator'> & {

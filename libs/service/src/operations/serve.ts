@@ -27,10 +27,13 @@ export interface ServeOptions<App> {
   log: Logger;
   metrics: Metrics;
   app: App;
-  /** Whether answers are checked against the contract. This is so outside production, so that every test notices a difference. */
+  /**
+   * Whether answers are checked against the contract. They are checked outside production, so that tests notice every
+   * difference.
+   */
   checkOutput: boolean;
   /**
-   * Whether a warning is logged if a body has keys that nothing reads. The warning names these keys. This is for development.
+   * Whether a warning is logged if a body has keys that nothing reads. The warning names these keys. Use it for development.
    */
   namesUnread?: boolean;
   /**

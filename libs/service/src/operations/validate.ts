@@ -52,8 +52,8 @@ export function isTooDeep(value: unknown, depth = 0): boolean {
 }
 
 /**
- * Validates the body, then the query, then the params, in the order of spec#errors-check-order. Throws the contract's code with
- * `field`. If several fields are wrong, also gives `errors`.
+ * Validates the body, then the query, then the params, in the order of spec#errors-check-order. Throws the contract's code,
+ * with `field` for the body and the query. If several of their fields are wrong, also gives `errors`.
  */
 export function validateRequest(
   declared: OperationSpec,
@@ -121,7 +121,7 @@ function refuseNothingKnown(spec: OperationSpec, body: Record<string, unknown>):
 
 /**
  * Reads the contract's parameters from a query string. Refuses a parameter that occurs twice
- * (spec#requests-repeated-parameter), and for operators an unknown one. Throws like `validateRequest`.
+ * (spec#requests-repeated-parameter). For operators, also refuses an unknown parameter. Throws like `validateRequest`.
  */
 export function validateQuery(spec: OperationSpec, query: string): unknown {
   const given = new URLSearchParams(query);
@@ -195,7 +195,10 @@ function refusal(code: ErrorCode, faults: Faults): ApiError {
   });
 }
 
-/** The code for a fault in a place: the most exact entry of the contract, otherwise `<feature>/invalid-<place>`. */
+/**
+ * The code for a fault in a place: the most exact entry of the contract. Without an entry, it is `<feature>/invalid-<place>`,
+ * and for params `route/not-found`.
+ */
 function codeFor(spec: OperationSpec, place: Place, field: string): ErrorCode {
   const exact = spec.invalid?.[`${place}.${field}`] ?? spec.invalid?.[place];
   if (exact) return exact;

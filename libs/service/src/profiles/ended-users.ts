@@ -23,9 +23,9 @@ export const endedUserCollection: Collection<{ endedAt: number; lookAt: number }
 });
 
 /**
- * When to look for a user's data again (Unix ms), or `null` after the last look. Nothing that began before the end of the account
- * takes longer than `lateMs`. The replica that marks a user and the one that erases may be two, with two clocks. The waits begin with
- * `firstMs` and get longer, because less and less can still arrive.
+ * When to look for a user's data again (Unix ms), or `null` after the last look. Nothing that began before the end of the
+ * account takes longer than `lateMs`. One replica may mark a user and another may erase the user's data, and their clocks may
+ * differ. The waits begin with `firstMs` and get longer, because less and less data can still arrive.
  */
 export function nextLook(
   endedAt: number,

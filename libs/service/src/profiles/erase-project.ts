@@ -4,7 +4,7 @@ const batch = 1_000;
 
 /** What a service has of a project. These are the documents whose ids begin with the project's id. */
 export interface OfProject {
-  /** Documents that the users' events erase. Here it is only checked whether any are left. */
+  /** Documents that the users' events erase. `eraseProject` only checks whether any are left. */
   awaited: readonly AnyCollection[];
   /** Copies and sums that mean nothing without the users. They are cleared. */
   cleared: readonly (AnyCollection | Counters)[];

@@ -11,7 +11,7 @@ export const erasedUserCollection: Collection<{ until: number }> = collection<{ 
   expires: ({ until }) => until,
 });
 
-/** How often the data of a user is still looked for while only a wrong clock could let something arrive, in ms. */
+/** How often a user's data is looked for after `lateMs`, in ms. From then on, only a wrong clock could let data arrive. */
 const rarelyMs = 10 * 60_000;
 
 interface UserKey {
@@ -24,7 +24,7 @@ const batch = 1_000;
 /** The users that a service has erased recently. Data of these users that arrives late is erased too. */
 export class ErasedUsers {
   readonly #documents: Documents;
-  /** When to return the users next who are due rarely, Unix ms. */
+  /** When the users who are due only rarely are due next, Unix ms. */
   #rarelyAt = 0;
 
   constructor(documents: Documents) {
@@ -32,8 +32,8 @@ export class ErasedUsers {
   }
 
   /**
-   * Marks a user whose data may still arrive for `lateMs`, at the time `now` (Unix ms). Clocks of replicas differ, so the mark stays
-   * longer.
+   * Marks a user at the time `now` (Unix ms). Data of the user may still arrive for `lateMs`. The mark stays longer, because
+   * the clocks of replicas differ.
    */
   async mark(user: UserKey, now: number, lateMs: number): Promise<void> {
     const until = now + lateMs + clocksMs + rarelyMs;
@@ -49,9 +49,9 @@ export class ErasedUsers {
   }
 
   /**
-   * Erases the data of the users for whom this is due at `now` (Unix ms): always while data may arrive, and after that every ten
-   * minutes. If this fails for some users, the others are not kept waiting, and those have another turn at the next call. Rejects with
-   * an `AggregateError`.
+   * Calls `erase` for each user who is due at `now` (Unix ms). While data may arrive, a user is due at every call, and after
+   * that every ten minutes. If `erase` fails for some users, it is still called for the others. Then rejects with an
+   * `AggregateError`, and the next call tries the failed users again.
    */
   async eachDue(now: number, erase: (user: UserKey) => Promise<void>): Promise<void> {
     const isForAll = now >= this.#rarelyAt;

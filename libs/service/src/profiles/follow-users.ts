@@ -19,8 +19,8 @@ export function profileEvents(durable: string): EventSubscription<ProfileParts> 
 }
 
 /**
- * Copies the page of identity's users that follows a position, of all projects or of one. If the copy has a newer profile, that
- * profile stays. Throws `auth/forbidden` for a key that is limited to other projects.
+ * Copies a page of identity's users, of all projects or of one project. The page begins after a position. If the copy has a
+ * newer profile, that profile stays. Throws `auth/forbidden` for a key that is limited to other projects.
  */
 export async function rebuildProfiles(
   { bus, store }: ProfileParts,

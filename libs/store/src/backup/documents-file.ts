@@ -9,7 +9,7 @@ import { flush } from './snapshot-files.ts';
 /** A document as it is put into a file. */
 export interface Put {
   id: string;
-  // biome-ignore lint/suspicious/noExplicitAny: as `AnyCollection`.
+  // biome-ignore lint/suspicious/noExplicitAny: for the reason given at `AnyCollection`.
   doc: any;
   /** For a target: when it was last changed, Unix ms. */
   changed?: number | null;

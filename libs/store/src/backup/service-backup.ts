@@ -24,7 +24,7 @@ export interface Copied {
 export interface Standing {
   /** `seq` of the target's last event; absent if the target is not there. */
   seq: number | undefined;
-  /** Whether the event tells of its target's end. Then no other event follows. */
+  /** Whether the event reports the end of its target. No event of the target follows it. */
   isLast?: boolean;
 }
 

@@ -79,8 +79,8 @@ export class ServiceCopy implements AsyncDisposable {
   }
 
   /**
-   * The collections to copy first. Answers come before targets. So if the copy has an answer, it has the answer's change too
-   * (docs/adr/0046).
+   * The collections to copy first. Answers come before targets. So if the copy has an answer, it also has the change that the
+   * answer reports (docs/adr/0046).
    */
   get #early(): readonly AnyCollection[] {
     const { declared, early = [] } = this.#backup;
@@ -315,15 +315,14 @@ export class ServiceCopy implements AsyncDisposable {
 
   /** Leaves out events that are newer than the copy of their target: they were made after that copy. */
   #leaveOutLater(): void {
-    // The aggregates whose target is not in the copy. Targets are copied in the order of their ids. So if such a target was
-    // created during the copy and has not ended, the copy had already passed the id of this target. Then the events of this
-    // target are left out.
+    // The aggregates whose target is not in the copy. Targets are copied in the order of their ids. So the copy misses a target
+    // that is created after the copy has passed its id. The events of such a target are left out if the target has not ended.
     const ended = new Map<string, { keys: string[]; isNew: boolean; isOver: boolean }>();
     for (const some of this.#file.events()) {
       const later: string[] = [];
       for (const { key, event: text } of some) {
         const { event } = readEventText(text);
-        // An audit event stands for itself. It does not tell of the target that carried it.
+        // An audit event says nothing about the target that carried it.
         if (event.type === auditRecorded.type) continue;
         const { seq, isLast = false } = this.#backup.standing(event, this.#file);
         if (seq !== undefined) {

@@ -20,7 +20,7 @@ import { sweepFolder } from './sweep-folder.ts';
 
 /** The subfolder for blobs that are not whole yet. It cannot clash with a key, because no key begins with a dot. */
 const unfinished = '.unfinished';
-/** How often other calls may remove the folder in which a blob is about to get its name. */
+/** How often to try to give a blob its name. A try fails if another call has just removed the folder. */
 const mostTries = 20;
 
 /** Keeps blobs in a folder, one file each. A file gets its final name once all of it is on disk. */
@@ -108,7 +108,10 @@ export class FolderBlobs implements Blobs {
     return join(this.#folder, ...path.split('/'));
   }
 
-  /** Makes a file's name survive a power failure. For this, its folder must be synced, and for a new folder also the parent. */
+  /**
+   * Makes a file's name survive a power failure. The file's folder must be synced. If the folder is new, its parent must be
+   * synced too.
+   */
   async #syncFolders(path: string): Promise<void> {
     const folders: string[] = [];
     for (let at = path; at.length >= this.#folder.length; at = dirname(at)) folders.push(at);

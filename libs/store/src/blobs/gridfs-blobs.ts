@@ -8,8 +8,8 @@ import { eachChunk } from './each-chunk.ts';
 /** Size of one chunk, in bytes. If a range of bytes is read, up to this many bytes before it and after it are read too. */
 const chunkBytes = 255 * 1024;
 /**
- * How many chunks a reader gets from the database at a time. A reader waits for its client, so this is what a slow client keeps in
- * memory. The driver's own streams get as much as fits into one answer, which is 16 MiB.
+ * How many chunks a reader gets from the database at a time. While a client is slow, this many chunks stay in memory. The
+ * driver's own streams get as much as fits into one answer, which is 16 MiB.
  */
 const readChunks = 4;
 /** How many chunks the sweep looks at in one query. The query needs only the index. */
@@ -144,7 +144,7 @@ export class GridFsBlobs implements Blobs {
         done(error);
       },
     });
-    // The reading begins before anybody listens. A reader that comes later still gets the error.
+    // Reading begins before anybody listens for errors. A reader that comes later still gets the error.
     bytes.on('error', () => undefined);
     const fail = (error: Error) => void bytes.destroy(error);
     source.once('error', (error) => void reasonFor(error).then(fail, fail));

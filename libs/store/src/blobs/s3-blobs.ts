@@ -76,7 +76,7 @@ export class S3Blobs implements Blobs {
       ...(endpoint && { endpoint, forcePathStyle: true }),
       requestChecksumCalculation: 'WHEN_REQUIRED',
       responseChecksumValidation: 'WHEN_REQUIRED',
-      // Until the answer begins. A download may take longer.
+      // Limits the time until the answer begins. A download may take longer.
       requestHandler: { requestTimeout: requestMs, throwOnRequestTimeout: true },
     });
     const blobs = new S3Blobs(library, client, place);
@@ -117,7 +117,8 @@ export class S3Blobs implements Blobs {
     failed.catch(() => undefined);
     body.once('error', reject);
     const abort = () => {
-      // If the body is complete, its object may appear at any moment. So this waits for it, and the caller can remove it.
+      // If the body is complete, the object may appear at any moment. So `put` then waits for the upload, and the caller can
+      // remove the object.
       if (!body.closed) reject(signal?.reason);
       body.destroy(signal?.reason);
     };

@@ -35,7 +35,7 @@ export class CarriedEvent {
     return carried.#with(changes, make);
   }
 
-  /** Does work, and keeps a waiting event off its changes: a later change carries the event. */
+  /** Does work whose changes do not carry a waiting event: a later change carries the event. */
   static without<T>(work: () => T): T {
     return carrying.exit(work);
   }

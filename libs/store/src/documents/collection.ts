@@ -9,7 +9,7 @@ import type { z } from 'zod';
  */
 export type Kind = 'target' | 'row' | 'copy';
 
-/** Returns a text by which the document can be found, or `null` to leave the document out. */
+/** Returns a text by which the document can be found, or `null` to leave the document out of the index. */
 export type KeyOf<D> = (doc: D, id: string) => string | null;
 
 export interface Index<D> {
@@ -20,8 +20,8 @@ export interface Index<D> {
 
 /**
  * A kind of document, declared once and stored by either engine. Ids and keys are printable ASCII, so that both engines sort
- * them alike, by bytes. If a key is made of several fields, each field has a fixed width. Times are Unix milliseconds. If a
- * document's id already contains a value, the document does not repeat it: the service reads the value from the id.
+ * them by bytes. If a key is made of several fields, each field has a fixed width. Times are Unix milliseconds. If a document's
+ * id already contains a value, the document does not repeat it: the service reads the value from the id.
  */
 export interface Collection<D> {
   /** Lower-case letters, digits and `_`. */
@@ -32,7 +32,7 @@ export interface Collection<D> {
   /** The version of the documents' shape, from 1. When older documents are read, `upgrade` brings them to this version. */
   version: number;
   upgrade?(old: unknown, from: number): unknown;
-  /** A range of documents is read by id, or by one of these indexes. To make a key in another way, a migration is needed. */
+  /** A range of documents is read by id, or by one of these indexes. A change in how a key is made needs a migration. */
   indexes?: Readonly<Record<string, Index<D>>>;
   /** Texts that `search` looks into; each is folded with `fold`. */
   search?: Readonly<Record<string, (doc: D) => string>>;
@@ -48,7 +48,7 @@ export interface Collection<D> {
 }
 
 /** A collection of documents of any type. */
-// biome-ignore lint/suspicious/noExplicitAny: what is made of a document and what is read of it are of one type, which is not asked for here.
+// biome-ignore lint/suspicious/noExplicitAny: `Collection<unknown>` does not accept other collections.
 export type AnyCollection = Collection<any>;
 
 /** Sums that are stored under ids. A sum is 0 before anything is added. Changes add to sums without reading them first. */

@@ -61,13 +61,13 @@ export interface Change<D> {
   set: D | null;
   /** Keys of an index. For each key, the collection must already have a document with this key. */
   below?: { index: string; keys: readonly string[] };
-  /** `put: null` takes a row away. */
+  /** `put: null` removes the row. */
   rows?: readonly { in: AnyCollection; id: string; put: unknown }[];
   counters?: readonly { in: Counters; id: string; add: Readonly<Record<string, number>> }[];
   events?: readonly EventEnvelope[];
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: as `AnyCollection`.
+// biome-ignore lint/suspicious/noExplicitAny: for the reason given at `AnyCollection`.
 export type AnyChange = Change<any>;
 
 /** A copy of what another service owns. `mark` is the last version: no other version comes after it. */
@@ -98,8 +98,9 @@ export type Kept =
  */
 export interface Replies {
   /**
-   * Begins a request, unless it was answered already (`Reply`) or is still running. If a claim's holder has not finished within
-   * `forMs`, another request can take the claim over. If the holder's change is not stored by then, it never will be.
+   * Begins a request and resolves to a claim on it. Resolves to the answer if the request was answered already, and to
+   * `'running'` if it is still running. If a claim's holder has not finished within `forMs`, another request can take the claim
+   * over. If the holder's change is not stored by then, it never will be.
    */
   begin(id: string, forMs: number): Promise<Claim | Reply | 'running'>;
   /**
@@ -150,7 +151,7 @@ export interface Documents {
   sums<F extends string>(of: Counters<F>, ids: readonly string[]): Promise<Map<string, Record<F, number>>>;
   /**
    * Documents in a range of ids, or of keys of an index, in the order of the ids or keys. Documents with the same key are
-   * sorted by id. To walk an index range by range, all its keys must differ.
+   * sorted by id. To walk an index in several calls, all its keys must differ.
    */
   range<D>(of: Collection<D>, range: Range, index?: string): Promise<Stored<D>[]>;
   /** The rows of a range, and their total, which a counter holds. Reads both at about the same time. */
@@ -184,9 +185,9 @@ export interface Documents {
    */
   clear(of: AnyCollection | Counters, range: Omit<Range, 'skip' | 'backwards' | 'except'>): Promise<number>;
   /**
-   * Reads at most `limit` targets that have one of these keys, settled and in no order. Also stops other writers that are
-   * creating such targets, so that they check `below` again before they commit. If the document that `below` requires was
-   * deleted before this call, and the call returns nothing, no such target can appear any more.
+   * Settles and returns at most `limit` targets that have one of these keys, in no particular order. Also stops other writers
+   * that are creating such targets, so that they check `below` again before they commit. If the document that `below` requires
+   * was deleted before this call, and the call returns nothing, no target with these keys can appear any more.
    */
   remaining<D>(
     of: Collection<D>,

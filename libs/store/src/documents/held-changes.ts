@@ -30,8 +30,8 @@ export class HeldChanges {
   }
 
   /**
-   * The `HeldChanges` of the work that calls this, if the changes of that work are held. With `replies`, it is returned only if
-   * it holds the changes of the database that `replies` belong to.
+   * The `HeldChanges` of the calling work, or `undefined` if the work's changes are not held. With `replies`, also `undefined`
+   * if changes of another database are held.
    */
   static current(replies?: Replies): HeldChanges | undefined {
     const held = holding.getStore();
@@ -84,8 +84,8 @@ export function afterChange<T>(work: () => T): T | undefined {
 
 /**
  * Does work whose changes are not part of the request under way. These changes are made immediately, and stay even if the
- * request is refused. This is for changes that count whatever the answer is, such as a failed attempt. These changes also do
- * not carry an event of the request (`CarriedEvent`).
+ * request is refused. Use it for changes that count whatever the answer is, such as a failed attempt. These changes also do not
+ * carry an event of the request (`CarriedEvent`).
  */
 export function apart<T>(work: () => T): T {
   return holding.exit(() => CarriedEvent.without(work));

@@ -24,7 +24,7 @@ export interface MongoDocument {
   /** When a target of a `dated` collection was last changed, by the database's clock. */
   changedAt?: Date;
   rev: number;
-  /** For a target without content: when it lost its content, or when its place was made. */
+  /** For a target without content: when it lost its content, or when its placeholder was made. */
   emptyAt?: Date;
   /** For a copy: its epoch and the number of its version. */
   epoch?: number;
@@ -39,8 +39,8 @@ export const contentFields = ['shape', 'd', 'k', 's', 'expiresAt'] as const;
 export const isThere = { shape: { $exists: true } } as const;
 
 /**
- * The place of a new target. No read shows this place. It has no unique keys, because only the commit takes them. Otherwise an
- * abandoned place would keep its keys from others.
+ * The placeholder of a new target: a document that reserves the target's id and has no content yet. No read shows it. It has no
+ * unique keys: only the commit takes them. Otherwise, an abandoned placeholder would keep its keys from others.
  */
 export function placeOf<D>(of: Collection<D>, id: string, set: D | null): MongoTarget {
   const keys = Object.entries(set === null ? {} : keysOf(of, id, set));
@@ -56,7 +56,7 @@ export function readOf<D>(of: Collection<D>, stored: MongoDocument): Stored<D> &
   return { id, doc: asDeclared(of, JSON.parse(d), shape), stored };
 }
 
-/** The document as it stands in the database, from which `readOf` made this document. */
+/** The stored document from which `readOf` made this document. */
 export function targetOf(read: Stored<unknown>): MongoTarget {
   return (read as Stored<unknown> & { stored: MongoTarget }).stored;
 }
@@ -118,7 +118,7 @@ export class MongoReads<D> {
     return found.map(({ _id, k }) => [k?.[index] ?? '', _id]);
   }
 
-  /** At most `limit` documents with one of these keys, including the places of targets that are being made. */
+  /** At most `limit` documents with one of these keys, including the placeholders of targets that are being made. */
   async some(index: string, keys: readonly string[], limit: number): Promise<MongoDocument[]> {
     const filter = { [this.#field(index)]: { $in: [...keys] } } as Filter<MongoDocument>;
     return this.stored.find(filter, { limit, batchSize: limit }).toArray();

@@ -51,14 +51,14 @@ export interface MongoDocumentsOptions extends Declared {
 }
 
 /**
- * How long a target without content keeps its place, in ms: a deleted target, or one that was never made. This is far longer
- * than anyone waits for a change or trusts its plan, even on machines whose clocks differ.
+ * How long a document without content is kept for a target that was deleted or never made, in ms. This is far longer than any
+ * process waits for a change or trusts its plan, even on machines whose clocks differ.
  */
 const emptyMs = clocksMs + 10 * 60_000;
 /** Filter for a target without unpublished events and without an unsettled change. */
 const isQuiet = { outboxAt: { $exists: false }, unsettled: { $exists: false } } as const;
 const noContent = Object.fromEntries(contentFields.map((field) => [field, '' as const]));
-/** Filter for the place of a target that was never made. */
+/** Filter for the placeholder of a target that was never made. */
 const neverWas = { shape: { $exists: false }, lastOp: { $exists: false }, ...isQuiet } as const;
 /** Matches any time. This filter is a range, because some servers use a partial index only for ranges. */
 const ever = { $gt: new Date(0) };
@@ -280,9 +280,9 @@ class MongoDocuments implements Documents {
     const stored = ('fields' in of
       ? this.#countersOf(of).stored
       : this.#readsOf(of).stored) as unknown as MongoCollection<{ _id: string }>;
-    // Leaves counters with intents. Otherwise a change that is about to add to such a counter would never be counted.
+    // Keeps counters with intents. Otherwise, a change that is about to add to such a counter would never be counted.
     const idle = 'fields' in of ? { 'pending.0': { $exists: false } } : {};
-    // Includes the places of rows that were taken away, because their ids are in the range too.
+    // Includes what is left of removed rows, because their ids are in the range too.
     const some = stored.find(
       { _id: { $gt: above, $lt: below }, ...idle },
       { projection: { _id: 1 }, sort: { _id: 1 }, limit },
@@ -309,17 +309,17 @@ class MongoDocuments implements Documents {
     }
   }
 
-  /** Stops the commits of targets that are being made. A target that committed earlier can be read after this. */
+  /** Stops the commits of targets that are being made. A target that committed earlier can be read after this call. */
   async #fence<D>(of: Collection<D>, ids: readonly string[]): Promise<void> {
     const stored = this.#targetsOf(of);
     const _id = { $in: [...ids] };
-    // Removes the keys, so that no search finds the place again. The place can stay for a while, even if the process that made
-    // it is dead: the last events of this target may not be published yet.
+    // Removes the keys, so that no search finds the placeholder again. The placeholder itself can stay for a while, because the
+    // last events of an earlier target with this id may not be published yet.
     await stored.updateMany({ _id, shape: { $exists: false } } as Filter<MongoTarget>, {
       $inc: { rev: 1 },
       $unset: { k: '' },
     });
-    // A target that was never made need not be remembered. So this deletes its place, which names the user.
+    // A target that was never made need not be remembered. So this deletes its placeholder, which names the user.
     await stored.deleteMany({ _id, ...neverWas } as Filter<MongoTarget>);
   }
 
@@ -362,7 +362,7 @@ class MongoDocuments implements Documents {
     const read = typeof target === 'string' ? await stored.findOne({ _id: target }) : targetOf(target);
     if (!read) return true;
     await this.#settler.settleTarget(of.name, read);
-    // If the target has events in its outbox, the filter leaves it, because the events of stored changes have to be published.
+    // The filter excludes a target with events in its outbox, because the events of stored changes have to be published.
     const { deletedCount } = await stored.deleteOne({
       _id: read._id,
       rev: read.rev,
@@ -449,8 +449,8 @@ class MongoDocuments implements Documents {
       if (target === undefined) return 'there';
       await this.#settler.settleTarget(of.name, target);
       await this.outbox.makeRoom(of.name, target);
-      // Looks for the document that `below` requires only now, after the place and its keys are taken. Whoever deletes that
-      // document from now on finds the place.
+      // Only now, after the placeholder and its keys are stored, looks for the document that `below` requires. Whoever deletes
+      // that document from now on finds the placeholder.
       if (below && !(await this.#areThere(reads, below))) {
         if (typeof change.target === 'string') {
           await this.#giveUp(of, target);
@@ -498,8 +498,8 @@ class MongoDocuments implements Documents {
   }
 
   /**
-   * Takes the place of a new target, even if another process has left that place. Returns `undefined` if the target exists
-   * already.
+   * Makes the placeholder of a new target, or takes over the placeholder that another process has left. Returns `undefined` if
+   * the target exists already.
    */
   async #placeOf(reads: MongoReads<unknown>, id: string, set: unknown): Promise<MongoTarget | undefined> {
     const stored = reads.stored as unknown as MongoCollection<MongoTarget>;
@@ -516,7 +516,10 @@ class MongoDocuments implements Documents {
     return there ?? (await this.#placeOf(reads, id, set));
   }
 
-  /** Removes the place of a refused target. If another process has taken the place over meanwhile, that process starts again. */
+  /**
+   * Removes the placeholder of a refused target. If another process has taken the placeholder over meanwhile, that process
+   * starts again.
+   */
   async #giveUp<D>(of: Collection<D>, { _id, rev }: MongoTarget): Promise<void> {
     await this.#targetsOf(of).deleteOne({ _id, rev, ...neverWas } as Filter<MongoTarget>);
   }
@@ -543,7 +546,10 @@ class MongoDocuments implements Documents {
     return { in: of.name, id, put: put === null ? null : contentOf(of, id, put) };
   }
 
-  /** Deletes what has expired, except targets whose events or changes are on their way. A target's place stays for a while. */
+  /**
+   * Deletes what has expired, except targets whose events or changes are on their way. The document of an expired target stays
+   * for a while, without content.
+   */
   async #expire({ kind }: AnyCollection, stored: MongoCollection<MongoTarget>): Promise<void> {
     const old = { expiresAt: { $gt: new Date(0), $lt: new Date() } };
     if (kind !== 'target') return void (await stored.deleteMany(old));
@@ -554,7 +560,7 @@ class MongoDocuments implements Documents {
     });
   }
 
-  /** Deletes places that have been without content for long. */
+  /** Deletes targets that have been without content for long. */
   async #sweepEmpty(stored: MongoCollection<MongoTarget>): Promise<void> {
     const emptyAt = { $gt: new Date(0), $lt: new Date(Date.now() - emptyMs) };
     await stored.deleteMany({ emptyAt, ...isQuiet } as Filter<MongoTarget>);

@@ -11,16 +11,16 @@ import { contentOf } from './mongo-content.ts';
 export type Insert = AnyChange & { target: string };
 
 /**
- * The outcome of an insert. `place`: a document without content already has this id. A change has to take over the place of
- * that document.
+ * The outcome of an insert. `place` means that a document without content, such as a placeholder, already has this id. A change
+ * has to take that document over.
  */
 export type Inserted = 'made' | 'place' | Refusal;
 
 /** Maximum number of documents per write. */
 const most = 1_000;
 /**
- * How many writes in a row may store nothing. Each time, another write of the same key was in the way. That write has released
- * the key since, or was rolled back too.
+ * How many writes in a row may store nothing. Each time, another write held the same key. That write has released the key
+ * since, or was rolled back too.
  */
 const attempts = 10;
 
@@ -72,7 +72,7 @@ export async function insertAll(reads: MongoReads<unknown>, inserts: readonly In
   const documents = new Map(
     inserts.map(({ target, set, events = [] }) => {
       const content = { ...contentOf(of, target, set), ...(events.length > 0 && outboxFields(events)) };
-      // The new `rev` is higher than that of any earlier document with this id, as in `placeOf`.
+      // The new `rev` is higher than that of any earlier document with this id, for the reason given at `placeOf`.
       return [target, { _id: target, rev: Date.now(), lastOp, ...content } as MongoTarget] as const;
     }),
   );

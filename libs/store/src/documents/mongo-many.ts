@@ -12,7 +12,7 @@ import { keysOf } from './mongo-content.ts';
 
 type Outcome = 'made' | Refusal;
 
-/** A change, and its target or the place of its new target. */
+/** A change, and its target or the placeholder of its new target. */
 interface Begun extends Asked {
   target: MongoTarget;
 }
@@ -66,8 +66,8 @@ export class MongoMany {
         await outbox.makeRoom(of.name, target);
       }),
     );
-    // Looks for the documents that `below` requires only now, after the places and their keys are taken. Whoever deletes such a
-    // document from now on finds these places.
+    // Only now, after the placeholders and their keys are stored, looks for the documents that `below` requires. Whoever
+    // deletes such a document from now on finds these placeholders.
     const ready = await withoutOrphans(reads, begun);
     const made = await changeAll(
       db,
@@ -115,7 +115,7 @@ async function refuse(
 }
 
 /**
- * Gives new targets their places, which no read shows. Leaves out a target if another process has just taken its place. Keeps
+ * Makes the placeholders of new targets, which no read shows. Leaves out a target if another process has just made it. Keeps
  * the order of the changes.
  */
 async function begin(reads: MongoReads<unknown>, asked: readonly Asked[]): Promise<Begun[]> {
@@ -126,7 +126,7 @@ async function begin(reads: MongoReads<unknown>, asked: readonly Asked[]): Promi
   const taken = await insertAbsent(stored, places);
   const targets = new Map(places.map((place) => [place._id, place]));
   if (taken.length > 0) {
-    // Takes over places that others have left.
+    // Takes over placeholders that others have left.
     const _id = { $in: taken.map((place) => place._id) };
     const found = await stored.find({ _id, shape: { $exists: false } }).toArray();
     const leftById = new Map(found.map((place) => [place._id, place]));
@@ -161,8 +161,9 @@ async function withoutOrphans(reads: MongoReads<unknown>, begun: readonly Begun[
 }
 
 /**
- * Sorts by unique key. Places are taken and changes committed in this one order. So processes with the same targets or keys wait
- * for each other, but never in a circle. Only if they give the same targets other keys, the database has to end a deadlock.
+ * Sorts by unique key. Placeholders are made and changes are committed in this one order. So processes with the same targets or
+ * keys wait for each other, but never in a circle. A deadlock is possible only if they give the same targets different keys.
+ * The database ends this deadlock.
  */
 function inOrder(asked: readonly Asked[]): Asked[] {
   const placed = asked.map((one) => {

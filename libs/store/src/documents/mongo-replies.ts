@@ -9,8 +9,8 @@ import { contentOf } from './mongo-content.ts';
 import { keepReplyMs, type Reply, replyCollection } from './reply-collection.ts';
 
 /**
- * An answer, or a request under way if there is no content. `pending` names the request's change while this change may be about
- * to commit.
+ * An answer, or a request under way if there is no content. `pending` names the request's change while this change may still
+ * commit.
  */
 type StoredReply = MongoDocument & CounterFields & { claim?: string; until?: Date; forMs?: number };
 
@@ -85,7 +85,8 @@ export class MongoReplies implements Replies {
     }
     if (kept !== 'made') {
       // If the process dies here, some targets stay behind. They have no meaning, and they expire. A target with rows or events
-      // means something by itself and may have changed since. It stays, and the work finds it when it is done again.
+      // means something by itself and may have changed since. Such a target stays, and the work finds it when the work is done
+      // again.
       for (const change of made) if (isAlone(change)) await erase(change);
     }
     return kept;

@@ -9,7 +9,7 @@ export type Anew = (purpose: string, sealed: string, bound?: string) => string;
 export interface Sealed {
   in: AnyCollection;
   /** Reseals every sealed text of a document, and returns the new document. */
-  // biome-ignore lint/suspicious/noExplicitAny: as `AnyCollection`.
+  // biome-ignore lint/suspicious/noExplicitAny: for the reason given at `AnyCollection`.
   anew(stored: { id: string; doc: any }, anew: Anew): any;
 }
 

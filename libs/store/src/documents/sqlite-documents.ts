@@ -202,7 +202,7 @@ class SqliteDocuments implements Documents {
     return gathered(this.#tableOf(of).idsBy(index, keys));
   }
 
-  /** Nothing is ever left to settle. */
+  /** Does nothing: a transaction leaves nothing to settle. */
   async settle(): Promise<void> {}
 
   async remaining<D>(
@@ -298,7 +298,7 @@ class SqliteDocuments implements Documents {
     const table = this.#tableOf(of);
     const isNew = typeof target === 'string';
     const id = isNew ? target : target.id;
-    // A new target is inserted without a look first, because most inserts succeed.
+    // A new target is inserted without a search for its id first, because most inserts succeed.
     if (isNew && set !== null && !below && table.insert(id, newRev(), set)) return undefined;
     const current = table.find(id);
     if (isNew && current) return 'there';

@@ -56,8 +56,8 @@ export async function insertAbsent<T extends Document & { _id: string }>(
 }
 
 /**
- * Makes updates independently of each other, and returns how many matched. If an update failed in one of the `expected` ways,
- * it has not matched.
+ * Makes updates independently of each other, and returns how many matched. An update that failed with one of the `expected`
+ * codes counts as not matched.
  */
 export async function matchingWrites<T extends Document>(
   collection: Collection<T>,

@@ -8,9 +8,9 @@ interface Waiting<T> {
 }
 
 /**
- * Combines items that arrive at about the same time into one write. These are the items that arrive in one turn of the event
- * loop, or while a write is under way. `writeOne` writes a single item. If the write of a group fails, `writeOne` writes each
- * item of the group, so that no item fails because of another. It must be safe to write items twice, and in any order.
+ * Combines items into one write if they arrive in one turn of the event loop, or while a write is under way. `writeOne` writes
+ * a single item. If the write of a group fails, `writeOne` writes each item of the group, so that no item fails because of
+ * another. It must be safe to write items twice, and in any order.
  */
 export class GatheredWrites<T> {
   readonly #writeOne: (item: T) => Promise<void>;

@@ -58,12 +58,12 @@ export async function openMongo(options: MongoOptions): Promise<MongoConnection>
   const traces = tracing();
   const settings: MongoClientOptions = {
     writeConcern: { w: 'majority', journal: true },
-    // Otherwise a read could see a change that a failover takes back. Kith would then settle or publish a change that never
-    // was.
+    // With a lower level, a read could see a change that a failover takes back. Kith would then settle or publish a change that
+    // does not exist.
     readConcern: { level: 'majority' },
     readPreference: 'primary',
     // These waits are shorter than the deadline of a request's caller (REQUEST_TIMEOUT_MS, 5 s). So if the database is gone,
-    // the caller gets the feature's own error and not silence.
+    // the caller gets the feature's own error before the deadline.
     ...withoutThoseOf(url, {
       serverSelectionTimeoutMS: 3_000,
       connectTimeoutMS: 3_000,
@@ -94,7 +94,10 @@ export async function openMongo(options: MongoOptions): Promise<MongoConnection>
   }
 }
 
-/** Leaves out settings that the URL sets too, in upper or lower case. Otherwise the driver would silently prefer the settings. */
+/**
+ * Leaves out settings that the URL sets too, in upper or lower case. Otherwise, the driver would silently ignore what the URL
+ * sets.
+ */
 function withoutThoseOf(url: string, settings: MongoClientOptions): MongoClientOptions {
   const query = new URLSearchParams(url.slice(url.indexOf('?') + 1));
   const set = new Set([...query.keys()].map((name) => name.toLowerCase()));
@@ -185,8 +188,8 @@ export function isMongoDuplicate(error: unknown): boolean {
 /**
  * Whether the database gave up a write to end a deadlock. Then nothing of the write is stored. FerretDB's unique indexes,
  * except the index of `_id`, are exclusion constraints of PostgreSQL. There, racing writes of one key wait for each other.
- * After one second, one of them fails with SQLSTATE 40P01 (deadlock). The error's code is 40P01, encoded as an integer the way
- * PostgreSQL does.
+ * After one second, one of them fails with SQLSTATE 40P01 (deadlock). The error's code is 40P01, encoded as an integer in
+ * PostgreSQL's way.
  */
 export function isMongoDeadlock(error: unknown): boolean {
   return error instanceof MongoServerError && error.code === mongoDeadlock;

@@ -2,7 +2,7 @@ import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { StartError } from '@kith/base';
 
-/** Higher than every schema version. So a version of Kith that does not know about moving refuses such a file as well. */
+/** Higher than every schema version. So a version of Kith that does not know about moving refuses a moved file as well. */
 const movedVersion = 1_000_000;
 
 /** The schema version that a database file says it has. */

@@ -16,8 +16,8 @@ export interface BatchOptions {
 }
 
 /**
- * The batch size for one document per key, at least 101. It is larger than the number of keys, because a batch that is exactly
- * full does not show that nothing follows.
+ * The batch size for one document per key, at least 101. It is larger than the number of keys, because a full batch does not
+ * show whether more documents follow.
  */
 export function batchFor(keys: readonly string[]): number {
   return Math.max(keys.length + 1, 101);
@@ -29,8 +29,8 @@ interface Answer<T> {
 
 /**
  * Finds documents that come in one batch. Uses the `find` command itself: the driver's cursor is made for further batches, and
- * takes one and a half times as long. If there are further batches, or the server has gone away, a cursor reads everything
- * instead, because a cursor can continue and retry.
+ * takes one and a half times as long. If there are further batches, or the command fails, a cursor reads everything instead,
+ * because a cursor can continue and retry.
  */
 export async function readBatch<T extends Document>(
   stored: MongoCollection<T>,

@@ -27,7 +27,7 @@ interface EventDocument {
   event: string;
   at: Date;
   unpublished?: true;
-  /** Set if another event already had the place of this one. */
+  /** Set if another event was already stored under the key of this one. */
   conflict?: true;
   expireAt?: Date;
   /** The span that the event's copies lie in. Absent if the event was published when spans were not stored yet. */
@@ -271,9 +271,9 @@ export class MongoOutbox implements Outbox {
   }
 
   /**
-   * Looks at copies whose places were taken. Most of the time, the same event was copied there before. If another event has the
-   * place, the copy gets a place beside it, so that it is published too. Such a copy is also marked, so that the relay reports
-   * it. Two events can have the same `seq` only if a database has lost what it had acknowledged.
+   * Looks at copies whose keys were taken. Most of the time, the same event was copied before. If another event has the key,
+   * the copy gets a key of its own (`besideKey`), so that it is published too. Such a copy is also marked, so that the relay
+   * reports it. Two events can have the same `seq` only if a database has lost what it had acknowledged.
    */
   async #keepConflicts(copies: readonly EventDocument[]): Promise<void> {
     if (copies.length === 0) return;

@@ -39,7 +39,7 @@ export interface EventRange {
   telling?: string;
 }
 
-/** The events that a store keeps. Each is stored in the same write as the change it tells of (docs/adr/0004). */
+/** The events that a store keeps. Each event is stored in the same write as the change that it reports (docs/adr/0004). */
 export interface Outbox {
   /** Notes on how far the service's consumers have got. Present only if the service's database keeps such notes. */
   readonly progress?: Progress;
@@ -63,8 +63,8 @@ export interface Outbox {
   /** Removes the marks with positions above `after` and up to `upTo`, so that their events are published again. */
   unpublish(after: number, upTo: number): Promise<void>;
   /**
-   * Stores events that describe the current state and no change. A key contains the event's id, so storing the same events
-   * again changes nothing.
+   * Stores events that describe the current state instead of a change. A key contains the event's id, so storing the same
+   * events again changes nothing.
    */
   restate(events: readonly EventEnvelope[]): Promise<void>;
   /** A fact about the store itself. `undefined` if it was not noted yet. */
@@ -89,7 +89,7 @@ export interface Epoch {
    * The data was restored from a backup without a list of erasures. So users who were erased after this time, in Unix ms, may be back.
    */
   unerasedSince?: number;
-  /** Whether `unerasedSince` tells of all restores. An earlier version of Kith has not noted restores without a list of erasures. */
+  /** Whether `unerasedSince` covers all restores. Earlier versions of Kith did not note restores without a list of erasures. */
   isTold?: boolean;
 }
 
@@ -109,7 +109,7 @@ export function eventKey(event: EventEnvelope): string {
   return `${event.projectId}|${type}|${id}|${seq}`;
 }
 
-/** The key of an event that is stored beside the usual place of its `seq`. This key also contains the event's id. */
+/** The key of an event whose usual key (`eventKey`) another event has. This key also contains the event's id. */
 export function besideKey(event: EventEnvelope): string {
   return `${eventKey(event)}|${event.id}`;
 }

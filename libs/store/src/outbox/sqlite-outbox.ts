@@ -15,13 +15,16 @@ import {
 } from './outbox.ts';
 import { SqliteProgress } from './sqlite-progress.ts';
 
-/** The table of a service's events; part of the service's first migration. */
+/** The table of a service's events. */
 export const sqliteEventsTable = `
   CREATE TABLE events (
     key TEXT PRIMARY KEY, event TEXT NOT NULL, at INTEGER NOT NULL, published INTEGER NOT NULL DEFAULT 0
   ) WITHOUT ROWID;
   CREATE INDEX events_unpublished ON events (at) WHERE published = 0;`;
-/** The tables for the positions of published batches, and for a store's facts about itself; part of a later migration. */
+/**
+ * The tables for the positions of published batches, and for a store's facts about itself. They are made with the table of
+ * events.
+ */
 export const sqliteMarks = `
   CREATE TABLE marks (position INTEGER PRIMARY KEY, id TEXT NOT NULL, keys TEXT NOT NULL, at INTEGER NOT NULL);
   CREATE INDEX marks_at ON marks (at);

@@ -13,8 +13,9 @@ export interface ManyChange extends Omit<Change, 'events'> {
 
 /**
  * Makes many changes with the same steps and guarantees as `Settler.change`. Each step writes all changes together. Returns for
- * each change whether it was made. If a change was not made, another change was faster at its target or at a unique key, or won
- * a deadlock. All targets are in one collection, and each is changed once.
+ * each change whether it was made. A change is not made if its target has changed since it was read, if another change has
+ * taken a unique key, or if the database aborted the change to end a deadlock. All targets are in one collection, and each is
+ * changed once.
  */
 export async function changeAll(
   db: Db,
@@ -151,8 +152,8 @@ async function putRows(db: Db, planned: readonly Planned[], until: number): Prom
 /**
  * Writes rows of one collection as `writeRow` does: it inserts a new row hidden, and then shows it. The hidden document has the
  * row's content already, so a few updates can show all rows. Its `rev` is a random negative number, lower than the `rev` of any
- * shown row. Each call uses another number, so it recognises the documents that it has hidden. No list of documents shows them,
- * because they have no `shape`.
+ * shown row. Each call uses another number, so the call recognises the documents that it has hidden. Lists do not show hidden
+ * documents, because these have no `shape`.
  */
 async function putRowsIn(
   stored: Collection<RowFields>,

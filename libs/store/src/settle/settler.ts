@@ -40,7 +40,7 @@ export const trustMs = 30_000;
 /** Intents younger than this, in ms, are left to their writers. */
 const leaveMs = 1_000;
 const sweepLimit = 100;
-/** Maximum number of intents that one reader settles. Also the maximum that one process settles at the same time. */
+/** Maximum number of intents that one reader settles, and that one process settles at the same time. */
 const fewIntents = 20;
 /**
  * A counter with this many intents is full. It may hold more, because `changeAll` checks for room once and then adds many
@@ -96,9 +96,9 @@ export class Settler {
 
   /**
    * Makes a change. Returns `false` if the target has changed since it was read. Throws `gateway/unavailable` if too many
-   * changes of a counter are under way, and `ClaimLost` if the answer's claim is lost. In both cases nothing was done. Nothing
-   * is stored either if `isCommitRefused` is true for the error. After any other error, the change may have been made, as a
-   * whole or not at all.
+   * changes of a counter are under way, and `ClaimLost` if the answer's claim is lost. In both cases nothing was done. If
+   * `isCommitRefused` is true for the error, nothing is stored either. After any other error, the change may have been made, as
+   * a whole or not at all.
    */
   async change(change: Change): Promise<boolean> {
     const { target, rows, reply } = change;
@@ -158,11 +158,11 @@ export class Settler {
   }
 
   /**
-   * A counter was read together with its intents. This settles at most twenty of these intents. Takes only intents older than a
-   * second: their processes died or are slow. Leaves younger intents to their writers. A change is counted before its writer
-   * acknowledges it, so a reader sees all that was acknowledged before this call. Also leaves alone the intents that this
-   * process is making or settling. Otherwise, when everything is slow, readers would do the same work over and over. Returns
-   * whether the counter has to be read again. Reading it again once is enough.
+   * Settles at most twenty of the intents that were read with a counter. Takes only intents older than a second: their
+   * processes died or are slow. Leaves younger intents to their writers. A change is counted before its writer acknowledges it,
+   * so a reader sees all that was acknowledged before this call. Also leaves alone the intents that this process is making or
+   * settling. Otherwise, while the database is slow, readers would do the same work over and over. Returns whether the counter
+   * has to be read again. Reading it again once is enough.
    */
   async settleCounter(collection: string, counter: CounterFields): Promise<boolean> {
     return this.#settleSome(collection, counter, this.#leftOf(counter).slice(0, fewIntents));
@@ -294,7 +294,7 @@ export class Settler {
   /** Makes a counter's document, or waits until the document has room. Throws `gateway/unavailable` if it has no room in time. */
   async #provide(counter: { in: string; id: string }, until: number): Promise<void> {
     try {
-      // This is no upsert: if two upserts race, not every compatible server reports a duplicate key to the loser.
+      // Does not use an upsert: if two upserts race, some compatible servers do not report a duplicate key to the slower one.
       await this.#counters(counter.in).insertOne({ _id: counter.id, pending: [] });
     } catch (error) {
       if (!isMongoDuplicate(error)) throw error;
@@ -307,8 +307,8 @@ export class Settler {
   }
 
   /**
-   * Whether a compare-and-set has won although it matched nothing. This happens if the answer was lost and the driver sent the
-   * command again.
+   * Whether a compare-and-set has succeeded although it matched nothing. This happens if the answer was lost and the driver
+   * sent the command again.
    */
   async #hasCommitted(target: { in: string; id: string }, op: string): Promise<boolean> {
     return (await this.#read(target))?.lastOp === op;
@@ -335,16 +335,16 @@ export class Settler {
       );
       return this.#settleIntent(counter, intent);
     }
-    // The intent's compare-and-set has lost or will lose. Or the intent's change is settled already, and then nothing is left
+    // The intent's compare-and-set has failed or will fail. Or the intent's change is settled already, and then nothing is left
     // to remove.
     await this.#withdraw(counter, intent.op);
     return true;
   }
 
   /**
-   * Writes what follows from a target's change. With `op`, does so only for that change. Trusts a plan for `trustMs` after reading
-   * it, and then reads it again. An older plan could write a row that a later change took away: the database does not remember for
-   * ever which rows were taken away.
+   * Writes what follows from a target's change. With `op`, writes only what follows from that change. Trusts a plan for
+   * `trustMs` after reading it, and then reads it again. An older plan could write a row that a later change took away: the
+   * database does not remember for ever which rows were taken away.
    */
   async #rollForward(
     at: { in: string; id: string },

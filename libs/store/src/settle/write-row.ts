@@ -23,8 +23,8 @@ export async function writeRow(
   const content = row.put ? { ...row.put, rev } : { ...goneRow(), rev };
   while (Date.now() <= until) {
     if (row.put) await insertRow(rows, { _id: row.id, ...goneRow(), rev: -1 });
-    // Checks the time again, because this process may have been suspended. Meanwhile the row may have come and gone. Its place
-    // is then free, and must not be filled again.
+    // Checks the time again, because this process may have been suspended. Meanwhile, others may have written the row and
+    // removed it for good. Then it must not be written again.
     if (Date.now() > until) return false;
     const written = await rows.replaceOne({ _id: row.id, rev: { $lt: rev } }, content);
     if (written.matchedCount > 0) return true;
@@ -35,15 +35,18 @@ export async function writeRow(
 }
 
 /**
- * The content of a row that no list shows. With `rev: -1`, such a row holds the place until the real row is put there. The
+ * The content of a row that no list shows. With `rev: -1`, such a row is a placeholder until the real row replaces it. The
  * write that makes the row visible can only replace a row, not insert one. If a writer is suspended just before this write, it
- * later finds that others have taken the place, or that the place is gone.
+ * later finds that others have replaced the placeholder, or that the placeholder is gone.
  */
 export function goneRow(): { gone: true; expireAt: Date } {
   return { gone: true, expireAt: new Date(Date.now() + goneForMs) };
 }
 
-/** Inserts a row. This is no upsert: if two upserts race, not every compatible server reports a duplicate key to the loser. */
+/**
+ * Inserts a row. Does not use an upsert: if two upserts race, some compatible servers do not report a duplicate key to the
+ * slower one.
+ */
 async function insertRow(rows: Collection<RowFields>, row: RowFields): Promise<boolean> {
   try {
     await rows.insertOne(row as OptionalUnlessRequiredId<RowFields>);

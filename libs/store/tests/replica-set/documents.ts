@@ -161,8 +161,8 @@ function valuesAt(value: unknown, path: readonly string[]): unknown[] {
 }
 
 /**
- * Compares two values: the result is below, above or equal to 0. `undefined` for values of different types, which are in no
- * range.
+ * Compares two values: the result is below, above or equal to 0. The result is `undefined` for values of different types: no
+ * range contains both.
  */
 function compare(one: unknown, other: unknown): number | undefined {
   if (one instanceof Date && other instanceof Date) return one.getTime() - other.getTime();

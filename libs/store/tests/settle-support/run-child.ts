@@ -8,10 +8,7 @@ export interface ChildEnd {
   acknowledged: { lamp: string; seq: number }[];
 }
 
-/**
- * Runs a child process to its end. Rejects if the child fails. It is no failure if the child sends SIGKILL to itself and dies
- * of it.
- */
+/** Runs a child process to its end. Rejects if the child fails. A child that kills itself with SIGKILL has not failed. */
 export async function runChild(work: ChildWork): Promise<ChildEnd> {
   const script = new URL('./child.ts', import.meta.url).pathname;
   const child = spawn(process.execPath, [script, JSON.stringify(work)], {

@@ -29,9 +29,9 @@ export interface EntityRange {
 }
 
 /**
- * The store of collections and of the entities in them. One write stores a change of a collection together with its event.
- * Only `purge` sees deleted collections and what is below them. A change is refused if its collection was not read from this
- * store. It is also refused if the collection has changed since it was read.
+ * The store of collections and of the entities in them. One write stores a change of a collection together with its event. Only
+ * `purge` sees deleted collections and what is below them. A change is refused if its collection was not read from this store,
+ * or has changed since it was read.
  */
 export class CollectionStore {
   readonly outbox: Outbox;
@@ -101,17 +101,17 @@ export class CollectionStore {
   }
 
   /**
-   * Deletes a collection with everything below it. This takes the same time for any number of collections. Returns `false` if
-   * another change came first.
+   * Deletes a collection with everything below it. The number of collections does not affect how long the deletion takes.
+   * Returns `false` if another change came first.
    */
   async delete(before: CollectionRecord, after: CollectionRecord, event: EventEnvelope): Promise<boolean> {
     return this.#change(before, { set: { ...storedOf(after), deleted: true }, events: [event] });
   }
 
   /**
-   * Deletes those of an owner's collections whose parent is not stored, without events: nobody can access them. A backup that
-   * was made while collections were created may hold such collections. They are not below the root, so the deletion of the
-   * root does not reach them. This is only for an owner who is being erased.
+   * Deletes those of an owner's collections whose parent is not stored. There are no events, because nobody can access these
+   * collections. A backup that was made while collections were created may hold such collections. They are not below the root,
+   * so the deletion of the root does not reach them. Call this method only for an owner who is being erased.
    */
   async deleteOrphans(owner: Owner): Promise<void> {
     const stored: Stored<StoredCollection>[] = [];

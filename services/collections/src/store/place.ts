@@ -8,7 +8,7 @@ export function rootPlace(owner: Owner): string {
 }
 
 /**
- * A collection's key. It is also the collection's place in the list of its parent, in which the oldest comes first
+ * A collection's key. The key is also the collection's place in the list of its parent. The oldest collection comes first
  * (docs/adr/0006).
  */
 export function placeOf(record: CollectionRecord): string {
@@ -36,8 +36,8 @@ export function listRange(owner: Owner, parentId: string, after: string | null):
 }
 
 /**
- * The position of a collection among all collections of its owner. A walk over these collections can stop here and go on from
- * here later.
+ * The position of a collection among all collections of its owner. A walk over these collections can stop at a position and go
+ * on from there later.
  */
 export function placeInTree(record: CollectionRecord): string {
   return placeOf(record).slice(ownerPrefix(record).length);

@@ -29,7 +29,7 @@ export function storedEntity({ userId }: Owner, { entityId, metadata }: EntityRe
   return { userId, entityId, metadata };
 }
 
-/** The change that stores a new collection. The store makes it only if all collections above the new one exist. */
+/** The change that stores a new collection. The store makes the change only if all collections above the new one exist. */
 export function adding(record: CollectionRecord): DocumentChange<StoredCollection> {
   return {
     in: collections,

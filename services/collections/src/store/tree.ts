@@ -29,7 +29,7 @@ export class Tree {
     return new Map(roots.map((root) => [root.userId, root]));
   }
 
-  /** Finds a collection and looks up the collections above it. At the same time, `read` reads something more. */
+  /** Finds a collection and looks up the collections above it. At the same time, calls `read`, which reads other data. */
   async findWith<T>(
     owner: Owner,
     id: string,
@@ -54,7 +54,7 @@ export class Tree {
     const last = found.at(-1);
     if (!last || found.length < range.limit || children.length === found.length) return children;
     // Deleted collections stay in the list until they are purged. Some of the documents that were read are deleted collections,
-    // so this reads on to fill the page.
+    // so this method reads on to fill the page.
     const rest = { ...range, above: last.id, limit: range.limit - children.length };
     return [...children, ...(await this.children(rest))];
   }

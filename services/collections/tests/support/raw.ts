@@ -39,7 +39,10 @@ export async function countStored(config: StoreConfig, owner: Owner): Promise<St
   };
 }
 
-/** Stores a collection whose parent is not stored, and below it one that holds an entity. Both get the given name. */
+/**
+ * Stores a collection whose parent is not stored. Below it, stores another collection, which holds an entity. Both collections
+ * get the given name.
+ */
 export async function seedOrphan(config: StoreConfig, owner: Owner, name: string): Promise<void> {
   const documents = await openDocuments(config, declared);
   const top = newCollection(owner, { name, parent: newCollection(owner, { name: 'root', parent: null }) });

@@ -63,13 +63,13 @@ export class Keys {
   /** The keys, fetched again if `kid` is not among them. Throws `gateway/unavailable` while there are no keys. */
   async having(kid: string): Promise<KeySet> {
     const unknown = !this.#current?.kids.has(kid);
-    // If a fetch is under way, this waits for it. While there are no keys at all, every request may start a fetch, because no
-    // token can be verified without keys.
+    // If a fetch is under way, the call waits for this fetch. While there are no keys at all, every request may start a fetch,
+    // because no token can be verified without keys.
     const cooled = !this.#current || performance.now() - this.#triedAt >= this.#options.cooldownMs;
     const joined = this.#fetching !== undefined;
     if (unknown && (joined || cooled)) await this.#refresh();
-    // This waited for a fetch of another request. That fetch may have begun before identity could answer, so this fetches once
-    // more.
+    // The call has waited for a fetch of another request. That fetch may have begun before identity could answer, so the call
+    // fetches once more.
     if (joined && !this.#current) await this.#refresh();
     if (!this.#current) throw new ApiError('gateway/unavailable');
     return this.#current;

@@ -12,14 +12,14 @@ export interface RevocationsOptions extends FollowingOptions {
 }
 
 /**
- * Revoked sessions, suspended users and revoked keys. Sessions and users are kept as long as their access tokens may live. Keys
+ * Revoked sessions, suspended users and revoked keys. Sessions and users are kept until their access tokens have expired. Keys
  * are kept for good.
  */
 export class Revocations {
   readonly #options: RevocationsOptions;
   /**
-   * Until when each revoked session is refused, in Unix ms, by session id. A revoked session stays revoked, so no notice ever
-   * removes a session from this map.
+   * The time until which each revoked session is refused: Unix ms, by session id. A revoked session stays revoked, so no notice
+   * ever removes a session from this map.
    */
   readonly #sessions = new Map<string, number>();
   /** The ids of revoked keys. */

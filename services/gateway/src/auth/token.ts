@@ -50,8 +50,8 @@ export interface TokenVerifierOptions {
 }
 
 /**
- * Verifies access tokens. A verified token is cached under its SHA-256 until it expires or the keys change. If a key is no
- * longer in use, tokens of the key must not be accepted.
+ * Verifies access tokens. A verified token is cached under its SHA-256 until it expires or the keys change. After a change of
+ * the keys, cached tokens are verified again, because tokens of a key that is no longer in use must not be accepted.
  */
 export class TokenVerifier {
   readonly #options: TokenVerifierOptions;
@@ -117,7 +117,7 @@ export class TokenVerifier {
 }
 
 /**
- * The id of the key that a token names. If the text does not look like one of our access tokens, this refuses it before any key
+ * The id of the key that a token names. A text that does not look like one of our access tokens is refused here, before any key
  * is fetched.
  */
 function keyIdOf(text: string): string {

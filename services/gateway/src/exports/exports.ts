@@ -9,7 +9,7 @@ import { firstPage, pagesFrom, type SectionPage, type SectionRequest } from './s
 
 /** The times of exports, in ms. */
 export interface ExportTimes {
-  /** If a request for a page fails, how long to wait before each further attempt. */
+  /** How long to wait before each further attempt after a request for a page has failed. */
   retry: readonly number[];
   /** How long a client may leave written data unread. */
   unread: number;
@@ -71,8 +71,8 @@ export class Exports {
       }),
     );
     const { status, headers } = headOf(response, reply);
-    // The client has to learn that the connection ends with this answer, and only the headers can say so. The same holds for a
-    // stream.
+    // The client has to learn that the connection ends with this answer, and only the headers can say so. Streams say so in
+    // their headers, too.
     if (!writeHead(response, { status, headers: { ...headers, Connection: 'close' } })) return;
     if (request.method === 'HEAD') return void response.end();
 
@@ -83,7 +83,7 @@ export class Exports {
     try {
       await pipeline(documentOf(reply.body, sections), response);
     } catch (error) {
-      // The document has no end, so nobody takes it for a whole document.
+      // The document lacks its end, so the client sees that it is not complete.
       cutOff(response);
       if (!signal.aborted) log.error({ err: error, ...logFieldsOf(response) }, 'export broken off');
     }

@@ -5,7 +5,7 @@ import { type ExportSection, exportPageItems } from '@kith/contracts';
 import { ask } from '@kith/service';
 import { busFailure } from '../forward/bus-failure.ts';
 
-/** Some items of a section, and the place of the next items. `next` is null at the end. */
+/** Some items of a section, and where the next items begin. `next` is null at the end. */
 export interface SectionPage {
   items: readonly unknown[];
   next: string | null;
@@ -19,8 +19,8 @@ export interface SectionRequest {
   /** How long a page may take, in ms. */
   timeoutMs: number;
   /**
-   * If a request for a page fails, how long to wait before each further attempt, in ms. There is one further attempt for each
-   * entry.
+   * How long to wait before each further attempt after a request for a page has failed, in ms. There is one further attempt for
+   * each entry.
    */
   retryMs: readonly number[];
   /** When aborted, this ends all requests for pages. */

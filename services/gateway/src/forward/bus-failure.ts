@@ -2,7 +2,7 @@ import { ApiError } from '@kith/base';
 import { NoResponders, RequestTimeout } from '@kith/bus';
 
 /**
- * Translates a failure on the bus: 503 if nobody serves the question, 504 if nobody answers it. Returns any other failure
+ * Translates a failure on the bus: 503 if no service takes the request, 504 if no service answers it. Returns any other failure
  * unchanged.
  */
 export function busFailure(error: unknown): unknown {

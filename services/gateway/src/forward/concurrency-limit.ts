@@ -9,7 +9,7 @@ const bearable = 1 / 4;
 /** When the limit falls, it is multiplied by `decrease`. When it rises, each answer adds `1 / limit` and `increase`. */
 const decrease = 0.8;
 const increase = 0.005;
-/** If no request has been turned away for this many ms, there is no limit any more. Gateway and services turn requests away. */
+/** If neither the gateway nor a service has turned a request away for this many ms, there is no limit any more. */
 const forgetMs = 10_000;
 
 /**

@@ -18,9 +18,9 @@ const atOnce = 16;
 const mostIds = 20_000;
 
 /**
- * Translates a v6 client's request into one for collections, and the reply into the shapes of v6 (spec#existing-clients-lists).
- * Throws like `forward`, and also `collection/invalid-body` or `collection/not-found`. If a change is made and its list cannot be
- * read, throws `gateway/timeout`.
+ * Translates a v6 client's request into a request for the collections service, and the reply into the shapes of v6
+ * (spec#existing-clients-lists). Throws like `forward`, and also `collection/invalid-body` or `collection/not-found`. If a
+ * change is made and its list cannot be read, throws `gateway/timeout`.
  */
 export async function forwardList(
   bus: Bus,
@@ -40,15 +40,15 @@ export async function forwardList(
   }
 }
 
-/** The change is made, so its answer must not say that nothing was done. */
+/** The change has been made, so the error must not say that nothing was done. */
 function afterChange(error: unknown): unknown {
   const saysNothing = error instanceof ApiError && error.code === 'gateway/unavailable';
   return saysNothing ? new ApiError('gateway/timeout', { cause: error }) : error;
 }
 
 /**
- * Translates a request into one for collections. If the body is no JSON object, leaves it as it came, and the service refuses
- * it.
+ * Translates a request into a request for the collections service. A body that is no JSON object stays unchanged, and the
+ * service refuses it.
  */
 function inWordsOfCollections({ bodyOf, paramInBody }: ListRow, request: Forwarded): Forwarded {
   const given = bodyOf && objectOf(request.body);

@@ -21,7 +21,7 @@ export interface ListRow {
    */
   operation: OperationSpec;
   answers: Answers;
-  /** Turns the received body into the body that the operation takes. Copies only texts. */
+  /** Turns the received body into the body that the operation takes. Copies only strings. */
   bodyOf?: (body: Record<string, unknown>) => Record<string, string | null>;
   /** The parameter that v6 clients send in the body. The operation of collections has it in the path. */
   paramInBody?: 'entityId';

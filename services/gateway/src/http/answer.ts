@@ -29,8 +29,8 @@ const passed = new Map(
 );
 
 /**
- * Writes a service's reply. Status and bytes stay as they are. Of the headers, only those in the list pass. An error is parsed
- * and written in the form that the client wants. Throws if the reply has no status.
+ * Writes a service's reply. Status and bytes stay as they are. Only the headers in `passed` reach the client. An error is
+ * parsed and written in the form that the client wants. Throws if the reply has no status.
  */
 export function answerReply(request: HttpRequest, response: HttpResponse, reply: Message): void {
   const head = headOf(response, reply);
@@ -76,7 +76,7 @@ export function headOf(response: HttpResponse, reply: Message): Head {
  * connection (see http-server).
  */
 export function writeHead(response: HttpResponse, { status, headers }: Head): boolean {
-  // While an answer waits in line behind earlier ones, it has no connection of its own. So this asks the request's connection.
+  // While an answer waits behind earlier answers, it has no connection of its own. So the check uses the request's connection.
   if (response.destroyed || !response.req.socket.writable) {
     response.destroy();
     return false;
@@ -91,8 +91,9 @@ export function writeHead(response: HttpResponse, { status, headers }: Head): bo
 }
 
 /**
- * Ends an answer that has begun and cannot be finished. This closes the request's connection. While an answer waits in line, it
- * has no connection of its own: with `destroy()` alone, the client would later get the beginning of the answer, and then wait.
+ * Ends an answer that has begun and cannot be finished, by closing the request's connection. `response.destroy()` is not
+ * enough: an answer that waits behind earlier answers has no connection of its own. The client would later get the beginning of
+ * the answer, and then wait.
  */
 export function cutOff(response: HttpResponse): void {
   response.destroy();
@@ -139,9 +140,9 @@ function withoutType({ 'Content-Type': _, ...others }: Record<string, string>): 
 }
 
 /**
- * Whether the connection cannot be used after this answer. This is so if the rest of the request's body is too long to be read
- * and thrown away, or if its length is unknown. It is also so if the client waits for a `100 Continue`. Such a client may send
- * the body or not.
+ * Whether the connection cannot be used after this answer. There are three possible reasons: the rest of the request's body is
+ * too long to be read and thrown away, its length is unknown, or the client waits for a `100 Continue`. A client that waits may
+ * send the body or not.
  */
 export function leavesBodyUnread(request: IncomingMessage): boolean {
   if (request.complete || !hasBody(request)) return false;

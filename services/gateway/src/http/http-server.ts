@@ -18,7 +18,7 @@ export interface HttpTimeouts {
   keepAlive: number;
   /** The time for the client to read its answer, if the gateway ends the connection before the whole request has come. */
   linger: number;
-  /** The same for an upload, of which many bytes may still be on their way. */
+  /** The same time for an upload. It is separate because many bytes of an upload may still be on their way. */
   lingerUpload: number;
   /** The time for the client to go on reading an answer that is completely written. */
   unread: number;

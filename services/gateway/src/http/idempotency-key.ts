@@ -4,8 +4,8 @@ import { type OperationSpec, takesKey } from '@kith/contracts';
 /** A string of RFC 9651 section 3.3.3. */
 const quoted = /^"((?:[\x20\x21\x23-\x5b\x5d-\x7e]|\\["\\])*)"$/;
 /**
- * The form of a key without quotes around it. The key has no space: with a space, the text would be two header lines that were
- * joined into one. It has no quote: with a quote, the text would be a broken string.
+ * The form of a key without quotes around it. The key contains no space, because Node joins two header lines with a space. It
+ * contains no quote, because a quote would make it a broken string.
  */
 const bare = /^[\x21\x23-\x7e]+$/;
 const longest = 255;

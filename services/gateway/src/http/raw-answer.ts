@@ -32,14 +32,15 @@ export function answerParserError(
     socket.destroy();
     return;
   }
-  // Each piece of bytes that still comes in brings another error.
+  // Each further piece of data causes another error.
   if (failed.has(socket)) return;
   failed.add(socket);
   // The function does not hold the error, because the error holds the bytes.
   const { code: reason } = error;
   const code = codes[reason ?? ''] ?? 'request/invalid-http';
   const write = () => writeRaw(socket, code, {}, log, reason);
-  // Until this answer is sent, nothing that follows is read. Then it is thrown away: unread, it would cost the client the answer.
+  // Until this answer is sent, nothing that follows is read. Then the rest is read and thrown away: if bytes stayed unread, the
+  // client could lose the answer.
   const after = (answer: ServerResponse, next: () => void) => {
     socket.pause();
     answer.once('close', () => {

@@ -19,8 +19,8 @@ const pagePolicy =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 /**
- * Further headers of a page: helmet's headers, and `Permissions-Policy`. The latter says that the page uses no camera,
- * microphone or other device feature (spec#edges-page-headers).
+ * Further headers of a page: helmet's headers, and `Permissions-Policy`, which says that the page uses no camera, microphone or
+ * other device feature (spec#edges-page-headers).
  */
 export const pageHeaders: Readonly<Record<string, string>> = {
   ...helmetHeaders(),

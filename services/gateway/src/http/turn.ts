@@ -1,9 +1,9 @@
 import type { HttpResponse } from './exchange.ts';
 
 /**
- * Waits until the earlier answers on the connection have ended. Until then, nobody reads this answer, and nothing limits for how
- * long. A long answer would hold buffers, a connection to storage, or the place of a stream meanwhile. Returns `false` if the client
- * has gone.
+ * Waits until the earlier answers on the connection have ended. Until then, the client cannot read this answer, and this may
+ * take any time. If a long answer began before its turn, it would hold buffers, a connection to storage or a stream's place all
+ * this time. Returns `false` if the client has gone.
  */
 export async function hasItsTurn(response: HttpResponse): Promise<boolean> {
   const { socket } = response.req;
@@ -17,7 +17,7 @@ export async function hasItsTurn(response: HttpResponse): Promise<boolean> {
       socket.off('close', settle);
       resolve(!isGone());
     };
-    // When a connection closes, Node tells only the answer that has it, and none that wait.
+    // When a connection closes, Node tells only the answer that is using it, not the answers that wait.
     response.once('socket', settle).once('close', settle);
     socket.once('close', settle);
   });

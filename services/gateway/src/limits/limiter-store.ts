@@ -42,8 +42,8 @@ function memoryStore(metrics: Metrics): LimiterStore {
 }
 
 /**
- * Counts in Redis, and in this process's memory while Redis is away. If Redis is down, it is not asked at all. If Redis hangs or
- * is slow, requests wait `patienceMs` for it. Then it is asked nothing more until it has answered.
+ * Counts in Redis, and in this process's memory while Redis is away. If Redis is down, it is not asked at all. If Redis hangs
+ * or is slow, requests wait `patienceMs` for it. After that, Redis gets no more requests until it has answered.
  */
 async function redisStore(
   { url, patienceMs = 100, deadMs = 1_000 }: { url: string; patienceMs?: number; deadMs?: number },

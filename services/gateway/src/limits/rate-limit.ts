@@ -25,7 +25,7 @@ interface Counted {
 }
 
 /**
- * Counts requests per operation, project and client. Before that, counts them per operation and client over all projects. So
+ * Counts requests. First counts them per operation and client over all projects, then per operation, project and client. So
  * with made-up project ids, a client gets no more requests and no more memory than the ceiling allows (docs/adr/0032).
  * Keys: `<prefix>:limit:<operation>:<project, - or *>:<client>`.
  */

@@ -46,9 +46,10 @@ interface Group {
 type Counted = Redis & { kithCount(keys: number, ...words: (string | number)[]): Promise<number[]> };
 
 /**
- * Counts in Redis. One script counts all requests that come in one turn of the event loop. So these requests make one round
- * trip. Requests with the same key are counted as one group. With 32 requests at the same time, a request takes 3 µs of CPU
- * time. With rate-limiter-flexible on the same Redis, it takes 11 to 16 µs, and Redis has five times the work (docs/adr/0022).
+ * Counts in Redis. One script counts all requests that come in one turn of the event loop. So these requests take only one
+ * round trip. Requests with the same key are counted as one group. With 32 requests at the same time, a request takes 3 µs of
+ * CPU time. With rate-limiter-flexible on the same Redis, it takes 11 to 16 µs, and Redis has five times the work
+ * (docs/adr/0022).
  */
 export class RedisCounts {
   readonly #redis: Counted;
@@ -57,8 +58,8 @@ export class RedisCounts {
   /** How many scripts Redis has not answered yet. */
   #unanswered = 0;
   /**
-   * Whether a script was late and Redis still has scripts to answer. Until it has answered them, it gets no more: those would be
-   * late, too, and a Redis that is slow for long would let them fill the memory.
+   * Whether a script was late and Redis still has scripts to answer. Until Redis has answered them, it gets no more scripts.
+   * Further scripts would be late, too, and would fill the memory if Redis stayed slow.
    */
   #isBehind = false;
 
@@ -120,8 +121,8 @@ export class RedisCounts {
 
 /**
  * Waits at most `ms` for an answer, and calls `late` when it gives up. An answer that has arrived by then counts, even if this
- * process was too busy to read it. So after the timer, this waits one more turn of the event loop before it gives up. ioredis' own
- * `commandTimeout` would blame Redis for pauses of this process.
+ * process was too busy to read it. So after the timer, this function waits for one more turn of the event loop before it gives
+ * up. ioredis' own `commandTimeout` would blame Redis for pauses of this process.
  */
 function within<T>(work: Promise<T>, ms: number, late: () => void): Promise<T> {
   return new Promise((resolve, reject) => {

@@ -42,7 +42,7 @@ ${sections.join('\n')}
 function sectionOf(code: ErrorCode, by: readonly OperationSpec[]): string {
   const { status, message } = errors[code];
   const { when, remedy } = errorMeanings[code];
-  // If many endpoints may answer a code, the code's section does not list these endpoints.
+  // If many endpoints may answer with a code, the code's section does not list these endpoints.
   const who =
     by.length === 0 || by.length > operations.length / 3 ? '' : `<p>${by.map(linkTo).join(' ')}</p>`;
   return `<section id="${code}"><h2><a href="#${code}">${code}</a></h2>

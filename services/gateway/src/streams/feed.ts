@@ -34,7 +34,7 @@ export class Feed {
     this.#request = request;
   }
 
-  /** Takes a place for the stream; resolves to the feed's last sequence. */
+  /** Takes one of the user's places for streams; resolves to the feed's last sequence. */
   async open(): Promise<number> {
     return (await this.#ask(openFeed, this.#of)).seq;
   }

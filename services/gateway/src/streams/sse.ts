@@ -18,13 +18,13 @@ export class EventWriter {
     });
   }
 
-  /** Sends the headers. They say that the connection ends with the stream, because this cannot be said later. */
+  /** Sends the headers. They announce that the connection ends with the stream, because only headers can announce this. */
   begin(): void {
     writeStreamHead(this.#response);
     this.#write(`retry: ${retryMs}\n\n`);
   }
 
-  /** Since this time, by `performance.now()`, the client has left written data unread. `undefined` while the client reads. */
+  /** Since when the client has left written data unread, by `performance.now()`. `undefined` while the client reads. */
   get blockedSince(): number | undefined {
     return this.#blockedSince;
   }

@@ -44,9 +44,9 @@ export class Streams {
   }
 
   /**
-   * Answers with a stream of the caller's feed. The stream goes on from `Last-Event-ID`, or begins now if there is none.
-   * Returns once the stream has begun. Throws `gateway/unavailable` or `gateway/timeout` if the notifications service does not
-   * answer.
+   * Answers with a stream of the caller's feed. The stream goes on from `Last-Event-ID`. Without this header, it begins with
+   * the events from now on. Returns once the stream has begun. Throws `gateway/unavailable` or `gateway/timeout` if the
+   * notifications service does not answer.
    */
   async open(request: HttpRequest, response: HttpResponse, of: StreamRequest): Promise<void> {
     const { projectId, caller } = of;

@@ -24,7 +24,7 @@ const checkMs = 250;
 
 /**
  * Follows a table: listens for the notices of the table's changes. Also loads the whole table at start, after each break of the
- * bus, and every 30 s. So the gateway learns of changes that it could not hear of (ARCHITECTURE, decision 11).
+ * bus, and every 30 s. So the gateway also learns of changes whose notices it has missed (ARCHITECTURE, decision 11).
  */
 export class Following {
   readonly #name: string;
@@ -91,8 +91,8 @@ export class Following {
   }
 
   async #loadWhenDue(): Promise<void> {
-    // A load may be under way that began too early to see the latest change. So this waits for it, and then looks whether
-    // another load is due.
+    // A load may be under way that began too early to see the latest change. So this method waits for that load, and then
+    // checks whether another load is due.
     if (this.#loading) await this.#loading;
     const isOld = performance.now() - this.#loadedAt >= this.#refreshMs;
     if (this.#isStopped || (!this.#isDue && !isOld)) return;

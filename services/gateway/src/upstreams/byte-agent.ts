@@ -101,7 +101,7 @@ export async function passBytes(
   try {
     await Promise.race([isPassed, isBroken]);
     response.end();
-    // If an answer is broken off, a write may still use its buffers, so those are not reused.
+    // If an answer is broken off, a write may still use its buffers, so these buffers are never reused.
     socket.once('close', () => pool.giveBack(...buffers));
   } finally {
     gone.abort();

@@ -24,8 +24,8 @@ export interface UpstreamTimes {
   /** The time for the next bytes of a body. */
   idle: number;
   /**
-   * The time for the answer after the whole body has come: the service may have an image to read and render. Also the time for the
-   * service to take further bytes of a body.
+   * The time for the answer after the whole body has come: the service may have an image to read and render. It is also the
+   * time for the service to take further bytes of a body.
    */
   answer: number;
   /** The time for the client to go on reading its answer. */
@@ -110,7 +110,7 @@ export class Upstreams {
     const { secrets } = this.#options;
     const { upload } = operation;
     if (upload) checkUpload(request, upload);
-    // A name such as `..` would change the path on its way, and the signature is for one path.
+    // A parameter such as `..` would change the path on its way to the service, but the signature is for one exact path.
     validatePart(operation, 'params', streamed.context.params);
     if (url === undefined || secrets === undefined) throw new ApiError('gateway/unavailable');
     const path = canonicalPath(operation, streamed.context);
@@ -252,7 +252,7 @@ export class Upstreams {
   async #pass(request: HttpRequest, response: HttpResponse, reply: IncomingMessage): Promise<void> {
     const headers = textHeaders(reply);
     if (headers[statusHeader] === undefined) {
-      // Some other program has answered, or the service takes the request for unsigned (docs/adr/0045).
+      // Some other program has answered, or the service considers the request unsigned (docs/adr/0045).
       reply.resume();
       throw new ApiError('gateway/unavailable');
     }

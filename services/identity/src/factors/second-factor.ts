@@ -26,7 +26,7 @@ export async function checkSecondFactor(
       const next = await useFactor(app, book, shown, showing);
       return { book: next, result: next !== null };
     });
-  // The factor is used up even if the sign-in is refused after this. The session carries the row of the audit log.
+  // The factor is used up even if the sign-in is refused later. The row of the audit log is stored with the session.
   const right = await app.attempts.check(attempt, () => apart(use));
   if (!right) throw invalidFactor(shown);
 }

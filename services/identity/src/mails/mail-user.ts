@@ -6,7 +6,7 @@ import { applicationPage, mayLeadTo } from './links.ts';
 /** Throws `auth/mail-unavailable` if no mail can be sent. */
 export function needMails(app: Pick<AppContext, 'postman'>): void {
   if (app.postman.isThere) return;
-  // The client is told to wait long, because only an operator can set up the sending of mails.
+  // `Retry-After` is long, because only an operator can set up the sending of mails.
   throw new ApiError('auth/mail-unavailable', { headers: { 'Retry-After': '3600' } });
 }
 

@@ -38,12 +38,17 @@ const leaseMs = 3 * 60_000;
 const longestWaitMs = 20 * 60_000;
 /** After how long the service gives up sending a mail, in ms. */
 const patienceMs = 4 * 3600 * 1000;
-/** How often the service tries to send a mail that reports a change: for about as long, without the time that it only waits. */
+/**
+ * How many times the service tries to send a mail that reports a change. All tries together take about `patienceMs`, without
+ * the time in which the mail only waits for the limit of its address.
+ */
 const mostTries = 18;
 const codePatienceMs = 10 * 60_000;
 /** How many mails an address may get in an hour, all kinds together (spec#accounts-mail-rate). */
 const mostAnHour = 5;
-/** One of these mails is left to mails that report a change. So nobody can keep them from a user by asking for other mails. */
+/**
+ * One of these mails is reserved for mails that report a change. So nobody can hold back such a mail by asking for other mails.
+ */
 const mostOthersAnHour = mostAnHour - 1;
 const atOnce = 10;
 
@@ -124,7 +129,7 @@ export class Postman {
     const { tries, since } = waiting;
     const project = await store.projects.find(projectId);
     const patience = kind === 'verificationCode' ? codePatienceMs : patienceMs;
-    // The time in which a mail that reports a change only waits for the limit of its address does not count.
+    // A mail that reports a change may have to wait for the limit of its address. This wait does not count.
     const isTried = reportsChange(kind) ? tries >= mostTries : Date.now() - since > patience;
     const isOver = isTried || since < this.#options.restoredAt;
     if (!project || isOver) {

@@ -15,8 +15,8 @@ export function isUnverified(address: string): boolean {
 }
 
 /**
- * Adds to a mail server's address that TLS is required. Does not add this if the server is this machine itself, if the address
- * allows plain text, or if it begins with `smtps:` and so always means TLS.
+ * Adds to a mail server's address that TLS is required. Three kinds of addresses need no addition: the address of this machine
+ * itself, an address that allows plain text, and an address that begins with `smtps:`, which always means TLS.
  */
 export function withTls(address: string): string {
   const url = new URL(address);

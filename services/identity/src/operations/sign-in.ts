@@ -20,7 +20,7 @@ export const signInHandler = handler(
     await checkSecondFactor(app, user, body, { project, attempt, deadline });
     await replaceImportedHash(app, user, request);
     const now = new Date();
-    // Only the session carries the row of the audit log that tells of the sign-in.
+    // The audit log's row of the sign-in is stored with the session, not with this change.
     const touch = () => app.store.users.touch(projectId, user.id, now);
     await apart(() => Promise.all([touch(), app.attempts.signedIn(attempt)]));
     return openSession(app, { ...user, lastActive: now }, request, now, 'auth/invalid-credentials');

@@ -35,7 +35,7 @@ export const updateUserHandler = handler(updateUser, async (request, app: AppCon
     if (outcome === 'username-taken') throw new ApiError('DUPLICATE_USERNAME', { field: 'username' });
     if (outcome === 'stale') return undefined;
     app.relay.kick();
-    // A file may have been deleted since storage was asked. If this fails, the profile may go on showing it.
+    // A file may have been deleted since storage was asked. If `dropDeleted` fails, the profile may go on showing the file.
     await afterChange(() =>
       dropDeleted(app, request).catch((error) => request.log.warn({ err: error }, 'pictures not checked')),
     );

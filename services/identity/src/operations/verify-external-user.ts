@@ -42,7 +42,8 @@ export const verifyExternalUserHandler = handler(verifyExternalUser, async (requ
     if (upserted === 'username-taken') delete given.username;
     return typeof upserted === 'object' ? { result: upserted } : undefined;
   };
-  // Only the session carries the row of the audit log. The user's change is stored even if the session is refused.
+  // The row of the audit log is stored with the session, not with this change. The user's change is stored even if the session
+  // is refused.
   const user = await apart(() => untilMade(attempt, request));
   if (await app.erasedExternals.refuses(projectId, external)) {
     // The user was erased after the first check. If this token has created the user again, the new user must not stay.

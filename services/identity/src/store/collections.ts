@@ -295,8 +295,9 @@ export const sessions: Collection<StoredSession> = collection<StoredSession>({
 });
 
 /**
- * When each session that is not revoked was last used, by `sessionKey`. It orders the sessions of a user without those that were
- * revoked, of which there may be many. A session that is not refreshed since this collection exists is not in it.
+ * When each session that is not revoked was last used, by `sessionKey`. This collection orders a user's sessions without the
+ * revoked ones, because there may be many of these. A session that an older version has stored is missing here until it is
+ * refreshed.
  */
 export const sessionUses: Collection<{ usedAt: number; until: number }> = collection<{
   usedAt: number;

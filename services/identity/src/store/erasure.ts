@@ -25,8 +25,8 @@ export interface DeletedUser {
 }
 
 /**
- * How long the id of an ended account stays taken, in ms. No event (7 days) and no mark (8 days) of the account stays that
- * long.
+ * How long the id of an ended account stays taken, in ms. All events of the account (7 days) and all its marks (8 days) are
+ * gone before that.
  */
 export const keepEndedMs = 9 * 24 * 3600 * 1000;
 

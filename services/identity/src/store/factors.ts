@@ -56,7 +56,7 @@ export class Factors {
   /** Erases a user's book for good. Repeatable. Returns `false` while an event of the book is not published. */
   async forget({ projectId, userId }: Whose): Promise<boolean> {
     const key = userKey(projectId, userId);
-    // The notice is cleared last, because erasing the book first settles it, and this may write the notice.
+    // The notice is cleared last. `erase` first completes the last change of the book, and this may still write the notice.
     if (!(await this.#documents.erase(factors, key))) return false;
     await this.#documents.clearIds(factorNotices, [key]);
     return true;

@@ -15,8 +15,8 @@ export type ImportOutcome = 'stored' | { there: User } | 'deleted' | 'id-taken' 
 /** How many users one transaction stores. It is limited because a transaction blocks the event loop. */
 const atOnce = 300;
 /**
- * After how many rounds in a row without any outcome an import fails. A round has no outcome if concurrent imports hold the same
- * ids.
+ * An import fails after this many rounds in a row without any outcome. A round has no outcome if concurrent imports hold the
+ * same ids.
  */
 const attempts = 10;
 
@@ -37,7 +37,7 @@ export class Imports {
     for (let left = some, inVain = 0; left.length > 0; left = left.filter((user) => !outcomes.has(user))) {
       if (inVain === attempts) throw new Error('Ids were neither free nor taken, again and again.');
       const before = outcomes.size;
-      // In the embedded form, the rest of this loop lets no other work run. So this line does.
+      // In the embedded form, the rest of this loop lets no other work run. So this line lets other work run.
       await nextTurn();
       await this.#addSome(projectId, left.slice(0, atOnce), outcomes);
       inVain = outcomes.size === before ? inVain + 1 : 0;

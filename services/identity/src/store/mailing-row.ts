@@ -14,8 +14,8 @@ export interface NewMailing {
 }
 
 /**
- * Mails whose tokens are void once the user's sessions end: somebody who is signed out by this must not use them to take the
- * account (spec#accounts-tokens-end). The mail that undoes a change of address stays.
+ * Mails whose tokens become void when the user's sessions end. Somebody who is signed out in this way must not be able to take
+ * the account with such a token (spec#accounts-tokens-end). The mail that undoes a change of address stays.
  */
 const endingWithSessions = ['emailChange', 'passwordReset'] as const satisfies readonly MailKind[];
 

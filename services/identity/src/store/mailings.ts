@@ -37,7 +37,7 @@ const most = 1_000;
 
 /**
  * Mails to users, and the hashes of their tokens. Each change here is part of a change of the user. So a mail is stored
- * together with the change that it reports. And a token is used up together with its effect (docs/adr/0051).
+ * together with the change that it reports. In the same way, a token is used up together with its effect (docs/adr/0051).
  */
 export class Mailings {
   readonly #documents: Documents;

@@ -25,7 +25,7 @@ export interface Revocation {
  * How many sessions are read at a time. A user has few sessions that are open, but revoked ones stay for half an hour.
  */
 const batch = 500;
-/** How many sessions one new session ends. More than one only if earlier requests have died before they ended any. */
+/** How many sessions one new session ends. It ends more than one only if earlier requests died before they ended any. */
 const mostSurplus = 20;
 
 /** Sessions of users, and the list of revoked ones. */
@@ -74,8 +74,8 @@ export class Sessions {
   }
 
   /**
-   * Some of the sessions that a user has beyond `most`, of which `newest` is one: those that were used least recently. Takes as long
-   * for any number of sessions that were revoked.
+   * If a user has more than `most` sessions, returns some of the surplus: the sessions that were used least recently. `newest`
+   * counts as one of the user's sessions, but is never returned. Revoked sessions do not make this slower.
    */
   async surplus(newest: Session, most: number): Promise<Session[]> {
     const { projectId, userId, lastUsedAt } = newest;
@@ -90,7 +90,7 @@ export class Sessions {
     if (ids.length === 0) return [];
     const stored = await this.#documents.get(sessions, ids);
     const isLive = (id: string) => stored.get(id)?.doc.revokedAt === null;
-    // A process may have died after it had revoked a session, or before it had stored one.
+    // These rows are left over: a process died after it had revoked the session, or before it had stored it.
     const left = ids.filter((id) => !isLive(id));
     if (left.length > 0) await this.#documents.clearIds(sessionUses, left);
     return ids.filter(isLive).map((id) => this.#sessionOf(stored.get(id)!));

@@ -11,9 +11,9 @@ const askMs = 4_000;
 
 /**
  * Makes a notification of an event for a user. The id of the notification follows from the event. So if the event arrives
- * again, it makes no second notification. Makes no notification that would already have expired, and none for a request that
- * was withdrawn. Makes none either if the user's account has ended, or if the user has turned off the type. This also holds if
- * the event arrives again after the user has turned on the type (spec#notifications-settings-none).
+ * again, it makes no second notification. Makes no notification in four cases: it would already have expired, its request was
+ * withdrawn, the user's account has ended, or the user has turned off the type. In the last case, there is no notification even
+ * if the event arrives again after the user has turned on the type (spec#notifications-settings-none).
  */
 export async function addNotification(
   app: AppContext,

@@ -19,7 +19,7 @@ import { takeBackRequest } from './take-back.ts';
 export const feedEvents: EventSubscription<AppContext> = subscription({
   durable: 'notifications-feed',
   events: [connectionRequested, connectionAccepted, connectionWithdrawn, connectionBlocked],
-  // Events are handled one at a time, so that after an outage a feed has the order in which things happened.
+  // Events are handled one at a time, so that a feed has the order in which things happened, even after an outage.
   atOnce: 1,
   async apply(event: EventEnvelope, app: AppContext) {
     if (is(event, connectionRequested)) {
@@ -34,7 +34,7 @@ export const feedEvents: EventSubscription<AppContext> = subscription({
       const { connectionId, receiverId } = event.data;
       await takeBackRequest(app, event, { connectionId, userIds: [receiverId] });
     } else if (is(event, connectionBlocked)) {
-      // The event does not say which of the two had received the request.
+      // The event does not say which of the two users had received the request.
       const { connectionId, blockerId, blockedId } = event.data;
       if (connectionId) await takeBackRequest(app, event, { connectionId, userIds: [blockerId, blockedId] });
     }

@@ -15,7 +15,7 @@ export async function takeBackRequest(
   const { projectId } = event;
   const { connectionId } = of;
   await app.store.withdraw(projectId, connectionId, Date.parse(event.occurredAt) + app.keepMs);
-  // If a feed was erased, it must not be started again.
+  // A feed that was erased must not be made again.
   const ended = await app.store.profiles.forgotten(projectId, of.userIds);
   for (const userId of of.userIds.filter((one) => !ended.has(one))) {
     const owner = { projectId, userId };

@@ -4,9 +4,9 @@ import type { AppContext } from '../app.ts';
 import { toItem } from '../feed.ts';
 
 /**
- * The notifications after a position of the user's feed, oldest first (spec#notifications-stream-resume). A position of an earlier
- * epoch is below all positions of this epoch, so it gets a reset: a restore may have given its sequence to another notification.
- * Only position 0, the beginning, is the same in every epoch.
+ * The notifications after a position of the user's feed, oldest first (spec#notifications-stream-resume). A position of an
+ * earlier epoch is below all positions of this epoch, so the answer to it is a reset: a restore may have given its sequence to
+ * another notification. Only position 0, the beginning, is the same in every epoch.
  */
 export const feedAfterHandler = internalHandler(feedAfter, async (body, app: AppContext) => {
   const { projectId, userId, streamId, limit } = body;

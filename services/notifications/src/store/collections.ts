@@ -59,8 +59,8 @@ export const entries: Collection<StoredEntry> = collection<StoredEntry>({
 });
 
 /**
- * Connections whose request was withdrawn, or that a block has ended; by project and connection. Also notifications that were not
- * made because the user had turned off their type; by project and notification.
+ * What must not make a notification any more. By project and connection: connections whose request was withdrawn, or that a
+ * block has ended. By project and notification: notifications that were not made because the user had turned off their type.
  */
 export const withdrawn: Collection<{ until: number }> = collection<{ until: number }>({
   name: 'withdrawn',

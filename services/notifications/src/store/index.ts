@@ -59,7 +59,9 @@ export class NotificationStore {
     return { ...(read?.doc ?? emptyFeed), owner, read };
   }
 
-  /** Stores a change as a whole. If the feed has changed since it was read, stores nothing and resolves to `false`. */
+  /**
+   * Stores all parts of a change together. If the feed has changed since it was read, stores nothing and resolves to `false`.
+   */
   async change({ owner, read }: StoredFeed, change: FeedChange): Promise<boolean> {
     const { seq, total, unread, expiredTo, marks, streams } = change.feed;
     const row = (entry: Entry, put: ReturnType<typeof storedOf> | null) => ({

@@ -8,7 +8,7 @@ import { wantedOf } from './conditions.ts';
 type DownloadRequest = HttpRequest<typeof getFile> | HttpRequest<typeof getFileVariant>;
 
 /**
- * Answers with the bytes of a file, or with a part of them. If the client has the bytes already, the answer has no bytes
+ * Answers with the bytes of a file, or with a part of them. If the client already has the bytes, the answer is without them
  * (spec#storage-get).
  */
 export async function answerBytes(

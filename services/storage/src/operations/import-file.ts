@@ -80,7 +80,7 @@ async function comparison(
     if (sent.size !== there.original.size) return false;
     const stored = await blobs.read(blobKey(there));
     if (!stored) {
-      // A deletion takes the record away before the bytes. So the row can be imported again.
+      // A deletion removes the record before the bytes. So the row can be imported again.
       if (!(await store.made(await store.account(owner), row.id)))
         throw new Error('The file was deleted meanwhile.');
       return false;
@@ -110,7 +110,7 @@ interface Digest {
   digest: string;
 }
 
-/** Reads bytes to their end. A sender has to send all bytes before it reads the answer. */
+/** Reads bytes to their end, because a sender sends all bytes before it reads the answer. */
 async function digestOf(bytes: AsyncIterable<Uint8Array>): Promise<Digest> {
   const hash = createHash('sha256');
   let size = 0;

@@ -84,8 +84,8 @@ export const files: Collection<StoredFileRow> = collection<StoredFileRow>({
 });
 
 /**
- * To whom the ids of imported files belong while the files are being made, by `<project>|<file>`. Such ids come from outside, so
- * two users may be given the same one. The account of a user cannot tell.
+ * The user to whom the id of an imported file belongs while the file is being made, by `<project>|<file>`. These ids come from
+ * outside, so imports may give the same id to two users. A user's account does not show this.
  */
 export const claims: Collection<{ userId: string; until: number }> = collection<{
   userId: string;

@@ -41,9 +41,9 @@ const none: StoredAccount = { files: 0, bytes: 0, seq: 0, lastAt: 0, loose: [] }
 const atOnce = 500;
 
 /**
- * The store of the records of files. Every change of a user's files goes through one document, the user's account. It holds
- * how much the user has stored, and which bytes are stored without a file. So every file has all its bytes, and bytes without
- * a file can be found (docs/adr/0045).
+ * The store of the records of files. Every change of a user's files goes through one document, the user's account. The account
+ * holds how much the user has stored, and which bytes are stored without a file. So every file has all its bytes, and bytes
+ * without a file can be found (docs/adr/0045).
  */
 export class FileStore {
   readonly outbox: Outbox;

@@ -77,7 +77,7 @@ export function imageReceiver(
       const store = async (one: Rendered, variant?: string): Promise<RenderedRecord> => {
         const key = blobKey(receipt, variant);
         const bytes = createReadStream(one.path);
-        // The file may fail before its bytes are asked for. They throw the error then.
+        // The file may fail before its bytes are asked for. Reading the bytes then throws the error.
         bytes.on('error', () => undefined);
         try {
           const size = await storeBytes(blobs, key, bytes, receipt);

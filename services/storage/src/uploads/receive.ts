@@ -34,7 +34,7 @@ export interface Receipt extends Intent {
   id: string;
   /** Aborted when the request ends, and when the upload cannot be noted. */
   signal: AbortSignal;
-  /** Resolves when the upload is noted. Before that, no bytes may be whole in the store. */
+  /** Resolves when the upload is noted. Before that, no bytes may be complete in the store. */
   noted: Promise<void>;
   /**
    * Throws `storage/quota-exceeded` if there is no room for this many bytes. Until the upload is noted, the room is not known,
@@ -56,8 +56,8 @@ export class IdTaken extends Error {
 
 const mebibyte = 1024 * 1024;
 /**
- * How long a change of an account waits for its turn and is tried, in ms. No request limits this: a client has as long for an upload
- * as it goes on sending. The gateway waits for the answer twice as long after the last byte.
+ * How long a change of an account waits for its turn and is tried, in ms. No request has a deadline for this: a client may take
+ * any time for an upload as long as it goes on sending. After the last byte, the gateway waits twice as long for the answer.
  */
 const changeMs = 30_000;
 /**
@@ -69,11 +69,11 @@ const gatherMs = 200;
 export type Draft = Pick<FileRecord, 'original' | 'bytes' | 'contentType' | 'name' | 'image'>;
 
 /**
- * Receives a file. Before its bytes are whole in the store, a note says that there may be bytes under the upload's id. Until
- * then, the store itself removes bytes that are not whole. One write stores the file's record and removes the note. So if a
- * process dies, there is either the whole file or a note of what to remove (docs/adr/0045). `intent` may be a function, which
- * gets the file and the fields that came before the file. If this function resolves to `undefined`, nothing is stored. In this
- * case the function itself has to read the file's bytes before it resolves.
+ * Receives a file. Before its bytes are complete in the store, a note is stored. It says that there may be bytes under the
+ * upload's id. Until the note exists, the store itself removes incomplete bytes. One write stores the file's record and removes
+ * the note. So if a process dies, there is either the whole file or a note of what to remove (docs/adr/0045). `intent` may be a
+ * function, which gets the file and the fields that came before the file. If this function resolves to `undefined`, nothing is
+ * stored. In this case the function itself has to read the file's bytes before it resolves.
  */
 export async function receive(
   request: UploadRequest,
@@ -174,7 +174,7 @@ function noteUpload(
 async function begin({ store, turns }: AppContext, receipt: NotedReceipt, quotas: Quotas): Promise<number> {
   const { id, projectId, userId, due } = receipt;
   const owner = { projectId, userId };
-  // This is read at the same time as the account.
+  // These two are read at the same time as the account.
   const read = Promise.all([store.erased.has(owner), store.projectBytes(projectId)]);
   read.catch(() => undefined);
   let room = 0;
@@ -230,7 +230,7 @@ async function commit(
 
 const importedMeanwhile = 'Another request has just imported this file. Nothing was changed. Try again.';
 
-/** Until when a claim stays: longer than the upload may still make its file, by the clock of any replica. */
+/** Until when a claim stays. By then, no upload can make its file any more, whichever replica's clock counts. */
 function claimEnd(due: number): number {
   return due + 2 * clocksMs;
 }

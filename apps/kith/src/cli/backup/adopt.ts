@@ -6,12 +6,12 @@ import { serviceBackups } from '../../services.ts';
 import { isSealed } from './sealed.ts';
 
 /**
- * Turns a started backup into a separate installation. From then on the installation may send things outside, for example mails.
- * Its events count as newer than all earlier events. Throws `StartError` if the folder holds no backup, or if the backup was
- * adopted already.
+ * Turns a started backup into a separate installation. From then on the installation may send things outside, for example
+ * mails. Its events count as newer than all earlier events. Throws `StartError` if the folder holds no backup, or if the backup
+ * was adopted already.
  *
- * Without a list of erasures, notes in the databases that users may be back, so that a list which is given later applies to them.
- * Returns the time, in Unix ms, after which users may have been erased who are in the data.
+ * Without a list of erasures, notes in the databases that erased users may be back. A list that is given later then applies to
+ * them. Returns a time in Unix ms. Users in the data may have been erased after this time.
  */
 export async function adopt(path: string, { hasList = false } = {}): Promise<number> {
   const folder = openDataFolder(path);
@@ -21,7 +21,7 @@ export async function adopt(path: string, { hasList = false } = {}): Promise<num
     const manifest = readManifest(folder);
     if (!isCopy(manifest)) throw new StartError(`${path} holds no backup, or was adopted already.`);
     const epoch = await readEpoch(folder.file('identity.sqlite'));
-    // An earlier version may have restored any erased users, and not noted it.
+    // An earlier version did not note this, so any erased user may be back.
     const isUntold = epoch !== undefined && epoch.number > 0 && !epoch.isTold;
     const earlier = epoch?.unerasedSince ?? (isUntold ? 0 : undefined);
     const since = earlier ?? Date.parse(manifest.begunAt) - clocksMs;

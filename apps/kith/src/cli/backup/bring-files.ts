@@ -3,8 +3,8 @@ import { type BlobsConfig, openBlobs } from '@kith/store/blobs';
 import { copyFiles } from '../copy-files.ts';
 
 /**
- * Copies the bytes of a restored folder's files to another place. The folder has no bytes of erased users. But an earlier run, which
- * had another list of erasures, may have copied their bytes. So these are first removed from the other place.
+ * Copies the bytes of a restored folder's files to another place. The folder has no bytes of erased users. But an earlier run
+ * with another list of erasures may have copied such bytes, so this first removes them from the other place.
  */
 export async function bringFiles(
   of: { from: BlobsConfig; to: BlobsConfig; erased: readonly ErasureNote[] },

@@ -7,9 +7,9 @@ import { serviceBackups } from '../../services.ts';
 const most = 100;
 
 /**
- * Looks for the bytes of files that the copied databases name. If there are many files, looks for some that are spread over all of
- * them. Throws `StartError` if nothing is found and the place is empty, because then the platform keeps its files in another place.
- * Otherwise this only warns if bytes are missing: they may have been deleted since the databases were copied, or be lost.
+ * Looks for the bytes of the files that the copied databases name. If there are many files, looks only for some of them, evenly
+ * spread. Throws `StartError` if it finds nothing and the place is empty, because then the platform keeps its files elsewhere.
+ * If only some bytes are missing, prints a warning: they may be lost, or were deleted after the databases were copied.
  */
 export async function checkFiles(
   fileOf: (service: string) => string,
@@ -35,7 +35,7 @@ export async function checkFiles(
   }
 }
 
-/** The prefixes of the keys of some files' bytes. */
+/** For some of the files, the common prefix of the keys of a file's bytes. */
 function someFiles({ bytes }: (typeof serviceBackups)[number], file: string): string[] {
   if (!bytes) return [];
   // The database is not opened read-only, because SQLite would then leave extra files beside it.

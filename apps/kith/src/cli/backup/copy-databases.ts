@@ -18,7 +18,7 @@ export async function copyDatabases(
   fileOf: (service: string) => string,
   progress: (line: string) => void,
 ): Promise<void> {
-  // This comes first. If a consumer has not received an event by now, the restored platform publishes the event again.
+  // The consumers are read first. If one has not received an event by now, the restored platform publishes the event again.
   const hasArrived = await arrivals(bus);
   await using copies = new AsyncDisposableStack();
   const all: { copy: ServiceCopy; file: DocumentsFile }[] = [];

@@ -29,7 +29,7 @@ it('data of failed work is removed while the folder is still held', async () => 
 });
 
 it('work on sealed data is also done where the folder cannot be locked, and other work is not', async () => {
-  // A file system without locks gives the same answer.
+  // On a file system without locks, the call fails in the same way as with this lock.
   using _ = lockFolder(path, () => 'This test');
   await expect(inHeldFolder(path, write)).rejects.toThrow(
     `Another kith uses the folder ${path}; stop it, or choose another folder.`,
@@ -41,7 +41,7 @@ it('work on sealed data is also done where the folder cannot be locked, and othe
     during = await readdir(path);
   };
   await inHeldFolder(path, work, { isSealed: true });
-  // With a mark, another backup would take the folder for one of a dead process.
+  // If the folder had the mark, another backup would conclude that its process is dead.
   expect(during).toContain('data');
   expect(during).not.toContain('unfinished');
   expect(existsSync(path)).toBe(false);

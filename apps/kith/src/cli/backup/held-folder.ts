@@ -5,20 +5,20 @@ import type { DatabaseSync } from 'node:sqlite';
 import { isLocked, lockFile, lockFolder } from '../../forms/folder-lock.ts';
 import { readIfThere } from '../../forms/read-if-there.ts';
 
-/** Marks a folder that is worth nothing once the process that works in it has died. The file names that process. */
+/** Marks a folder as unfinished, and names the process at work in it. If this process dies, the folder is useless. */
 const marker = 'unfinished';
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 export interface Held {
-  /** Whether the folder has no unsealed data. Then the work is also done where folders cannot be locked, as on some networks. */
+  /** Whether the folder has only sealed data. If so, the work is also done on file systems without locks. */
   isSealed?: boolean;
 }
 
 /**
- * Does some work in a folder that nobody may find later: until it is sealed or whole, its data is only half protected. Removes what
- * a killed process has left in the folder first, and the folder afterwards. If a signal ends this process, the folder is removed
- * first. If the process is killed, `removeLeft` can tell that nobody works in the folder. Throws `StartError` if another process
- * works in it.
+ * Does some work in a folder that nobody may find later, because its data is only half protected until it is sealed or whole.
+ * First removes what a killed process has left in the folder. Removes the folder after the work, or when a signal ends this
+ * process. If the process is killed, `removeLeft` can tell that nobody works in the folder. Throws `StartError` if another
+ * process works in it.
  */
 export async function inHeldFolder<T>(
   path: string,
@@ -60,7 +60,7 @@ function lockHeld(path: string, isSealed: boolean): DatabaseSync | undefined {
   }
 }
 
-/** Removes the folders of dead processes among the folders in `above` with such a name. Other folders with such a name stay. */
+/** Removes the folders in `above` that `isNamed` accepts and that belong to a dead process. */
 export function removeLeft(
   above: string,
   isNamed: (name: string) => boolean,
@@ -85,7 +85,7 @@ function isLeft(path: string): boolean {
     // then unlocked, and then still marked, its process is dead.
     return isMarked() && !isLocked(path) && isMarked();
   } catch {
-    // The folder is gone meanwhile, or cannot be read.
+    // The folder was removed in the meantime, or cannot be read.
     return false;
   }
 }
@@ -104,7 +104,7 @@ function removeFolder(path: string): void {
   rmSync(path, options);
 }
 
-/** Removes a folder if a signal ends this process. Returns a function after which the signal leaves the folder alone. */
+/** Removes a folder when a signal ends this process. Returns a function that takes this back. */
 function removeAtSignal(path: string): () => void {
   const end = (signal: (typeof signals)[number]) => {
     forget();
@@ -113,10 +113,10 @@ function removeAtSignal(path: string): () => void {
     } catch {
       // A call that is under way may still write to the folder. The next backup removes what is left.
     }
-    // Another folder may have to be removed first.
+    // Another listener may still have to remove its folder. The last listener ends the process.
     if (process.listenerCount(signal) > 0) return;
     process.kill(process.pid, signal);
-    // The first process of a container survives its own signal.
+    // The first process of a container survives a signal that it sends to itself.
     process.exit(128 + constants.signals[signal]);
   };
   const forget = () => {

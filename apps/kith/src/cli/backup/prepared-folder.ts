@@ -9,7 +9,7 @@ import { dataFolder, openDataFolder } from '../../forms/data-folder.ts';
 import { readState, writeState } from '../move/state.ts';
 import { beside, whole } from './whole.ts';
 
-/** What a folder is prepared from, without the backup's folder. */
+/** Everything that the folder is prepared from, except the backup's folder. */
 interface Inputs {
   manifest: BackupManifest;
   erased: readonly ErasureNote[] | undefined;
@@ -18,7 +18,7 @@ interface Inputs {
 }
 
 const noteFile = 'restoring.json';
-/** What the file says of its folder. */
+/** The content of this file: how the folder was prepared. */
 interface Note {
   /** The hash of the inputs. */
   inputs: string;
@@ -26,10 +26,10 @@ interface Note {
 }
 
 /**
- * Prepares the folder from which databases are filled. If a killed run has left such a folder, this one uses it, but only if that run
- * had the same backup and the same list of erasures. Otherwise users whom only this list names would be back. So the folder is then
- * prepared again, and keeps the claim on the databases. Throws `StartError` if it is too late for that. Returns the erasures that
- * `prepare` has applied.
+ * Prepares the folder from which databases are filled. Uses the folder of a killed run again if that run had the same backup
+ * and the same list of erasures. With another list, users whom only the new list names would be back. In that case, this
+ * prepares the folder again, and keeps its claim on the databases. Throws `StartError` if it is too late for that. Returns the
+ * erasures that `prepare` has applied.
  */
 export async function prepareFolder(
   path: string,
@@ -52,9 +52,9 @@ export async function prepareFolder(
   };
   if (existsSync(older)) {
     await beside(path, async () => {
-      // Another run may just have put the new folder in the place of this one.
+      // Another run may have finished the replacement in the meantime.
       if (!existsSync(older)) return;
-      // A killed run has not done that, or has not removed this one afterwards.
+      // If the new folder is in its place, only the removal of the older one is left to do. Otherwise the older one goes back.
       if (existsSync(path)) await rm(older, { recursive: true });
       else await rename(older, path);
     });
@@ -67,7 +67,7 @@ export async function prepareFolder(
   const folder = openDataFolder(path);
   try {
     if (isMoved(folder.file('events.sqlite'))) {
-      // An earlier version of Kith has left no note. All that is left to do is the hand-over, which needs no list.
+      // An earlier version of Kith made no note. Only the hand-over is left to do, and it needs no list.
       if (!note) return [];
       throw new StartError(
         `The restore from ${path} is nearly complete, with another list of erasures. Complete it with that list, or drop the databases, remove ${path}, and restore again.`,

@@ -60,7 +60,7 @@ export async function runBackup(given: Given, { env, progress }: Surroundings): 
 
 interface How {
   config: Config;
-  /** The backup that is backed up, if it was not adopted. */
+  /** The description of the source, if the source is a backup that was not adopted. */
   copy: BackupManifest | undefined;
   isAnonymised: boolean;
   progress: Progress;
@@ -86,7 +86,7 @@ async function write(
   folder: string,
   { config, copy, isAnonymised, progress, isSealed = false }: How,
 ): Promise<{ counts: Count[]; password?: string }> {
-  // A copy still has users whom the platform has erased since the copy was made.
+  // A copy may still have users whom the platform has erased since then. So the new backup keeps the time of the copy.
   const begunAt = copy?.begunAt ?? new Date().toISOString();
   const fileOf = (name: string) => join(folder, `${name}.sqlite`);
   const settings = config.MONGODB_URL
@@ -132,7 +132,7 @@ async function backUpDatabases(
   progress: Progress,
 ): Promise<BackupManifest['settings']> {
   if (!url) throw new UsageError('Set NATS_URL together with MONGODB_URL.');
-  // Loaded only when needed, because the embedded form works without the drivers (docs/adr/0043).
+  // The drivers are loaded only when needed, because the embedded form works without them (docs/adr/0043).
   const { NatsBus } = await import('@kith/bus/nats');
   const { copyDatabases } = await import('./copy-databases.ts');
   const prefix = config.KITH_PREFIX;

@@ -84,7 +84,7 @@ async function restoreFolder(
   path: string,
   storageUrl: string | undefined,
 ): Promise<Count[]> {
-  // If the path is a link, the folder that it leads to is replaced, and not the link.
+  // If the path is a symbolic link, the folder that it points to is replaced, and the link stays.
   const data = existsSync(path) ? await realpath(path) : path;
   // Throws a clear error if no folder can be made beside the data folder.
   makeFolder(`${data}.partial`);
@@ -97,17 +97,17 @@ async function restoreFolder(
     const to = [path, data].reduce((place, one) => inPartial(place, one, partial), blobsAt(storageUrl));
     const own = join(partial, 'files');
     if (to.kind === 'folder' && to.folder === own) return;
-    // The other place may be below this folder.
+    // The other place may be a folder inside of `files`.
     await rename(own, `${own}.restored`);
     const from = { kind: 'folder', folder: `${own}.restored` } as const;
     await bringFiles({ from, to, erased }, restoring.progress);
-    // No later erasure would remove the bytes that stay here.
+    // If the bytes stayed here, no later erasure would remove them.
     await rm(from.folder, { recursive: true });
   });
   return countDocuments((service) => join(data, `${service}.sqlite`));
 }
 
-/** A place in a data folder, as long as that folder has the name `partial`. Other places stay as they are. */
+/** If a place is in the folder `data`, returns the same place in the folder `partial`. Returns any other place unchanged. */
 function inPartial(place: BlobsConfig, data: string, partial: string): BlobsConfig {
   if (place.kind !== 'folder') return place;
   const below = relative(data, place.folder);
@@ -116,8 +116,8 @@ function inPartial(place: BlobsConfig, data: string, partial: string): BlobsConf
 }
 
 /**
- * Throws `StartError` if the data folder is not empty, or if another folder could not take its place, as is the case for a mount
- * point. Otherwise a restore would find this out only at its end.
+ * Throws `StartError` if the data folder is not empty, or if it cannot be replaced by another folder, for example because it is
+ * a mount point. Without this check, a restore would fail only at its end.
  */
 async function checkPlace(data: string, partial: string): Promise<void> {
   if (!existsSync(data)) return;
@@ -170,7 +170,7 @@ async function restoreDatabases(
   try {
     const state = readState(folder, prefix);
     if (state?.isFinished) {
-      // Only the folder was left. The databases belong to the platform already.
+      // A killed run has already handed the databases over to the platform. Only the folder is left to be removed.
       for (const service of storingNames) await target.checkClaimed(service, state.move);
       counts = state.counts ?? [];
     } else {
@@ -193,9 +193,9 @@ async function restoreDatabases(
 }
 
 /**
- * Fills a folder with the data of the backup, without the erased users and projects. The folder becomes an installation of its own.
- * Returns the erasures that were applied: those that are not in the backup. A user who was erased before the backup may have been
- * imported again since.
+ * Fills a folder with the data of the backup, without the erased users and projects. The folder becomes an installation of its
+ * own. Returns the erasures that were applied. Erasures from before the backup are not applied, because a user who was erased
+ * then may have been imported again since.
  */
 async function prepare(restoring: Restoring, path: string, { quiet = false } = {}): Promise<ErasureNote[]> {
   const { from, manifest, passphrase, env, progress } = restoring;
@@ -228,7 +228,7 @@ async function prepare(restoring: Restoring, path: string, { quiet = false } = {
   return erased;
 }
 
-/** Copies a backup that somebody may have started to look at it, and that may still run. */
+/** Copies a backup. Somebody may have started a platform on the backup to look at it, and this platform may still run. */
 async function copyFolder(from: string, path: string, progress: (line: string) => void): Promise<void> {
   for (const name of ['backup.json', secretFile]) {
     if (existsSync(join(from, name)))
@@ -236,7 +236,7 @@ async function copyFolder(from: string, path: string, progress: (line: string) =
   }
   const names = dataFiles.map((one) => `${one}.sqlite`).filter((name) => existsSync(join(from, name)));
   try {
-    // A platform that runs or was killed has changes beside these files.
+    // If a platform runs on these databases, or was killed, their latest changes are in other files beside them.
     await snapshotFiles(names.map((name) => ({ from: join(from, name), to: join(path, name) })));
     for (const name of names) checkWhole(join(path, name));
   } catch (error) {

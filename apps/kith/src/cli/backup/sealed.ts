@@ -23,7 +23,7 @@ import { sealedFile } from './sealed-file.ts';
 
 const workPrefix = 'kith-backup-';
 const blobsBelow = 'files/';
-/** Below this are the folders of files that were removed while their bytes were sealed. */
+/** The prefix of the entries that name removed files: files that were removed while their bytes were being sealed. */
 const removedBelow = 'removed/';
 const names: readonly string[] = [secretFile, ...dataFiles.map((name) => `${name}.sqlite`)];
 
@@ -33,8 +33,8 @@ export function isSealed(folder: string): boolean {
 }
 
 /**
- * Makes a new folder, in memory or in an encrypted folder, for data that must not get to a disk unsealed. First removes such folders
- * that killed processes have left. Throws `StartError`.
+ * Makes a new folder, in memory or in an encrypted folder, for data that must not get to a disk unsealed. First removes the
+ * folders that killed processes have left there. Throws `StartError`.
  */
 export async function makeWork(below: string, progress: (line: string) => void): Promise<string> {
   try {
@@ -89,7 +89,7 @@ export async function* blobEntries(blobs: Pick<Blobs, 'list' | 'read'>): AsyncGe
       }
     };
     yield { path: `${blobsBelow}${key}`, bytes: begun() };
-    // The begun entry cannot be taken back. So another entry says that the file is not there.
+    // An entry that has begun cannot be taken back. So another entry says that the file was removed.
     if (isRemoved) yield { path: `${removedBelow}${dirname(key)}`, bytes: nothing() };
   }
 }

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { type Held, inHeldFolder } from './held-folder.ts';
 
 /**
- * Does some work in a folder `….partial` beside a path. If another process does such work for the same path, throws `StartError`
- * and leaves that process alone.
+ * Calls `work` with the folder `….partial` beside a path. If another process works in this folder, throws `StartError` and
+ * leaves that process alone.
  */
 export async function beside<T>(
   path: string,
@@ -17,8 +17,8 @@ export async function beside<T>(
 }
 
 /**
- * Makes a folder completely or not at all. `make` fills a folder below `….partial`, which then gets its final name. If `replaced` is
- * given, there is a folder already. It gets that name for a moment, and is then removed.
+ * Makes a folder completely or not at all. `make` fills a folder below `….partial`, which then gets its final name. If there
+ * already is a folder with the final name, `replaced` is a path to which this folder is moved before it is removed.
  */
 export function whole<T>(
   path: string,

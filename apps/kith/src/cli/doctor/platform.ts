@@ -6,7 +6,7 @@ import { Check, type Finding, sentenceOf } from './finding.ts';
 
 const patienceMs = 5_000;
 
-/** Checks the platform that runs on the data folder, by what the platform itself reports. */
+/** Checks the platform that runs on the data folder. Relies on what the platform reports about itself. */
 export async function checkRunning(path: string): Promise<Finding[]> {
   const check = new Check('platform');
   let running: Running | undefined;

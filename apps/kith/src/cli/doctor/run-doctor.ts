@@ -44,7 +44,7 @@ function environmentOf(given: Given, env: NodeJS.ProcessEnv): NodeJS.ProcessEnv 
   try {
     const inFile = parseEnv(readFileSync(file, 'utf8'));
     const own: NodeJS.ProcessEnv = { ...env, NODE_ENV: 'production' };
-    // A NAME of the command's own environment would go before a NAME_FILE of the file.
+    // NAME takes precedence over NAME_FILE. So a NAME of the command's own environment would override a NAME_FILE in the file.
     for (const name of Object.keys(inFile)) delete own[name.replace(/_(FILE|COMMAND)$/, '')];
     const all = { ...own, ...inFile };
     return { ...all, KITH_DATA: dataFolderIn(all) };

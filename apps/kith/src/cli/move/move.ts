@@ -23,10 +23,10 @@ import type { Target } from './target.ts';
 const soonMs = 5 * 60_000;
 
 /**
- * Copies everything, from where the last run stopped. Calls `copyFiles` once all databases are claimed, so that no bytes get to a
- * platform whose databases are refused. Then compares the counts and checksums of every collection. Throws
- * `StartError` if the counts or checksums of the two places differ. Also throws it if a database already holds other data, or if a
- * move to it has ended. Calls `progress` after each step.
+ * Copies everything, from where the last run stopped. Calls `copyFiles` only after it has claimed all databases. So if another
+ * platform uses a database, no files get to that platform. Then compares the counts and checksums of every collection. Throws
+ * `StartError` if the counts or checksums of the two places differ. Also throws it if a database already holds other data, or
+ * if a move to it has ended. Calls `progress` after each step.
  */
 export async function moveData(
   parts: {

@@ -43,7 +43,7 @@ export async function untilQuiet(
   { config, log, without = [], patience = patienceMs }: QuietOptions,
 ): Promise<void> {
   const file = folder.file('events.sqlite');
-  // The configured prefix may be that of the place where the data goes. Consumers would pass over all events with another prefix.
+  // The configured prefix may be the new platform's. With it, consumers would ignore all events that have the old prefix.
   const prefix = prefixOfLog(file) ?? config.KITH_PREFIX;
   const bus = new NotingBus(new InProcessBus({ prefix, file, log }));
   const left = () => whatIsLeft(folder, without);
@@ -53,8 +53,8 @@ export async function untilQuiet(
     const runtime = { bus, log, metrics: new Metrics(), nodeEnv: config.NODE_ENV };
     for (const manifest of services) {
       const store = { kind: 'sqlite', file: folder.file(`${manifest.name}.sqlite`) } as const;
-      // ERASURES_FILE is left out, because the erasures that happen here are already in that file. So the services get no folder
-      // either, and have to be told where the files' bytes are.
+      // The erasures that happen here are already in the list of erasures. So the services get neither ERASURES_FILE nor a
+      // folder in which they would make such a list. Without a folder, they have to be told where the files' bytes are.
       const own = { ERASURES_FILE: undefined, STORAGE_URL: settings.STORAGE_URL ?? filesUrl(folder) };
       const given = { config: { ...settings, ...own }, store, isSilent: true };
       running.push(await startByManifest(manifest, runtime, given));

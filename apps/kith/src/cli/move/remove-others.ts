@@ -1,7 +1,7 @@
 import { dirname } from 'node:path';
 import { type BlobsConfig, openBlobs } from '@kith/store/blobs';
 
-/** Removes files from a place that another place does not have. Each file has a folder of its own. */
+/** Removes the files in `to` that are not in `from`. Each file has a folder of its own. */
 export async function removeOthers(from: BlobsConfig, to: BlobsConfig): Promise<void> {
   await using opened = new AsyncDisposableStack();
   const open = async (place: BlobsConfig) => opened.adopt(await openBlobs(place), (one) => one.close());

@@ -29,7 +29,7 @@ export class Source {
     }
   }
 
-  /** Throws `StartError` if the service has a table that has no place in the other form. */
+  /** Throws `StartError` if the service has a table that the distributed form does not have. */
   check({ service, tables }: ServiceMove): void {
     using db = this.#open(service);
     // Two tables are not moved. `installation` names the folder that a file belongs to (docs/adr/0031), and `marks` refers to the

@@ -61,7 +61,7 @@ export function writeState(folder: DataFolder, state: MoveState): void {
   folder.write(stateFile, JSON.stringify(state));
 }
 
-/** Whether this version has begun to copy, and the data is unchanged since. */
+/** Whether this version has begun to copy, and the data has not changed since then. */
 export function isBegun(folder: DataFolder, state: MoveState): boolean {
   return state.version === version && state.files === fingerprint(folder);
 }

@@ -27,7 +27,7 @@ export class Target implements AsyncDisposable {
 
   /** Connects to the databases. Throws `StartError`. */
   static async open(options: { url: string; prefix: string }): Promise<Target> {
-    // Loaded only here, because the embedded form works without the driver (docs/adr/0043).
+    // The driver is loaded only here, because the embedded form works without it (docs/adr/0043).
     const { MongoClient } = await import('mongodb');
     const client = new MongoClient(options.url, {
       writeConcern: { w: 'majority', journal: true },

@@ -55,8 +55,8 @@ export async function startOnEngines(
       progress,
       onUp(name, internalUrl) {
         record.services[name] = internalUrl;
-        // This is also called when a process was started again, because it then has another port. If the disk is full, the process
-        // is up all the same, and must not be started once more.
+        // This is also called when a process was started again, because it then has another port. If the record cannot be
+        // written, for example on a full disk, the process runs all the same, and must not be started once more.
         try {
           folder.announce(record);
         } catch (error) {
@@ -91,7 +91,7 @@ const unset = { MONGODB_URL: undefined, NATS_URL: undefined, REDIS_URL: undefine
 async function confirm(question: string): Promise<boolean> {
   if (!process.stdin.isTTY) return false;
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
-  // Here Ctrl-C is a key that somebody presses. The process waits for the signal.
+  // Here Ctrl-C is only a key press. The process itself waits for the signal, so this sends it.
   terminal.once('SIGINT', () => process.kill(process.pid, 'SIGINT'));
   const ended = once(terminal, 'close').then(() => '');
   const answer = await Promise.race([terminal.question(`${question} [y/N] `), ended]);

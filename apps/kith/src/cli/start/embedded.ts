@@ -21,7 +21,7 @@ export async function startInProcess({
   folder.announce({ form: 'embedded', services: {} });
   await openInPlace(folder.path, env, progress);
   const backup = readManifest(folder);
-  // A backup starts with the settings that its tokens were made with.
+  // A platform on a backup uses the settings with which the backup's tokens were made.
   const config = readConfig(platformConfig, { ...backup?.settings, ...asked });
   const log = createLogger({ name: 'kith', level: config.LOG_LEVEL });
   await refuseTakenPort(config);

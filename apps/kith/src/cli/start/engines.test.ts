@@ -17,7 +17,7 @@ it.each([
   for (const name of parts) await mkdir(folder.file(name));
   const installation = installationIn(folder);
   expect(installation).toEqual({ id: expect.any(String), folder: folder.path, isOlder });
-  // The first start makes these folders only afterwards.
+  // The first start makes these folders after it has recorded the installation.
   for (const name of ['credentials', 'logs']) await mkdir(folder.file(name), { recursive: true });
   expect(installationIn(folder)).toEqual(installation);
 });

@@ -74,8 +74,8 @@ export async function reachEngines(options: Options): Promise<ReachedEngines> {
 const installationFile = 'installation.json';
 
 /**
- * The installation in a data folder, by which its volumes are known. Made by the first start. `isOlder` is true if an earlier version
- * has run engines for this folder: it recorded no installation.
+ * Returns the record of the installation in a data folder. Its id is also on the volumes. The first start makes the record.
+ * `isOlder` is true if an earlier version has run engines for this folder, because such a version made no record.
  */
 export function installationIn(folder: DataFolder): Installation {
   const kept = folder.read(installationFile);
@@ -113,7 +113,7 @@ async function securely(
   await ensureDatabaseUsers({ url: credentials.rootUrl(at.mongo), ca, prefix, passwordOf }).catch(
     (error: Error) => {
       if (!/authentication failed/i.test(error.message)) throw error;
-      // Only a volume of an earlier version says nothing of its installation.
+      // This volume is from an earlier version, which did not record on a volume to which installation it belongs.
       const volume = volumeOf(engines.mongo.container);
       const sentence = `The passwords in ${folder.path} are not those of the volume ${volume}. Set KITH_DATA to the data folder that the volume belongs to, or KITH_PREFIX to another name.`;
       const all = [engines.mongo, engines.nats, engines.redis].map(({ container }) => volumeOf(container));
@@ -121,7 +121,7 @@ async function securely(
       throw new StartError(`${sentence} ${removal}`, { cause: error });
     },
   );
-  // Loaded only here, because the embedded form works without the driver (docs/adr/0043).
+  // The driver is loaded only here, because the embedded form works without it (docs/adr/0043).
   const { keepStreams } = await import('@kith/bus/nats');
   const keeper = await keepStreams({
     ...{ name: 'keeper', prefix, ca, log, url: `tls://${at.nats}`, nkeySeed: credentials.seedOf('keeper') },
@@ -145,7 +145,7 @@ async function securely(
 }
 
 async function credentialsIn({ folder, prefix, certificates: given }: Options): Promise<Credentials> {
-  // This folder is from an earlier version. No server knows the seeds in this folder any more.
+  // If this folder is there, an earlier version has made it. No server knows the seeds in it any more.
   const earlier = folder.file('nats-users');
   if (existsSync(earlier)) rmSync(earlier, { recursive: true });
   return ensureCredentials(folder.file('credentials'), {

@@ -17,7 +17,8 @@ export async function runStart(given: Given, surroundings: Surroundings): Promis
     told = result;
     return running;
   };
-  // Getting engines may take minutes. The embedded form starts in seconds, and is then stopped in order.
+  // Starting engines may take minutes, so a signal ends that start immediately. The embedded form starts in seconds, so a
+  // signal stops it in order afterwards.
   await startProcess('kith', start, { endsWhileStarting: distributed === true });
   return told!;
 }

@@ -6,9 +6,9 @@ const { data } = await platform.waitForEvent('connection.accepted', {
   where: ({ data: { requesterId } }) => requesterId === platform.project.id,
 });
 export const receiverId: string = data.receiverId;
-// @ts-expect-error: an event that is not told.
+// @ts-expect-error: there is no such event.
 platform.waitForEvent('connection.eaten');
-// @ts-expect-error: this event does not say that.
+// @ts-expect-error: this event has no such field.
 export const nothing = data.nothing;
-// @ts-expect-error: a client's method without what it needs.
+// @ts-expect-error: the method needs more input.
 platform.client().users.get({});
