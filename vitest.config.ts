@@ -17,7 +17,7 @@ export default defineConfig({
     testTimeout: 30_000,
     hookTimeout: 60_000,
     pool: 'forks',
-    maxWorkers: 3,
+    maxWorkers: 2,
     // A test that asserts nothing cannot fail. On a busy machine, a test may have to wait long for a result.
     expect: { requireAssertions: true, poll: { timeout: 10_000 } },
     setupFiles: ['tools/test/count-starts.ts', 'tools/test/real-clock.ts'],
