@@ -20,7 +20,7 @@ export default defineConfig({
     maxWorkers: 2,
     // A test that asserts nothing cannot fail. On a busy machine, a test may have to wait long for a result.
     expect: { requireAssertions: true, poll: { timeout: 10_000 } },
-    setupFiles: ['tools/test/count-starts.ts'],
+    setupFiles: ['tools/test/count-starts.ts', 'tools/test/real-clock.ts'],
     projects: [
       {
         test: {

@@ -2,4 +2,4 @@
 // Starts at most 2 platforms and 7 processes.
 import { answersAsDocumented } from './support/document/suite.ts';
 
-answersAsDocumented({ count: 10_000, timeoutMs: 600_000 });
+answersAsDocumented({ count: 4_000, timeoutMs: 600_000 });

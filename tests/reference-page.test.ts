@@ -8,7 +8,7 @@ import { sharedBrowser } from './support/shared-browser.ts';
 const browser = await sharedBrowser();
 afterAll(() => browser?.close());
 
-// A busy machine needs seconds to draw all operations. So each test checks as much as possible on a page that it has opened.
+// A busy machine needs seconds to draw the page. So each test checks as much as possible on a page that it has opened.
 describe.skipIf(!browser)('the reference page in Chromium', { timeout: 120_000 }, () => {
   let platform: TestPlatform;
   let context: BrowserContext;
@@ -54,6 +54,9 @@ describe.skipIf(!browser)('the reference page in Chromium', { timeout: 120_000 }
   const block = (page: Page, method: string, path: string) =>
     page.locator(`.opblock-${method}`, { has: page.locator(`[data-path="${path}"]`) });
 
+  /** Opens the part of the page with the operations of a tag. */
+  const openTag = (page: Page, tag: string) => page.locator(`.opblock-tag[data-tag="${tag}"]`).click();
+
   /** Opens the dialog that asks for tokens, and finds the field for a user's token. */
   async function tokenField(page: Page): Promise<Record<'input' | 'authorize' | 'close', Locator>> {
     await page.locator('.auth-wrapper .authorize').first().click();
@@ -89,6 +92,7 @@ describe.skipIf(!browser)('the reference page in Chromium', { timeout: 120_000 }
     await rename.locator('.opblock-body').waitFor();
     expect((await page.locator('.info .version').first().innerText()).trim()).toBe(about.version);
 
+    await openTag(page, 'Connections');
     const operation = block(page, 'get', '/v7/{projectId}/connections');
     await operation.locator('.opblock-summary-control').click();
     // The page does not know any project yet.
@@ -120,6 +124,7 @@ describe.skipIf(!browser)('the reference page in Chromium', { timeout: 120_000 }
     const again = await tokenField(page);
     expect(await again.input.inputValue()).toBe('');
     await again.close.click();
+    await openTag(page, 'Connections');
     for (const path of ['/v7/{projectId}/connections', '/v7/{projectId}/blocks']) {
       const filled = block(page, 'get', path);
       await filled.locator('.opblock-summary-control').click();
@@ -162,7 +167,8 @@ describe.skipIf(!browser)('the reference page in Chromium', { timeout: 120_000 }
 
   it('is not filled with what is no project’s id', async () => {
     const page = await open(`/docs?project=${encodeURIComponent('x" autofocus')}`);
-    await expectToFit(page, '.opblock-post');
+    await expectToFit(page, '.opblock-tag');
+    await openTag(page, 'Connections');
     const operation = block(page, 'get', '/v7/{projectId}/connections');
     await operation.locator('.opblock-summary-control').click();
     expect(await projectField(operation).inputValue()).toBe('');

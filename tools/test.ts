@@ -6,7 +6,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
-import { provideEngines, startContainers } from '@kith/engines';
+import { type EngineImages, provideEngines, startContainers } from '@kith/engines';
 import { prepareS3 } from '@kith/testing';
 import { openDesk } from './test/desk.ts';
 import { relatedFiles } from './test/related.ts';
@@ -47,11 +47,20 @@ async function run(): Promise<number> {
     process.env.KITH_TEST_ENGINES = 'embedded';
     return vitest();
   }
-  if (provided.kind === 'docker') engines = await startContainers({ images: provided.images, progress });
   const { mongodbUrl, natsUrl, redisUrl } =
-    provided.kind === 'urls' ? provided : (engines ?? (provided as never));
+    provided.kind === 'urls' ? provided : await startEngines(provided.images, progress);
   Object.assign(process.env, { MONGODB_URL: mongodbUrl, NATS_URL: natsUrl, REDIS_URL: redisUrl });
   return vitest();
+}
+
+/** Starts the engines that all suites share. They are stopped at the end only. */
+async function startEngines(images: EngineImages, progress: (line: string) => void) {
+  engines = await startContainers({ images, progress });
+  const { mongo, nats, redis } = engines;
+  const [mongodbUrl, natsUrl, redisUrl] = await Promise.all(
+    [mongo, nats, redis].map((engine) => engine.directUrl()),
+  );
+  return { mongodbUrl, natsUrl, redisUrl };
 }
 
 async function vitest(): Promise<number> {

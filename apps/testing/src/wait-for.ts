@@ -6,7 +6,8 @@ export async function waitFor<T>(
   probe: () => T | Promise<T>,
   options: { timeoutMs?: number; what?: string } = {},
 ): Promise<NonNullable<Exclude<T, false>>> {
-  const until = Date.now() + (options.timeoutMs ?? 15_000);
+  // Not `Date.now()`, because a test may have stopped that clock.
+  const until = performance.now() + (options.timeoutMs ?? 15_000);
   let last: unknown;
   for (;;) {
     try {
@@ -16,7 +17,7 @@ export async function waitFor<T>(
     } catch (error) {
       last = error;
     }
-    if (Date.now() > until) {
+    if (performance.now() > until) {
       // The reason is part of the message, because many people see only the first line of a failed test.
       const reason = last instanceof Error ? `: ${last.message}` : '.';
       throw new Error(`Waited in vain for ${options.what ?? 'a condition'}${reason}`, { cause: last });

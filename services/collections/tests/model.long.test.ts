@@ -7,6 +7,6 @@ import { startWorld } from './support/world.ts';
 describe.each(availableEngines())('the tree and a model of it, at length (%s)', (engine) => {
   test('agree after every step', { timeout: 180_000 * testEffort() }, async () => {
     await using world = await startWorld(engine, { instances: 2 });
-    await agreeWithModel(world, (engine === 'embedded' ? 250 : 12) * testEffort());
+    await agreeWithModel(world, (engine === 'embedded' ? 100 : 6) * testEffort());
   });
 });

@@ -9,8 +9,8 @@ import { World } from './support/world.ts';
  * are compared.
  */
 const effort: Record<EngineKind, { runs: number; steps: number }> = {
-  embedded: { runs: 60 * testEffort(), steps: 60 },
-  containers: { runs: 5 * testEffort(), steps: 25 },
+  embedded: { runs: 25 * testEffort(), steps: 60 },
+  containers: { runs: 2 * testEffort(), steps: 25 },
 };
 
 describe.each(availableEngines())('the service and the model, at length, %s', (engine) => {

@@ -55,7 +55,7 @@ describe.each(availableEngines())('problems (RFC 9457) on %s', (engine) => {
   let token: string;
   beforeAll(async () => {
     test = await startTestGateway(engine, {
-      env: { REQUEST_TIMEOUT_MS: '300', RATE_LIMITS: '{"identity.sign-in":{"max":1,"windowSeconds":300}}' },
+      env: { REQUEST_TIMEOUT_MS: '1000', RATE_LIMITS: '{"identity.sign-in":{"max":1,"windowSeconds":300}}' },
     });
     const issuer = await serveIssuer(test.bus);
     token = await issuer.token();

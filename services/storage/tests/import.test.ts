@@ -51,7 +51,10 @@ describe.each(availableEngines())('imports of files (%s)', (engine) => {
       [2, 'file.deleted', id],
     ]);
     await world.delete(owner, today);
-    const isEmpty = async () => (await world.place.held(owner)).keys.length === 0;
+    const isEmpty = async () => {
+      const { keys, loose } = await world.place.held(owner);
+      return keys.length + loose.length === 0;
+    };
     await waitFor(isEmpty, { what: 'an empty home' });
   });
 

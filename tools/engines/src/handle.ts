@@ -1,4 +1,5 @@
 import { dockerOrThrow } from './docker.ts';
+import { accepts } from './ports.ts';
 import { type EnginePorts, untilReady } from './probes.ts';
 import type { ContainerSpec, Engine } from './specs.ts';
 
@@ -8,6 +9,11 @@ export interface EngineHandle {
   /** The container's name, for the Docker command line. */
   readonly container: string;
   readonly url: string;
+  /**
+   * Finds the URL of the container itself, past Docker's proxy, which costs CPU time. It holds until the container is stopped. If
+   * this machine cannot reach the container, because Docker runs in a virtual machine, returns `url`.
+   */
+  directUrl(): Promise<string>;
   /** The HTTP port of NATS's monitoring pages. Other engines have none. */
   readonly monitorPort?: number;
   /** Stops the engine as an operator would. Its data stays. */
@@ -40,10 +46,17 @@ const encrypted: Record<Engine, string> = { mongo: 'mongodb', nats: 'tls', redis
 export function engineHandle(spec: ContainerSpec, container: string, ports: EnginePorts): EngineHandle {
   const { engine, probe } = spec;
   const control = (...args: string[]) => dockerOrThrow([...args, container]).then(() => {});
+  const scheme = (probe ? encrypted : schemes)[engine];
+  const url = `${scheme}://127.0.0.1:${ports.client}`;
   return {
     engine,
     container,
-    url: `${(probe ? encrypted : schemes)[engine]}://127.0.0.1:${ports.client}`,
+    url,
+    directUrl: async () => {
+      const format = '{{range .NetworkSettings.Networks}}{{println .IPAddress}}{{end}}';
+      const [host = ''] = (await dockerOrThrow(['inspect', '-f', format, container])).split('\n');
+      return host && (await accepts(host, spec.port)) ? `${scheme}://${host}:${spec.port}` : url;
+    },
     ...(ports.monitor && { monitorPort: ports.monitor }),
     stop: () => control('stop', '-t', '30'),
     start: async () => {

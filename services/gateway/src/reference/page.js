@@ -46,7 +46,8 @@ window.SwaggerUIBundle({
   url: '/openapi.json',
   dom_id: '#reference',
   deepLinking: true,
-  docExpansion: 'list',
+  // All operations at once would take a browser seconds to draw.
+  docExpansion: 'none',
   filter: true,
   tryItOutEnabled: true,
   displayRequestDuration: true,
