@@ -70,8 +70,7 @@ describe.each(availableEngines())('a busy user who leaves (%s)', (engine) => {
     const friend = await platform.createUser(id, { name: 'Friend who stays' });
     const others = await Promise.all(['A', 'B', 'C'].map((name) => platform.createUser(id, { name })));
     const gone = await beBusy(platform, { projectId: id, friend, others });
-    // Sends requests with an idempotency key, so the platform stores the answers. For one of these requests, the sender is not signed
-    // in.
+    // Sends requests with an idempotency key, so the platform stores the answers. One request is sent without being signed in.
     const keyed = async (path: string, method: string, { token = '', body = {} }) => {
       const headers = { 'content-type': 'application/json', 'idempotency-key': 'zqkey' };
       const authorization = token ? { authorization: `Bearer ${token}` } : {};

@@ -75,7 +75,7 @@ console.log(`${passed} passed, ${failed} failed`);
 process.exit(failed ? 1 : 0);
 
 /**
- * Measures the highest number of requests a second that the platform serves. Under a higher load, nobody could distinguish the
+ * Measures the highest rate that the platform serves, in requests per second. Under a higher load, nobody could distinguish the
  * effects of a fault from the effects of the load. Newly started processes are slow, so a first load warms them up.
  */
 async function mostServed(crowd: Crowd): Promise<number> {

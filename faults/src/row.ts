@@ -45,7 +45,7 @@ export interface RowFacts {
   servesAll?: true;
   /** The longest allowed silence, in ms. If it is missing, silence is only recorded. */
   silenceMs?: number;
-  /** The statuses with which a request may be refused during the fault, besides 5xx. */
+  /** The statuses with which a request may be refused during the fault, in addition to 5xx. */
   bears?: readonly number[];
 }
 
@@ -53,7 +53,7 @@ export interface RowFacts {
 export interface Outcome {
   row: RowFacts;
   times: number;
-  /** The rate of the load, in requests a second. */
+  /** The rate of the load, in requests per second. */
   rate: number;
   requests: number;
   acknowledged: number;

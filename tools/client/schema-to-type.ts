@@ -7,7 +7,8 @@ type Schema = { [key: string]: unknown };
 const named = new Map<unknown, string>(
   Object.entries(contracts)
     .filter(([, value]) => value instanceof z.ZodObject)
-    // The client has a type `Session` of its own, which it makes from this type. So this type gets another name.
+    // The client has its own type `Session`, which it makes from the type of the contract's `session`. So the contract's type
+    // is called `SessionAnswer`.
     .map(([name, value]) => [value, value === contracts.session ? 'SessionAnswer' : pascal(name)]),
 );
 

@@ -5,7 +5,7 @@ import type { Applied } from './lags.ts';
 import type { Phase, Some } from './producer.ts';
 import { type Watched, watch } from './watch.ts';
 
-/** The figures of one form of the platform. Rates are in events a second, memory in MiB. */
+/** The figures of one form of the platform. Rates are in events per second, memory in MiB. */
 export interface FormFigures {
   publish: number;
   relay: number;

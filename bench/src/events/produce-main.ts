@@ -1,4 +1,4 @@
-// Runs one phase of a service that owns events, on NATS and MongoDB. Prints the rate in events a second.
+// Runs one phase of a service that owns events, on NATS and MongoDB. Prints the rate in events per second.
 import { createLogger } from '@kith/base';
 import { NatsBus } from '@kith/bus/nats';
 import { openDocuments } from '@kith/store/open';

@@ -29,7 +29,7 @@ export interface Some {
 /** How many events are handled in one step. A relay takes the same number. */
 const atOnce = 100;
 
-/** Runs a phase, and resolves with its rate in events a second. */
+/** Runs a phase, and resolves with its rate in events per second. */
 export async function produce(producer: Producer, phase: Phase, some: Some): Promise<number> {
   if (phase === 'publish') return publishing(producer.bus, some);
   if (phase === 'relay') await storing(producer, some, () => {});

@@ -20,7 +20,7 @@ const here = (name: string) => fileURLToPath(new URL(name, import.meta.url));
 const mebibyte = 1024 * 1024;
 const fileBytes = 10 * mebibyte;
 
-/** Files a second, and the servers' CPU time in ms for each file. */
+/** Files per second, and the servers' CPU time in ms for each file. */
 export interface FilesSample {
   rps: number;
   p50: number;

@@ -1,6 +1,6 @@
 -- Sends the requests of a file at a fixed rate, even if earlier requests are not answered yet. The time of a request starts
 -- when the request is due, so it contains the wait for a free connection. Arguments: those of requests.lua, then the rate in
--- requests a second. Requests are due in ticks of one millisecond (wrk's clock). The request id is the time when a request
+-- requests per second. Requests are due in ticks of one millisecond (wrk's clock). The request id is the time when a request
 -- was due. Kith's gateway returns the id with the answer.
 
 local ffi = require("ffi")

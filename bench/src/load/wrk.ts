@@ -34,7 +34,7 @@ export function closedLoad(load: ClosedLoad): Promise<Loaded> {
 }
 
 export interface OpenLoad extends ClosedLoad {
-  /** The rate in requests a second. Requests are sent even if earlier requests are not answered yet. */
+  /** The rate in requests per second. Requests are sent even if earlier requests are not answered yet. */
   rate: number;
 }
 

@@ -22,7 +22,7 @@ interface Arrival {
 /**
  * Simulates a closed loop, where `clients` ask, wait for the answer, and ask again. The processes of all stages share `cores`.
  * The oldest work runs first. Each process works on one request at a time. The time of the work is distributed exponentially
- * about its mean. Returns the requests a second, and the times of the answers in ms.
+ * about its mean. Returns the rate in requests per second, and the times of the answers in ms.
  */
 export function simulateClosedLoop(options: {
   stages: readonly Stage[];

@@ -14,7 +14,7 @@ import { type Figures, summary } from '../summary.ts';
 
 const run = promisify(execFile);
 
-/** The rate in signatures a second. For Kith, also the times in ms, and the service's CPU time in µs for each signature. */
+/** The rate in signatures per second. For Kith, also the times in ms, and the service's CPU time in µs for each signature. */
 export interface SigningSample {
   rps: number;
   p50: number;
@@ -134,7 +134,7 @@ function writeSigningRequests(
   return file;
 }
 
-/** How many signatures the `openssl` command makes in a second, as it measures itself. */
+/** The signatures per second of the `openssl` command, as the command itself measures them. */
 async function opensslRate(seconds: number, cores: string | undefined): Promise<number> {
   const command = [
     ...(cores ? ['taskset', '-c', cores] : []),

@@ -19,8 +19,8 @@ export interface WholePlatform extends AsyncDisposable {
   expected: { length: number; front: string };
   database: string;
   /**
-   * Waits after an overload, because leftover requests would take time from the next round. Resolves once ten requests in a row
-   * were answered with 200. Rejects if this takes more than a minute.
+   * Waits after an overload, because leftover requests would take time from the next round. Resolves as soon as ten requests in
+   * a row were answered with 200. Rejects if this takes more than a minute.
    */
   settled(): Promise<void>;
   /** Starts another gateway, with limits of its own, and resolves with its address. */

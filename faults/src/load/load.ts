@@ -18,7 +18,7 @@ export interface Crowd {
   projectId: string;
   /** Begins a new record, for the next row. */
   begin(bears?: readonly number[]): Record;
-  /** Makes `rate` requests a second until the returned function is called. That function then waits for the last answer. */
+  /** Makes `rate` requests per second until the returned function is called. That function then waits for the last answer. */
   load(rate: number, one?: () => Promise<void>, mostUnderWay?: number): () => Promise<void>;
   /** Makes a request about the first person. This person is in a pair with everybody else. */
   aboutTheFirst(): Promise<void>;

@@ -4,7 +4,7 @@ export type Kind = 'identity' | 'connections' | 'collections' | 'notifications' 
 /** The outcomes of a row's requests, and how long nobody was served. */
 export class Record {
   requests = 0;
-  /** Statuses that count as no answer, besides 5xx. */
+  /** Statuses that count as no answer, in addition to 5xx. */
   bears: readonly number[] = [];
   /** How many answers confirmed a change. */
   acknowledged = 0;

@@ -73,8 +73,8 @@ export class KithNetworkError extends Error {
 }
 
 /**
- * Whether an error is an answer of the API. If codes are given, the error must also have one of them. The error may come from
- * another copy of this package, for example from the copy that `@kith/testing` has installed.
+ * Whether an error is an answer of the API. If codes are given, the error must also have one of these codes. The error may come
+ * from another copy of this package, for example from the copy that `@kith/testing` has installed.
  */
 export function isKithError<Code extends KithErrorCode = KithErrorCode>(
   error: unknown,

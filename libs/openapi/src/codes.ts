@@ -7,7 +7,7 @@ import {
   takesKey,
 } from '@kith/contracts';
 
-/** Codes that belong to no operation. The layers before the operations answer with them. */
+/** Codes that belong to no operation. They come from the layers that a request passes before it reaches an operation. */
 export const outside: readonly ErrorCode[] = [
   'route/not-found',
   'route/method-not-allowed',

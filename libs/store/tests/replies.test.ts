@@ -91,7 +91,7 @@ describe.each(availableEngines())('answers that are kept with their change (%s)'
       ]);
     });
     expect(await replies.keep(work.changes, begun, answered('no'))).toMatchObject({ at: 0 });
-    // SQLite makes all changes of a request or none. On MongoDB this box was made, and whoever repeats the request finds it.
+    // SQLite makes all changes of a request or none. On MongoDB this box was made, and a repeated request finds the box.
     const whole = engine === 'containers' ? 1 : 0;
     expect(await made('b')).toEqual([whole, whole, whole]);
   });

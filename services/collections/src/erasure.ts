@@ -39,8 +39,8 @@ async function eraseOwner(app: AppContext, owner: Owner): Promise<void> {
   const { bus, store } = app;
   await store.replies?.forget(owner);
   const { projectId, userId } = owner;
-  // The range holds all events that the project's collections published in a week. But it is read only after an account has
-  // ended.
+  // The range holds all events that the project's collections published in a week. But this range is read only after an account
+  // has ended.
   const range = {
     from: `${projectId}|collection|`,
     to: `${projectId}|collection}`,

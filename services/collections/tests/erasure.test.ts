@@ -56,7 +56,7 @@ describe.each(availableEngines())('a deleted user (%s)', (engine) => {
     const { bus } = world.runtime;
     const body = new TextEncoder().encode(JSON.stringify(event));
     await bus.publish({ subject: eventSubject(bus.prefix, event), id: event.id, body });
-    // Besides the root's tree, the store holds a collection whose parent is missing.
+    // In addition to the root's tree, the store holds a collection whose parent is missing.
     await waitFor(async () => !(await contentOf(world)).includes(`Secret of ${gone}`), {
       timeoutMs: 25_000,
       what: 'the erasure',

@@ -3,8 +3,8 @@ import { hiddenFrom } from './blocks.ts';
 
 /**
  * Returns the users that a caller must not see in a user's list. These are all users whom the caller blocks, and all users who
- * block the caller. If the list's owner hides the list from others, the owner is one of these users, too. If the owner is one
- * of them, the caller gets an empty list (spec#blocks-hides, spec#connections-settings-list).
+ * block the caller. If the list's owner hides the list from others, the owner is returned, too. If the owner is returned, the
+ * caller gets an empty list (spec#blocks-hides, spec#connections-settings-list).
  */
 export async function hiddenInListOf(
   app: Pick<AppContext, 'store'>,

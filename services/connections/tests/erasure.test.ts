@@ -27,7 +27,7 @@ describe.each(availableEngines())('the end of an account, %s', (engine) => {
   });
   afterAll(() => world[Symbol.asyncDispose]());
 
-  /** A store of its own, and what an eraser needs besides. */
+  /** A new store, and everything else that an eraser needs. */
   async function partsOf(undo: AsyncDisposableStack) {
     const place = undo.use(await createStore(engine));
     const { bus, log, metrics } = undo.use(await createRuntime(engine));

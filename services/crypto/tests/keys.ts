@@ -63,7 +63,7 @@ type Parts = Record<'n' | 'e' | 'd' | 'p' | 'q' | 'dp' | 'dq' | 'qi', bigint>;
 
 function threePrimes(): string {
   const e = 65_537n;
-  // Each prime minus one is 2 modulo `e`. So `e` always has an inverse.
+  // For each prime `p`, `p - 1` is 2 modulo `e`. So `e` always has an inverse.
   const prime = () => generatePrimeSync(700, { bigint: true, add: 2n * e, rem: 3n });
   const [p, q, r] = [prime(), prime(), prime()];
   const d = inverse(e, (p - 1n) * (q - 1n) * (r - 1n));

@@ -11,7 +11,9 @@ function windows(text: string): string[] {
   return Array.from({ length: Math.max(text.length - 19, 0) }, (_, at) => text.slice(at, at + 20));
 }
 
-/** The base64 as sent, and the lines between the PEM's boundary lines. */
+/**
+ * All runs of 20 characters of the base64 as sent, of each line between the PEM's boundary lines, and of these lines joined.
+ */
 function partsOf(sent: string): string[] {
   const pem = Buffer.from(sent, 'base64').toString('latin1');
   const lines = pem.split('\n').filter((line) => line && !line.startsWith('-----'));

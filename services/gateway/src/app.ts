@@ -7,7 +7,7 @@ import { serveFront } from './reference/front.ts';
 import { type SecurityContact, serveSecurityContact } from './reference/security-contact.ts';
 import { serveReference } from './reference/serve.ts';
 
-/** What the gateway shows to everybody besides the API. */
+/** Pages and files that the gateway shows to everybody, in addition to the API. */
 export interface Shown {
   /** Whether `/` says where the reference is; only in development. */
   hasFront: boolean;
@@ -47,7 +47,7 @@ export function createApp({
   app.use((error: unknown, request: HttpRequest, response: HttpResponse, _next: NextFunction) => {
     fail(request, response, error);
   });
-  // A target without a path, such as `x://host`, reaches none of these steps.
+  // A target without a path, such as `x://host`, reaches none of the steps above.
   const serve = app as unknown as Serve;
   return (request, response) =>
     serve(request, response, (error) => fail(request, response, error ?? new ApiError('route/not-found')));

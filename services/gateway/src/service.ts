@@ -219,8 +219,8 @@ function checkOperatorToken(token: string | undefined, nodeEnv: ServiceRuntime['
 }
 
 /**
- * The operations that are routed. In production, operations that are only for testing are left out, unless they are allowed. A
- * request for one of these gets the same answer as for an unknown address.
+ * The operations that are routed. In production, operations for tests are routed only if they are allowed. A request for an
+ * operation that is not routed gets the same answer as a request for an unknown address.
  */
 function servedOperations(
   nodeEnv: ServiceRuntime['nodeEnv'],

@@ -42,8 +42,8 @@ export async function checkCredentials(
   const right = await app.attempts.check(attempt, verify, spendOthers);
   if (!found || !right) throw new ApiError('auth/invalid-credentials');
   const user = await notSuspended(app, found, deadline);
-  // The user was read again if a suspension was over. By then, the password that was right may no longer be the user's, and the
-  // account may be gone.
+  // The user was read again if a suspension was over. Since the first read, the user's password may have changed, or the
+  // account may have been deleted.
   if (user?.sessionEpoch !== found.sessionEpoch) throw new ApiError('auth/invalid-credentials');
   return { user, project, attempt: { ...attempt, userId: user.id } };
 }

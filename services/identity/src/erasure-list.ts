@@ -24,7 +24,7 @@ export class ErasureList {
     this.#path = path;
   }
 
-  /** Notes an erasure before the erasure begins. Resolves once the note is on the disk. */
+  /** Notes an erasure before the erasure begins. Resolves as soon as the note is on the disk. */
   async note({ projectId, userId }: { projectId: string; userId?: string }): Promise<void> {
     if (this.#path === undefined) return;
     await using file = await open(this.#path, append, 0o600);

@@ -11,7 +11,9 @@ export class KnownSince {
     this.#since = new Map([...keys].map((key) => [key, this.#since.get(key) ?? now]));
   }
 
-  /** Whether a key was noted at least `ms` ago, and in every call of `note` since then. */
+  /**
+   * Whether this process has known the key for at least `ms`. After a call of `note` without the key, the time starts again.
+   */
   isFor(key: string, ms: number): boolean {
     const since = this.#since.get(key);
     return since !== undefined && performance.now() - since >= ms;

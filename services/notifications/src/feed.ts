@@ -19,8 +19,8 @@ export interface NewNotification extends Owner {
 }
 
 /**
- * A notification in its place in the feed. `readAt` says when this single notification was marked as read. The notification
- * also counts as read if one of the feed's `marks` covers it.
+ * A notification in its place in the feed. `readAt` is the time at which this single notification was marked as read. The
+ * notification also counts as read if one of the feed's `marks` covers it.
  */
 export interface Entry extends NewNotification {
   /** Feed sequence: counts up from 1 in the order in which notifications became visible. */
@@ -95,15 +95,15 @@ export function markAll(feed: Feed, at: number): Feed {
 }
 
 /**
- * Gives a stream a place. If there are too many streams, the oldest loses its place. If a stream is opened again because the
- * answer was slow, it still has only one place.
+ * Adds a stream to the feed's open streams. If there are then more than `maxStreams`, removes the oldest. A stream that is
+ * opened again, because the answer was slow, still counts once.
  */
 export function openStream(feed: Feed, streamId: string): Feed {
   const others = closeStream(feed, streamId).streams;
   return { ...feed, streams: [...others, streamId].slice(-maxStreams) };
 }
 
-/** Removes a stream from its place. */
+/** Removes a stream from the feed's open streams. */
 export function closeStream(feed: Feed, streamId: string): Feed {
   return { ...feed, streams: feed.streams.filter((one) => one !== streamId) };
 }

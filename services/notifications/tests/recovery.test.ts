@@ -33,7 +33,7 @@ describe.each(availableEngines())('trouble (%s)', (engine) => {
     place.takeDown();
     const specs = [listNotifications, countNotifications, markAllNotificationsAsRead, markNotificationAsRead];
     const answers = await Promise.all(
-      // These are several changes of one user at the same time. None of them waits until the others have failed.
+      // Several changes of one user at the same time. No change waits until the others have failed.
       [...specs, markAllNotificationsAsRead].map((spec) =>
         answerInTime((timeoutMs) =>
           world.call(spec, userId, {

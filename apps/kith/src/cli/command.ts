@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 
-/** What a command uses besides its words, and where it reports its progress. */
+/** What a command uses in addition to its words, and where it reports its progress. */
 export interface Surroundings {
   /** The environment variables. One of these variables is KITH_DATA, the absolute path of the data folder. */
   env: NodeJS.ProcessEnv;
@@ -58,7 +58,7 @@ export interface Command {
   name: string;
   /** A few words for the list of commands. */
   summary: string;
-  /** What `--help` prints besides the options. */
+  /** What `--help` prints in addition to the options. */
   text?: string;
   words?: readonly Word[];
   /** The command's own options. Every command also has `--json` and `--help`. */

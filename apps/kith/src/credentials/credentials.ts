@@ -23,7 +23,7 @@ export interface CredentialsOptions {
   prefix: string;
   /** The address at which NATS serves its monitoring page. */
   monitorHost: '127.0.0.1' | '0.0.0.0';
-  /** More names and addresses of the servers, besides their own names and the loopback address. */
+  /** Further names and addresses of the servers. Their own names and the loopback address are always included. */
   hosts?: readonly string[];
   /** A folder with `ca.pem`, `nats.pem`, `mongo.pem` and `redis.pem`, if the operator gives the certificates. */
   given?: string | undefined;

@@ -48,7 +48,7 @@ export class Secrets {
     return secrets;
   }
 
-  /** Whether there are other secrets besides the current one. */
+  /** Whether there are other secrets than the current one. */
   get hasPrevious(): boolean {
     return this.#roots.length > 1;
   }

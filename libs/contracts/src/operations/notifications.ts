@@ -189,9 +189,9 @@ export const openFeed = internalOperation({
 
 /**
  * The items after a position of the feed, oldest first. The answer has every item up to the position `seq`. If the answer has
- * no item for one of these positions, the item was taken back. `reset` is true if `after` is beyond the end of the feed or from
- * before a restore, or if the items after it are not kept any more. In this case, `seq` is the end of the feed. `evicted` is
- * true if another stream got the place of this stream.
+ * no item for a position up to `seq`, that item was taken back. `reset` is true if `after` is beyond the end of the feed or
+ * from before a restore, or if the items after it are not kept any more. In this case, `seq` is the end of the feed. `evicted`
+ * is true if another stream got the place of this stream.
  */
 export const feedAfter = internalOperation({
   ...internal,

@@ -43,7 +43,7 @@ async function bytesOf(incoming: IncomingMessage): Promise<{ body: string; isWho
 }
 
 it('an intake that ends finishes what comes on its connections meanwhile, and says that they end', async () => {
-  // With two connections, a third request waits until one of them is free.
+  // With two connections, a third request waits until a connection is free.
   const agent = new Agent({ keepAlive: true, maxSockets: 2 });
   let answer: BytesAnswer;
   const intake = await serve(() => answer);

@@ -243,7 +243,7 @@ function requestOf(
 /**
  * Refuses a request that no gateway seems to have sent. The answer lacks the status header of a reply. So if a gateway has sent
  * the request all the same, the gateway answers `gateway/unavailable` to its client. This happens if the clocks or the secrets
- * of the two processes differ, or if one of them was frozen. The client can do nothing about it.
+ * of gateway and service differ, or if one of the two processes was frozen. The client can do nothing about it.
  */
 function refuseUnsigned(request: IncomingMessage, response: ServerResponse): void {
   response.writeHead(403, { 'Content-Length': 0 });
@@ -299,7 +299,7 @@ async function writeBytes(
   response.end();
 }
 
-/** Resolves once the chunk's memory is no longer needed. Rejects when the signal is aborted. */
+/** Resolves as soon as the chunk's memory is no longer needed. Rejects when the signal is aborted. */
 function writeChunk(response: ServerResponse, chunk: Uint8Array, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const stop = () => reject(signal.reason);

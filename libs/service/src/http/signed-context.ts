@@ -17,7 +17,7 @@ const lifeMs = 30_000;
  */
 export const longestLifeMs = 60_000;
 
-/** What a signature covers besides the context. So nobody can use the signature again for another address. */
+/** What a signature covers in addition to the context. So nobody can use the signature again for another address. */
 export interface Signed {
   /** The method that the client sent. */
   method: string;

@@ -42,13 +42,13 @@ describe('admission', () => {
     admission.leave();
     await Promise.all(others);
     expect(order).toEqual(['third', 'fourth', 'fifth']);
-    // Two operations have a place now. When one of them leaves, its place is free.
+    // Two operations have a place now. When one operation ends, its place is free.
     admission.leave(1);
     expect(admission.enter(in5s())).toBe(true);
   });
 
   it('lets a burst wait for half of its time', async () => {
-    // Four places with work of 100 ms each do 40 operations a second. In 2.5 s, the four at work and about 96 more can end.
+    // Four places with work of 100 ms each do 40 operations per second. In 2.5 s, the four at work and about 96 more can end.
     const admission = await taken(4, 100);
     const count = waiting(admission, in5s());
     expect(count).toBeGreaterThan(60);

@@ -19,9 +19,9 @@ const turns = new Turns();
 
 /**
  * Answers a request with a key. If an answer was kept, returns that answer. Otherwise calls `answer`, makes its changes, and
- * stores the answer in the same write as the change that it reports (docs/adr/0046). If the store refuses one of these changes,
- * `answer` runs again. Throws `request/in-progress`, `request/idempotency-mismatch`, `gateway/unavailable`, and what `answer`
- * throws. After one of these errors, no answer of this request is stored.
+ * stores the answer in the same write as the change that it reports (docs/adr/0046). If the store refuses a change, `answer`
+ * runs again. Throws `request/in-progress`, `request/idempotency-mismatch`, `gateway/unavailable`, and what `answer` throws.
+ * After any of these errors, no answer of this request is stored.
  */
 export async function answerOnce(
   of: { spec: OperationSpec; context: RequestContext; body: Uint8Array },

@@ -2,7 +2,7 @@ import { ApiError } from '@kith/base';
 import type { RequestContext } from './context.ts';
 
 /**
- * Throws `auth/forbidden` if the operator's key is limited to some projects and the request names none of them
+ * Throws `auth/forbidden` if the operator's key is limited to some projects and the request names none of these projects
  * (spec#operator-keys-projects). `projectId` is undefined if the request names no project.
  */
 export function refuseOtherProjects(

@@ -185,9 +185,9 @@ export interface Documents {
    */
   clear(of: AnyCollection | Counters, range: Omit<Range, 'skip' | 'backwards' | 'except'>): Promise<number>;
   /**
-   * Settles and returns at most `limit` targets that have one of these keys, in no particular order. Also stops other writers
-   * that are creating such targets, so that they check `below` again before they commit. If the document that `below` requires
-   * was deleted before this call, and the call returns nothing, no target with these keys can appear any more.
+   * Settles and returns at most `limit` targets that have one of the given keys, in no particular order. Also stops other
+   * writers that are creating such targets, so that they check `below` again before they commit. If the document that `below`
+   * requires was deleted before this call, and the call returns nothing, no target with these keys can appear any more.
    */
   remaining<D>(
     of: Collection<D>,

@@ -93,7 +93,7 @@ export class MongoReads<D> {
   constructor(db: Db, collection: Collection<D>) {
     this.collection = collection;
     this.stored = db.collection(collection.name);
-    // A document that is not a target is read only for its content.
+    // If a document is not a target, nothing but its content is needed.
     this.#projection = collection.kind === 'target' ? undefined : { shape: 1, d: 1 };
     this.#byId = new MongoById(this.stored, ({ shape }) => shape !== undefined, this.#projection);
   }

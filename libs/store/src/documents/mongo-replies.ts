@@ -23,9 +23,10 @@ interface Parts {
 }
 
 /**
- * Answers on MongoDB. An answer follows from its change as a counter does (docs/adr/0005). First, the request's document names
- * the change. Then the commit stores the answer in the target. From there, the answer is written under its id. So whoever finds
- * an open request can find out whether the request has changed anything. If it has not, it can be stopped.
+ * Answers on MongoDB. As with counters (docs/adr/0005), an answer is stored after its change. First, the request's document
+ * names the change. Then the commit stores the answer in the target. From there, the answer is written under its id. So a
+ * process that finds an open request can find out whether the request has changed anything. A request that has changed nothing
+ * can be stopped.
  */
 export class MongoReplies implements Replies {
   readonly #parts: Parts;

@@ -188,7 +188,7 @@ export function isMongoDuplicate(error: unknown): boolean {
 /**
  * Whether the database gave up a write to end a deadlock. Then nothing of the write is stored. FerretDB's unique indexes,
  * except the index of `_id`, are exclusion constraints of PostgreSQL. There, racing writes of one key wait for each other.
- * After one second, one of them fails with SQLSTATE 40P01 (deadlock). The error's code is 40P01, encoded as an integer in
+ * After one second, one of the writes fails with SQLSTATE 40P01 (deadlock). The error's code is 40P01, encoded as an integer in
  * PostgreSQL's way.
  */
 export function isMongoDeadlock(error: unknown): boolean {

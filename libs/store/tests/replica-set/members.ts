@@ -36,7 +36,7 @@ export class Member {
     for (const entry of entries) put(this.head, entry);
   }
 
-  /** Resolves once a majority has the first `upTo` entries of the log. */
+  /** Resolves as soon as a majority has the first `upTo` entries of the log. */
   majority(upTo: number): Promise<void> {
     if (upTo <= this.commit) return Promise.resolve();
     return new Promise((resolve, reject) => this.#waiting.push({ upTo, resolve, reject }));

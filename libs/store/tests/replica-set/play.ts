@@ -89,8 +89,8 @@ export async function losesNothing(numRuns: number, withinMs: number): Promise<v
 }
 
 /**
- * If an intent has no commit after this time, in ms, whoever meets the intent makes sure that the intent's change can never
- * commit.
+ * If an intent has no commit after this time, in ms, a process that finds the intent makes sure that the intent's change can
+ * never commit.
  */
 const longMs = 31_000;
 const metrics = new Metrics();

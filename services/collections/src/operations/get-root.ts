@@ -5,7 +5,7 @@ import { collectionEvent, newCollection, ownerOf, toCollection } from '../collec
 
 /**
  * Returns the caller's root. The caller's first request makes the root. If several first requests come at the same time, only
- * one of them makes it (spec#collections-root).
+ * one request makes it (spec#collections-root).
  */
 export const getRoot = handler(spec, async (request, app: AppContext) => {
   const owner = ownerOf(request);

@@ -121,7 +121,8 @@ export class CollectionStore {
       const parentId = ancestors.at(-1);
       return !deleted && parentId !== undefined && !ids.has(parentId);
     });
-    // The purger erases children before their parents. If it has erased one of these meanwhile, the change is refused.
+    // The purger erases children before their parents. If the purger has erased one of the orphans since they were read, the
+    // change is refused.
     await this.#documents.change(
       orphans.map((target) => ({ in: collections, target, set: { ...target.doc, deleted: true as const } })),
     );

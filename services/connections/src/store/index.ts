@@ -96,8 +96,8 @@ export class ConnectionStore {
       given.map((pair) => changeOf(strangers(projectId, pair.lower, pair.higher), pair)),
     );
     const ids = given.filter((_, at) => outcomes[at] === 'there').map(pairId);
-    // The process that wrote one of these pairs may have died in the middle. Nobody may learn that the pair exists before its
-    // rows are stored as well.
+    // A process that wrote such a pair may have died in the middle. Nobody may learn that the pair exists before its rows are
+    // stored as well.
     const there = await this.#documents.get(pairs, ids, { settled: true });
     return given.map((pair, at) => {
       if (outcomes[at] === 'made') return 'stored';

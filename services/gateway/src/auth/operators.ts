@@ -65,8 +65,8 @@ export class Operators {
 }
 
 /**
- * Whether a key that is limited to these projects may call the operation. The operation has to concern one of these projects,
- * or its answer has to be narrowed to them.
+ * Whether a key that is limited to these projects may call the operation. The operation has to concern one of the projects, or
+ * its answer has to be narrowed to the projects.
  */
 function allows(
   projectIds: readonly string[],

@@ -24,7 +24,7 @@ export type Address =
 const uuidForm = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 const uuidLength = 36;
 /**
- * If an address begins with one of these segments (after the version), it names no project. The token then names the project
+ * An address that begins with one of these segments (after the version) names no project. The token then names the project
  * (spec#short-forms-addresses).
  */
 const shortForms: ReadonlySet<string> = new Set(['connections', 'users', 'blocks']);

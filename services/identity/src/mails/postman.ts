@@ -47,7 +47,8 @@ const codePatienceMs = 10 * 60_000;
 /** How many mails an address may get in an hour, all kinds together (spec#accounts-mail-rate). */
 const mostAnHour = 5;
 /**
- * One of these mails is reserved for mails that report a change. So nobody can hold back such a mail by asking for other mails.
+ * Of these mails, one is reserved for a mail that reports a change. So nobody can hold back such a mail by asking for other
+ * mails.
  */
 const mostOthersAnHour = mostAnHour - 1;
 const atOnce = 10;
@@ -79,7 +80,7 @@ export class Postman {
     this.#sweeper?.kick();
   }
 
-  /** Stops sending. Resolves once no mail is being sent any more. */
+  /** Stops sending. Resolves when no mail is being sent any more. */
   async stop(): Promise<void> {
     await this.#sweeper?.stop();
     this.#options.transport?.close();

@@ -9,8 +9,8 @@ const hourMs = 60 * minuteMs;
 export type TokenKind = Exclude<MailKind, NoticeKind>;
 
 /**
- * How long tokens are valid after they are sent, in ms. A token that undoes a change expires at the mail's time `until` at the
- * latest.
+ * How long tokens are valid after they are sent, in ms. A token that undoes a change never expires later than its mail's
+ * `until`.
  */
 const lifetimeMs: Readonly<Record<TokenKind, number>> = {
   passwordReset: hourMs,

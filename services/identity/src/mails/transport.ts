@@ -16,7 +16,7 @@ export interface Mail {
   text: string;
 }
 
-/** A way to send mails. `send` resolves once the receiving side has the mail. */
+/** A way to send mails. `send` resolves as soon as the receiving side has the mail. */
 export interface Transport {
   send(mail: Mail): Promise<void>;
   close(): void;

@@ -15,7 +15,7 @@ export const apiKeysHandler = internalHandler(getApiKeys, async ({ after }, app:
   };
 });
 
-/** Notes when keys were last used. */
+/** Stores the times at which keys were last used. */
 export const noteKeyUsesHandler = internalHandler(noteKeyUses, async ({ uses }, app: AppContext) => {
   await app.store.apiKeys.noteUses(new Map(uses.map(({ hash, at }) => [hash, new Date(at)])));
   return {};

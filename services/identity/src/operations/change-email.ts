@@ -26,7 +26,7 @@ export const changeEmailHandler = handler(
     const { newEmail: address } = body;
     if (address === user.email || (await isAddressTaken(app, { projectId, address, userId: user.id })))
       throw new ApiError('DUPLICATE_EMAIL', { field: 'newEmail' });
-    // If the password was reset or changed since the user was read, whoever asks may no longer be the user.
+    // If the password was reset or changed since the user was read, the caller may be somebody other than the user.
     const isStored = await mailUser(app, user, { kind: 'emailChange', address }, user.sessionEpoch);
     if (!isStored) throw new ApiError('auth/unauthorized');
     const message = 'A mail is on its way to the new address; it counts once the link in it is opened.';

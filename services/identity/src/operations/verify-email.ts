@@ -56,8 +56,8 @@ function changeAddress(before: User, address: string): TokenUse {
 }
 
 /**
- * The old address takes effect again. All sessions end, so whoever changed the address is signed out. Mails that were requested
- * since the change are void.
+ * The old address takes effect again. All sessions end, so the person who changed the address is signed out. Mails that were
+ * requested since the change are void.
  */
 function undoChange(before: User, { address, until }: Mailing): TokenUse {
   const ended = { sessionEpoch: before.sessionEpoch + 1, keptSession: null };

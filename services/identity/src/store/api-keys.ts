@@ -82,7 +82,7 @@ export class ApiKeys {
   }
 
   /**
-   * Notes when keys were last used. `uses` names the keys by their hashes. If a use is earlier than the noted one, it is
+   * Stores the times at which keys were last used. `uses` names the keys by their hashes. A time earlier than the stored one is
    * ignored.
    */
   async noteUses(uses: ReadonlyMap<string, Date>): Promise<void> {

@@ -189,7 +189,7 @@ export class Sessions {
     return { rows, total };
   }
 
-  /** Forgets when a user's sessions were used. For a user who is being erased. Repeatable. */
+  /** Erases the times at which a user's sessions were used. For a user who is being erased. Repeatable. */
   async forgetUses(projectId: string, userId: string): Promise<void> {
     while ((await this.#documents.clear(sessionUses, { ...within(projectId, userId), limit: batch })) > 0);
   }
@@ -215,7 +215,7 @@ export class Sessions {
     }
   }
 
-  /** Notes when a session was used. A later use has a higher `version`; that of the first use is 1. */
+  /** Stores the time at which a session was used. A later use has a higher `version`; that of the first use is 1. */
   async #used(
     id: string,
     { lastUsedAt, expiresAt }: Pick<Session, 'lastUsedAt' | 'expiresAt'>,

@@ -137,7 +137,7 @@ export class SigningKeys {
   }
 
   /**
-   * Resolves once the keys have been read after the latest notice of a revocation. Then the new keys are known. Rejects if the
+   * Resolves when the keys have been read after the latest notice of a revocation. Then the new keys are known. Rejects if the
    * store cannot be read.
    */
   async settled(): Promise<void> {

@@ -87,7 +87,7 @@ export class Upload {
     this.#outgoing.write(body.subarray(0, at));
   }
 
-  /** Resolves once the bytes have left this process. */
+  /** Resolves as soon as the bytes have left this process. */
   write(bytes: Uint8Array): Promise<void> {
     return new Promise((resolve) => this.#outgoing.write(bytes, () => resolve()));
   }
