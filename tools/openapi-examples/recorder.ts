@@ -22,7 +22,7 @@ export class Recorder {
     this.#url = url;
   }
 
-  /** When this process and each request began, in ms. No two requests share a millisecond. */
+  /** When this process and each request began, in ms. No two requests begin in the same millisecond. */
   get begins(): readonly number[] {
     return this.#begins;
   }

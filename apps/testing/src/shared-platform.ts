@@ -21,10 +21,10 @@ export interface SharedPlatform {
 export const sharedEnv = { RATE_LIMIT_SCALE: '1000' };
 
 /**
- * Gives a platform with a project of the caller's own. On real engines, all test files of one worker share a platform. The test
- * runner provides the shared platform, at the address KITH_TEST_DESK. Without this address, and on `embedded`, the caller gets a
- * platform of its own. A shared platform has no `processes`, so a suite that stops or kills processes starts its own platform.
- * Disposing a shared platform leaves it running.
+ * Returns a platform with a new project for the caller. On real engines, all test files of one worker share a platform. The
+ * test runner provides the shared platform, at the address KITH_TEST_DESK. Without this address, and on `embedded`, the caller
+ * gets a platform of its own. A shared platform has no `processes`, so a suite that stops or kills processes starts its own
+ * platform. Disposing a shared platform leaves it running.
  */
 export async function sharedPlatform(engine: EngineKind): Promise<TestPlatform> {
   const desk = process.env.KITH_TEST_DESK;

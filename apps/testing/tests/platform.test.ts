@@ -79,8 +79,8 @@ describe.each(availableEngines())('startPlatform (%s)', (engine) => {
     expect(other.url).not.toBe(platform.url);
     const user = await other.createUser();
     await other.waitForEvent('user.created', { where: ({ data }) => data.id === user.id });
-    // This event is published later than all events of the other project. So if those events came here, they would have come before
-    // it.
+    // This event is published later than all events of the other project. So if the other project's events came to this
+    // platform, they would have come before this event.
     const here = await platform.createUser();
     await platform.waitForEvent('user.created', { where: ({ data }) => data.id === here.id });
     expect(platform.events.filter(({ projectId }) => projectId === other.project.id)).toEqual([]);

@@ -1,6 +1,6 @@
 import type { SeedRow } from './layout.ts';
 
-/** A stream of `size` rows. All streams create their rows over the same time. */
+/** A stream of `size` rows. All streams create their rows during the same period. */
 export interface Stream {
   size: number;
   rows: Iterator<SeedRow>;

@@ -30,7 +30,7 @@ export interface Capacity {
 
 /**
  * The share of a core that may be in use. Above this share, the time that requests wait grows steeply. In the M/M/1 model at 60 %,
- * a request waits 1.5 times as long as its own work.
+ * a request waits 1.5 times as long as its own work takes.
  */
 export const utilisation = 0.6;
 /** How many cores a nats-server can use well. If more cores are needed, the cluster needs more servers. */

@@ -2,7 +2,7 @@ import { notMade } from './not-made.ts';
 
 /** How long work waits for its turn. By default, it waits until its turn comes. */
 export interface Patience {
-  /** Until when to wait, Unix ms. */
+  /** The time at which the wait ends, in Unix ms. */
   until?: number | undefined;
   /** Ends the wait when it is aborted. */
   signal?: AbortSignal | undefined;
@@ -13,7 +13,7 @@ export class Turns {
   readonly #last = new Map<string, Promise<unknown>>();
 
   /**
-   * Runs `work` when all earlier work with any of its keys has ended. If the turn has not come when the patience ends, the work
+   * Runs `work` when all earlier work with any of its keys has ended. If the turn has not come when the wait is over, the work
    * never runs, and this throws `gateway/unavailable`, or the reason of the signal.
    */
   async run<T>(keys: readonly string[], work: () => Promise<T>, patience: Patience = {}): Promise<T> {
@@ -30,7 +30,7 @@ export class Turns {
   }
 }
 
-/** Resolves when all earlier work has ended. Rejects at the end of the patience. */
+/** Resolves when all earlier work has ended. Rejects if the wait is over before that. */
 async function turnAfter(earlier: readonly Promise<unknown>[], { until, signal }: Patience): Promise<void> {
   signal?.throwIfAborted();
   if (earlier.length === 0) return;

@@ -72,7 +72,7 @@ export class NatsRequests {
     });
   }
 
-  /** Sends repeatable requests again. When the connection broke, these requests or their answers may have been lost. */
+  /** Sends repeatable requests again after the connection broke, because these requests or their answers may have been lost. */
   askAgain(): void {
     for (const [id, { subject, again }] of this.#asked) if (again) this.#send(id, subject, again);
   }

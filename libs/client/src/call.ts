@@ -97,7 +97,8 @@ export function callBy<T>(
 ): Promise<T> {
   const key = keyOf(operation, settings, idempotencyKey);
   const isSafe = operation.method === 'GET' || operation.isRepeatable === true || key !== undefined;
-  // If the input cannot be sent, the async function makes the promise reject. Without this function, the call itself would throw.
+  // The async function makes the returned promise reject if the input cannot be sent. Without this function, the call itself
+  // would throw.
   return (async () => {
     const built = buildRequest(settings, operation, input);
     const request = key === undefined ? built : { ...built, headers: { 'idempotency-key': quoted(key) } };

@@ -19,7 +19,7 @@ import { securityOf } from './security.ts';
 /** What is needed to make an operation's description. */
 export interface Parts {
   schemas: Schemas;
-  /** Answers that operations share, by name. Each is added when it is first used. */
+  /** Answers that operations share, by name. An answer is added when it is first used. */
   responses: Map<string, JsonObject>;
   example: Example | undefined;
 }

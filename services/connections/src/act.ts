@@ -13,7 +13,10 @@ import { changePair } from './change-pair.ts';
 import { type Action, decide } from './machine.ts';
 import { advance, type LivePair, type Pair, partOf } from './pair.ts';
 
-/** What was done. `life` is the connection or request as it is now. If it has ended, `life` is as it was before the end. */
+/**
+ * What was done. `life` is the connection or request after the action. If the action has ended the connection or request,
+ * `life` is its last state before the end.
+ */
 export interface Done {
   action: Action;
   life: LivePair;

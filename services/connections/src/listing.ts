@@ -116,7 +116,7 @@ export function placeOf(entry: Entry): string {
 /** A user's totals before anything is counted. */
 export const noTotals: Totals = { established: 0, sent: 0, received: 0, blocks: 0, blockedBy: 0 };
 
-/** Whether a text can be a place. */
+/** Whether a text has the form of a row's place in a list. */
 export function isPlace(text: string): boolean {
   return placePattern.test(text);
 }

@@ -4,7 +4,7 @@ import type { ErrorCode } from '@kith/contracts';
 export type PairState = 'none' | 'pending' | 'accepted' | 'declined';
 /** An action that a user may try on a pair. */
 export type Action = 'request' | 'accept' | 'decline' | 'withdraw' | 'disconnect';
-/** A user's part in a pair. In state `none`, no user has a part. */
+/** A user's part in a pair. In state `none`, neither user has a part. */
 export type Part = 'requester' | 'receiver';
 
 export interface Transition {

@@ -19,7 +19,7 @@ export interface Shown {
 type Serve = (request: HttpRequest, response: HttpResponse, next: (error?: unknown) => void) => void;
 
 export interface AppParts {
-  /** Answers an address of the API. */
+  /** Answers a request to an address of the API. */
   handle(request: HttpRequest, response: HttpResponse): Promise<void>;
   /** Answers an error that any step has thrown. */
   fail(request: HttpRequest, response: HttpResponse, error: unknown): void;

@@ -272,8 +272,8 @@ describe.each(availableEngines())('streams (%s)', (engine) => {
 
   // This test runs on one engine only, as the bus plays no part in it.
   it.runIf(engine === 'embedded')('ends a client that does not read', async () => {
-    // These notifications have the largest size, with four bytes per character. There are more of them than the buffers on the
-    // way can hold.
+    // These notifications have the largest size, with four bytes per character. Together, they are larger than the buffers
+    // between gateway and client.
     const avatar = '🙂'.repeat(2_048);
     const count = 1_000;
     await using world = await FeedWorld.start(engine, { streamTimes: { check: 50, unread: 500 } });

@@ -2,10 +2,11 @@ import type { AppContext } from './app.ts';
 
 /**
  * Whether an e-mail address is taken: another user has it, or gave it up not long ago and may still take it back
- * (spec#accounts-old-address). On MongoDB, no write can check both and store a user. So this function looks for the user first,
- * and the caller stores the address right after the call. A user who gives up the address after the first look was found by it.
- * Only a user who both takes the address and gives it up after the first look is missed. To take it, this user needs the token
- * of a mail.
+ * (spec#accounts-old-address). On MongoDB, no single write can check both conditions and store a user. So this function first
+ * looks for a user with the address, then for a user who may take it back, and the caller stores the address right after the
+ * call. If a user gives up the address between the two checks, the first check has found this user. Both checks miss only a
+ * user who takes the address after the first check and gives it up before the second. To take the address, this user needs the
+ * token of a mail.
  * @param userId The user who wants the address; absent for a new user.
  */
 export async function isAddressTaken(

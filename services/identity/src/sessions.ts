@@ -75,7 +75,7 @@ export async function revokeSession(
 }
 
 /**
- * Revokes the sessions that a stored change of their user made outdated. Repeatable: if a process dies, any other process
+ * Revokes the sessions that became outdated by a stored change of their user. Repeatable: if a process dies, any other process
  * finishes the work.
  */
 export async function finishEnding(app: AppContext, ending: Ending): Promise<void> {

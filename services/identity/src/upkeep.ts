@@ -5,7 +5,7 @@ import { finishEndings } from './sessions.ts';
 import { endSuspensions } from './suspension.ts';
 import type { KeyTimes } from './tokens/signing-keys.ts';
 
-/** How often to look for values that a replica with only the older secret has sealed, in ms. They are then sealed again. */
+/** How often to look for values that a replica with only the older secret has sealed, in ms. Such values are sealed again. */
 const resealEveryMs = 10 * 60_000;
 
 /**

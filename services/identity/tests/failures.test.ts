@@ -51,7 +51,8 @@ describe.each(availableEngines())('with its database down on %s', (engine) => {
   });
   afterAll(() => undo.disposeAsync());
 
-  // With the real engine, each answer takes as long as a service looks for its database. So they are asked for at once.
+  // With the real engine, each answer takes as long as a service looks for its database. So all requests are sent at the same
+  // time.
   test.concurrent.for([
     ['auth', signUp, { projectId, body: credentials }],
     ['auth', signIn, { projectId, body: credentials }],

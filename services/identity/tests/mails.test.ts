@@ -381,7 +381,8 @@ describe.each(availableEngines())('mails on %s', (engine) => {
     vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 5 * 3600 * 1000 });
     try {
       await waitFor(async () => server.refusals.length === 0, { what: 'the first try' });
-      // Identity notes the failed try a moment after the server has refused it. So one step of the clock could come too early.
+      // Identity notes the failed try a moment after the server has refused it. So a single step of the clock could come before
+      // the note.
       const mail = await waitFor(() => {
         vi.setSystemTime(Date.now() + 60_000);
         return mailsTo(email)[5];

@@ -11,9 +11,9 @@ export interface Decision<T> {
 }
 
 /**
- * Changes a user's feed: reads the feed, decides, and stores the change. If somebody else was faster, tries again, until the
- * deadline (Unix ms). The feed is read before `decide` runs. So if the feed changes while `decide` reads other data, `decide`
- * runs once more.
+ * Changes a user's feed: reads the feed, decides, and stores the change. If another change of the feed came first, tries again,
+ * until the deadline (Unix ms). The feed is read before `decide` runs. So if the feed changes while `decide` reads other data,
+ * `decide` runs once more.
  */
 export function changeFeed<T>(
   app: AppContext,

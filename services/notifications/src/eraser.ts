@@ -108,8 +108,8 @@ async function blankSnapshots(app: AppContext, user: Owner, isStopped: () => boo
  * the feeds have no gap. Resolves to `true` if there may be more.
  */
 async function blankEvents({ bus, store }: AppContext, user: Owner): Promise<boolean> {
-  // This call walks over all events that the feeds of the project published in a week. But it is made only when an account has
-  // ended.
+  // This call walks over all events that the feeds of the project published in a week. But the call is made only when an
+  // account has ended.
   const found = await store.outbox.published(eventsTelling(user), batch);
   await withdrawEvents(bus, found);
   for (const { key, event } of found) {

@@ -230,8 +230,8 @@ describe.each(availableEngines())('storage at the same time (%s)', (engine) => {
     const answering = world.upload(owner, bytes);
     const isComing = async () => (await world.place.held(owner)).unfinished > 0;
     await waitFor(isComing, { what: 'the first bytes' });
-    // These uploads are stored meanwhile. In the same time, the held upload could be stored, too, if it did not wait for its
-    // note.
+    // Meanwhile, five other uploads are stored and deleted. In this time, the held upload would be stored, too, if it did not
+    // wait for its note.
     for (let round = 0; round < 5; round++) await world.delete(other, await world.file(other, bytes));
     const keysOf = async (of: Owner) =>
       (await world.place.held(of)).keys.filter((key) => key.includes(of.userId));

@@ -101,7 +101,7 @@ function* inQueries(spec: OperationSpec, target: Omit<HostileRequest, 'name'>): 
   }
 }
 
-/** The headers that the platform reads. Some of them matter only in GET requests, others only in requests that write. */
+/** The headers that the platform reads. Some headers matter only in GET requests, others only in requests that write. */
 const headerNames = [
   ...['accept', 'accept-encoding', 'authorization', 'content-type', 'cookie', 'expect', 'if-none-match'],
   ...['last-event-id', 'origin', 'range', 'traceparent', 'user-agent', 'x-forwarded-for', 'x-request-id'],

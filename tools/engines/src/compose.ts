@@ -4,7 +4,7 @@ import { mayInstall } from './machine.ts';
 import { run } from './run.ts';
 import { cacheFolder, type Progress } from './step.ts';
 
-/** The words of a command that runs Compose. The old and the new version of Compose have different commands. */
+/** A command that runs Compose, with its arguments. The old and the new version of Compose have different commands. */
 export type ComposeCommand = readonly [string, ...string[]];
 
 /**

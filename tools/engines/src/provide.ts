@@ -52,7 +52,10 @@ export async function provideEngines(options: ProvideOptions = {}): Promise<Engi
   }
 }
 
-/** The variables that name engines. Like all variables of Kith, each can also be in a file, for example `NATS_URL_FILE`. */
+/**
+ * The variables that name engines. As with all variables of Kith, the value can also be in a file, which for example
+ * `NATS_URL_FILE` names.
+ */
 export const urlVariables = ['MONGODB_URL', 'NATS_URL', 'REDIS_URL'] as const;
 
 /** The environment without engines that are given by their URLs. */

@@ -30,7 +30,7 @@ export interface ContainerSpec {
 /** How to ask a server with encrypted connections whether it is ready. */
 export interface Probe {
   ca: string;
-  /** The words of Redis' `AUTH`. */
+  /** The arguments of Redis' command `AUTH`. */
   auth?: string;
 }
 

@@ -5,7 +5,7 @@ import { PageHeading } from '../components/page-heading.tsx';
 import { WalkView } from '../components/walk-view.tsx';
 import { useNotificationActions, useNotificationList, useNotifications } from '../hooks/use-notifications.ts';
 
-/** The signed-in user's notifications. New ones appear as they come. */
+/** The signed-in user's notifications. New notifications appear when they arrive. */
 export function NotificationsPage() {
   const { unread } = useNotifications();
   const { markAllAsRead, isBusy } = useNotificationActions();

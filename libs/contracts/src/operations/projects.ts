@@ -86,7 +86,7 @@ const booleans = { true: 'all', false: 'none' } as const;
 const name = text({ min: 1, max: 200 });
 
 /**
- * What an operator may set on a project. In a PATCH, an absent field stays as it is. In a new project, an absent field gets its
+ * What an operator may set on a project. A PATCH does not change absent fields. In a new project, an absent field gets its
  * default.
  */
 const settings = {

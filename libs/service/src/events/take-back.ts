@@ -42,7 +42,7 @@ export async function takeBackLost(parts: Parts): Promise<number | undefined> {
 
 /**
  * Finds the position above which the log has lost marked events. Looks at `from` and below. Returns 0 if the log has lost all
- * of them, and `undefined` if it has lost none.
+ * marked events, and `undefined` if it has lost no marked event.
  */
 async function findLoss({ bus, outbox }: Parts, from: number): Promise<number | undefined> {
   let isLost = false;

@@ -284,7 +284,7 @@ async function writeBytes(
   response.writeHead(status, { ...headers, [statusHeader]: String(status) });
   if (!body) return void response.end();
   let left = Number(headers['Content-Length']);
-  // Ends the reading when the client has gone. Otherwise the process would go on waiting for a store that hangs.
+  // Stops reading when the client has disconnected. Otherwise the process would go on waiting for a store that hangs.
   if (body instanceof Readable) addAbortSignal(signal, body);
   try {
     for await (const chunk of body) {

@@ -12,7 +12,7 @@ export interface EndedUser {
 
 type UserKey = Pick<EndedUser, 'projectId' | 'userId'>;
 
-/** Users to erase, by `<project>|<user>`. `lookAt` is when the service next looks for the user's data. */
+/** Users to erase, by `<project>|<user>`. `lookAt` is the time at which the service next looks for the user's data. */
 export const endedUserCollection: Collection<{ endedAt: number; lookAt: number }> = collection({
   name: 'endedUsers',
   kind: 'target',

@@ -5,7 +5,7 @@ import { walkStep } from '../operations/project-walk.ts';
 import type { ProfileParts } from './profiles.ts';
 
 /**
- * Keeps the service's copy of public users up to date. It goes by `seq`, so events may come in any order, and more than once.
+ * Keeps the service's copy of public users up to date. It compares `seq`, so events may come in any order, and more than once.
  */
 export function profileEvents(durable: string): EventSubscription<ProfileParts> {
   return subscription({

@@ -177,7 +177,7 @@ async function openChunks(path: string, range?: ByteRange): Promise<AsyncIterabl
   }
 }
 
-/** The bytes of a file, both ends included. While the reader has a chunk, the next one is read. */
+/** The bytes of a file from `start` to `end`, both included. While the reader has a chunk, the next chunk is read. */
 async function* chunksOf(file: FileHandle, start: number, end: number): AsyncGenerator<Uint8Array> {
   const taken: Buffer[] = [];
   /** Begins to read the next chunk. The two buffers take turns. */

@@ -32,7 +32,10 @@ export interface Collection<D> {
   /** The version of the documents' shape, from 1. When older documents are read, `upgrade` brings them to this version. */
   version: number;
   upgrade?(old: unknown, from: number): unknown;
-  /** A range of documents is read by id, or by one of these indexes. A change in how a key is made needs a migration. */
+  /**
+   * The indexes by which ranges of documents can be read. Every range can also be read by id. If an index makes its keys in a
+   * new way, a migration is needed.
+   */
   indexes?: Readonly<Record<string, Index<D>>>;
   /** Texts that `search` looks into; each is folded with `fold`. */
   search?: Readonly<Record<string, (doc: D) => string>>;

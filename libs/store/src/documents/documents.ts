@@ -22,7 +22,7 @@ export interface Range {
   skip?: number;
   /** In descending order. */
   backwards?: true;
-  /** Ids, or keys, to leave out. `skip` does not count them. */
+  /** Ids or keys to leave out. `skip` does not count their documents. */
   except?: readonly string[];
 }
 

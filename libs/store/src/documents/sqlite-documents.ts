@@ -67,7 +67,10 @@ export function openSqliteDocuments(options: SqliteDocumentsOptions): Documents 
 
 const layoutTable = 'CREATE TABLE layout (name TEXT NOT NULL PRIMARY KEY, made TEXT NOT NULL) WITHOUT ROWID';
 
-/** Creates what is declared and not there yet. Refuses a table that differs from what is declared, because it needs a migration. */
+/**
+ * Creates declared tables that are missing. Refuses a table that differs from its declaration, because such a table needs a
+ * migration.
+ */
 function bringUpToDate(
   db: DatabaseSync,
   file: string,

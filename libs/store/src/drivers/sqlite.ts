@@ -58,8 +58,8 @@ export function openSqlite(options: SqliteOptions): DatabaseSync {
 
 /**
  * Writes the log back into the database and truncates it, again and again, until the database is closed. Otherwise the log
- * would keep old data, even data that was erased since (docs/adr/0014). And with `normal`, any number of changes might not
- * reach the disk.
+ * would keep old data, even data that was erased since (docs/adr/0014). And with `synchronous = normal`, any number of changes
+ * might not reach the disk.
  */
 function tidy(db: DatabaseSync, file: string, everyMs: number): void {
   if (file === ':memory:') return;
@@ -160,7 +160,7 @@ function inTransaction<T>(db: DatabaseSync, work: () => T): T {
   }
 }
 
-/** Whether a write failed on a unique key. */
+/** Whether a write failed because a unique key is taken. */
 export function isSqliteDuplicate(error: unknown): boolean {
   // SQLITE_CONSTRAINT_UNIQUE and SQLITE_CONSTRAINT_PRIMARYKEY.
   const code = (error as { errcode?: number }).errcode;

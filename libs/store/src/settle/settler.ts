@@ -60,7 +60,7 @@ const fewWaiting = 16;
  * plan of the next steps in the target. (3) Rows are written under fixed ids. (4) One update of each counter adds to the
  * counter and removes the intent. (5) The target is marked as settled.
  * If a process meets an unsettled target or an open intent, it rolls the change forward. So a process may die at any point. A
- * change that was acknowledged is whole. A change that was not acknowledged is whole or absent.
+ * change that was acknowledged is whole. A change that was not acknowledged is either stored completely or not at all.
  */
 export class Settler {
   readonly #db: Db;

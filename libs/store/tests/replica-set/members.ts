@@ -76,7 +76,7 @@ export class ReplicaSet {
     this.#lead(this.members[0], 1);
   }
 
-  /** The primary that the others know. */
+  /** The member that the other members take for the primary. */
   get leader(): Member {
     return this.#leader;
   }

@@ -14,7 +14,10 @@ type ReadList = (collectionId: string) => Promise<List>;
 /** How many collections may be asked for their entities at the same time. */
 const atOnce = 16;
 
-/** If an answer has this many ids, it is full. The lists that follow show no ids (spec#existing-clients-list-many). */
+/**
+ * The maximum number of ids in an answer. When an answer has reached it, the lists that follow show no ids
+ * (spec#existing-clients-list-many).
+ */
 const mostIds = 20_000;
 
 /**

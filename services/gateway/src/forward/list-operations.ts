@@ -23,7 +23,7 @@ export interface ListRow {
   answers: Answers;
   /** Turns the received body into the body that the operation takes. Copies only strings. */
   bodyOf?: (body: Record<string, unknown>) => Record<string, string | null>;
-  /** The parameter that v6 clients send in the body. The operation of collections has it in the path. */
+  /** The parameter that v6 clients send in the body. In the operation of collections, this parameter is in the path. */
   paramInBody?: 'entityId';
 }
 

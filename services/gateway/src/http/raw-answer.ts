@@ -13,7 +13,7 @@ const codes: Readonly<Record<string, ErrorCode>> = {
   ERR_HTTP_REQUEST_TIMEOUT: 'request/timeout',
 };
 
-/** Connections that have had an error. Each is answered once, and then ends. */
+/** Connections that have had an error. Such a connection gets one answer, and then ends. */
 const failed = new WeakSet<Socket>();
 
 /**

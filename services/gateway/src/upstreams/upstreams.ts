@@ -281,8 +281,8 @@ export class Upstreams {
 }
 
 /**
- * The body of a download: none. Node does not frame the body of a GET. If the client's body were passed on, the service would
- * take it for the beginning of the next request on the connection.
+ * Replaces the client's body for a download, and sends nothing. Node does not frame the body of a GET. If the client's body
+ * were passed on, the service would take it for the beginning of the next request on the connection.
  */
 class NoBody extends Stream {
   override pipe<T extends NodeJS.WritableStream>(outgoing: T): T {

@@ -6,7 +6,10 @@ import { endedMailingRows } from './mailing-row.ts';
 import type { EndingReason, Suspension, User } from './records.ts';
 import { changeUser, dateOf, userOf } from './user-document.ts';
 
-/** Sessions of a user that the last change of the user made outdated. Perhaps not all of them are revoked yet. */
+/**
+ * The sessions of a user that became outdated when the user was last changed. Perhaps not all of these sessions are revoked
+ * yet.
+ */
 export interface Ending {
   projectId: string;
   userId: string;

@@ -57,7 +57,7 @@ export const factorBook = z.object({
   /** Hashes of the recovery codes that are left. */
   recoveryHashes: z.array(z.string()),
   challenges: z.array(challenge),
-  /** Sessions in which the user has proved their identity, and until when each proof is valid. */
+  /** Sessions in which the user has proved their identity. Each proof is valid until `until`. */
   proofs: z.array(z.object({ sessionId: z.string(), until: time })),
   /** Changes about which the user must still get a mail, and when they were made. */
   notices: z.array(z.object({ kind: z.enum(noticeKinds), at: time })).optional(),

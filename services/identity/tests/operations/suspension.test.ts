@@ -49,7 +49,7 @@ describe.each(handlerEngines())('suspension on %s', (engine) => {
     call(identity.bus, suspendUser, { params: { projectId: of, userId } });
   const restore = (userId: string, of = projectId) =>
     call(identity.bus, restoreUser, { params: { projectId: of, userId } });
-  /** The events of a user's first suspension and of its end, once both are there. */
+  /** Waits for the two events of a user's first suspension and of its end. */
   const eventsOf = async (userId: string) => {
     const own = await waitFor(() => {
       const found = events.filter(({ aggregate }) => aggregate.id === userId);

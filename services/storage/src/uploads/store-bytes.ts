@@ -1,7 +1,7 @@
 import type { Blobs } from '@kith/store/blobs';
 
 export interface StoreOptions {
-  /** The bytes become complete in the store only after this has resolved. */
+  /** The upload is completed in the store only after this promise has resolved. */
   noted: Promise<void>;
   signal: AbortSignal;
   /** Called with the first bytes. These are `headBytes` bytes or more, or all bytes of a smaller file. */

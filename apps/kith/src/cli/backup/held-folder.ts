@@ -10,7 +10,7 @@ const marker = 'unfinished';
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 export interface Held {
-  /** Whether the folder has only sealed data. If so, the work is also done on file systems without locks. */
+  /** Whether the folder has only sealed data. Then the folder may also be on a file system without locks. */
   isSealed?: boolean;
 }
 
@@ -81,8 +81,8 @@ function isLeft(path: string): boolean {
     const found = lstatSync(path);
     // Everybody can make folders in /dev/shm. Opening another user's files could hang, or do harm.
     if (!found.isDirectory() || found.uid !== (process.getuid?.() ?? found.uid)) return false;
-    // A process marks its folder after it has locked it, and takes the mark away before it unlocks it. So if the folder is marked,
-    // then unlocked, and then still marked, its process is dead.
+    // A process locks its folder before it marks the folder, and removes the mark before it unlocks the folder. So if the
+    // folder is marked, then found unlocked, and then still marked, its process is dead.
     return isMarked() && !isLocked(path) && isMarked();
   } catch {
     // The folder was removed in the meantime, or cannot be read.

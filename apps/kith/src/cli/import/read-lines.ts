@@ -1,6 +1,6 @@
 import type { FileHandle } from 'node:fs/promises';
 
-/** A line of a file, without its end. */
+/** A line of a file, without its line break. */
 export interface Line {
   /** The line's number, from 1 on. */
   number: number;

@@ -145,7 +145,7 @@ async function securely(
 }
 
 async function credentialsIn({ folder, prefix, certificates: given }: Options): Promise<Credentials> {
-  // If this folder is there, an earlier version has made it. No server knows the seeds in it any more.
+  // If this folder exists, an earlier version has made it. No server accepts the seeds in this folder any more.
   const earlier = folder.file('nats-users');
   if (existsSync(earlier)) rmSync(earlier, { recursive: true });
   return ensureCredentials(folder.file('credentials'), {

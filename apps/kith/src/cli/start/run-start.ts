@@ -17,8 +17,8 @@ export async function runStart(given: Given, surroundings: Surroundings): Promis
     told = result;
     return running;
   };
-  // Starting engines may take minutes, so a signal ends that start immediately. The embedded form starts in seconds, so a
-  // signal stops it in order afterwards.
+  // The distributed form may take minutes to start its engines, so a signal ends the process immediately. The embedded form
+  // starts in seconds, so after a signal the start is first completed, and then the platform stops in order.
   await startProcess('kith', start, { endsWhileStarting: distributed === true });
   return told!;
 }
