@@ -60,8 +60,8 @@ const document = `# Operations
 Made from the contracts and the suites by \`tools/docs-operations.ts\`. The first suite of an operation calls it through
 the gateway of a whole platform, on every engine. The suite fails if it has not seen the operation's success, each of its codes,
 and a refusal of each field of body and query. The suite of outages fails if it has not seen the operation's \`…/server-error\`.
-Paths are below the project scope; those of \`/admin\` and \`/.well-known\` are below the root. Besides its own codes, every
-operation may answer with the codes of the layers before it: \`request/…\`, \`route/…\`, \`rate-limit/exceeded\`,
+Paths are below the project scope; those of \`/admin\` and \`/.well-known\` are below the root. In addition to its own codes,
+every operation may answer with the codes of the layers that a request passes first: \`request/…\`, \`route/…\`, \`rate-limit/exceeded\`,
 \`auth/unauthorized\`, \`auth/forbidden\`, \`gateway/…\` ([services/gateway/tests](../services/gateway/tests)), and
 \`<feature>/invalid-body\` or \`<feature>/invalid-query\`.
 
@@ -71,8 +71,8 @@ ${rows.map((row) => `| ${row.join(' | ')} |`).join('\n')}
 
 # Codes
 
-Each suite causes what the code stands for, and checks that the code is answered. A code without a suite is never answered: no
-operation of its feature has a body (or a query) that can be wrong without a more specific code.
+Each suite causes what the code stands for, and checks that the code is answered. A code without a suite is never answered:
+whenever a body (or a query) of the feature is wrong, a more specific code is answered.
 
 | code | status | suites |
 |---|---|---|

@@ -57,7 +57,7 @@ export const errors = {
   },
   'auth/invalid-second-factor': {
     status: 401,
-    message: 'The code or the passkey is wrong, is over, or was used before.',
+    message: 'The code or the passkey is wrong, has expired, or was used before.',
   },
   'auth/step-up-required': {
     status: 403,
@@ -115,8 +115,8 @@ export const errors = {
   'connection/not-found': { status: 404, message: 'No such connection.' },
   'connection/user-not-found': { status: 404, message: 'No such user.' },
   'connection/self-request': { status: 400, message: 'You cannot connect with yourself.' },
-  'connection/self-check': { status: 400, message: 'You have no connection with yourself to look at.' },
-  'connection/self-disconnect': { status: 400, message: 'You have no connection with yourself to end.' },
+  'connection/self-check': { status: 400, message: 'There is no connection between you and yourself.' },
+  'connection/self-disconnect': { status: 400, message: 'You cannot disconnect from yourself.' },
   'connection/self-block': { status: 400, message: 'You cannot block yourself.' },
   'connection/not-allowed': { status: 403, message: 'You cannot connect with this user.' },
   'connection/request-pending': { status: 409, message: 'A request between you two is already pending.' },

@@ -28,7 +28,7 @@ import type {
 
 export interface CryptoMethods {
   /**
-   * Signs a token for tests with the caller's own RSA key. The fields are checked in the order of the body's keys. `payload` may have other fields besides `id`. The token keeps these fields.
+   * Signs a token for tests with the caller's own RSA key. The fields are checked in the order of the body's keys. `payload` may have fields other than `id`. The token keeps these fields.
    *
    * Errors of its own: `crypto/missing-params`, `crypto/server-error`, `crypto/invalid-body`.
    */

@@ -18,7 +18,7 @@ const key = { projectId: filled(), privateKey: filled() };
 
 /**
  * Signs a token for tests with the caller's own RSA key (spec#test-tokens-sign). The fields are checked in the order of the
- * body's keys. `payload` may have other fields besides `id`. The token keeps these fields.
+ * body's keys. `payload` may have fields other than `id`. The token keeps these fields.
  */
 export const signTestingJwt = operation({
   name: 'crypto.sign-testing-jwt',
