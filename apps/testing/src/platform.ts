@@ -119,8 +119,8 @@ export async function startPlatform(options: PlatformOptions = {}): Promise<Test
 }
 
 /**
- * Gives the caller a running platform, with a project of the caller's own. `ending` holds the steps that end the caller's use of
- * the platform.
+ * Returns a running platform, with a new project for the caller. `ending` holds the steps that end the caller's use of the
+ * platform.
  */
 export async function withProject(
   { platform, engines, processes, operatorToken, secret, prefix, folder, record, logsFrom }: Running,

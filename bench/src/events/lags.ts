@@ -21,7 +21,7 @@ export class Lags {
   #first = 0;
   #last = 0;
 
-  /** @param most The highest number of events between two calls of `take`. */
+  /** @param most The maximum number of events between two calls of `take`. */
   constructor(most: number) {
     this.#lags = new Float64Array(most);
   }

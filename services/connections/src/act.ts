@@ -35,7 +35,7 @@ export async function act(
     message?: string | null;
     /** The actor in the event; by default, `userId`. When a user has ended their account, this user is the actor. */
     actorId?: string;
-    /** Until when to keep trying, in Unix ms. */
+    /** The time until which to keep trying, in Unix ms. */
     deadline?: number;
   },
   read: () => Promise<Pair>,

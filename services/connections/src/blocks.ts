@@ -12,7 +12,7 @@ interface Blocking {
   blockedId: string;
   /** The actor in the event; by default, the blocker. When a user has ended their account, this user is the actor. */
   actorId?: string;
-  /** Until when to keep trying, in Unix ms. */
+  /** The time until which to keep trying, in Unix ms. */
   deadline?: number;
 }
 

@@ -6,7 +6,7 @@ interface Asking {
   projectId: string;
   requesterId: string;
   receiverId: string;
-  /** Until when to look for a common connection, in Unix ms. */
+  /** The time until which to look for a common connection, in Unix ms. */
   deadline: number;
 }
 

@@ -29,7 +29,7 @@ export interface AppContext {
   notices: Notices;
   /** The list of erasures, which is kept outside of the database. */
   erasures: ErasureList;
-  /** Knows which external users were erased. Tokens from before an erasure are refused. */
+  /** The external users who were erased. Their tokens from before the erasure are refused. */
   erasedExternals: ErasedExternals;
   passwords: Passwords;
   /** Limits failed attempts at an account. */

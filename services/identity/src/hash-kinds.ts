@@ -6,7 +6,7 @@ import { type ImportReason, passwordHashCost } from '@kith/contracts';
  */
 const mostKinds = 4;
 /**
- * The highest total cost of a project's hash kinds. The total is the sum of the costs of one hash of each kind. The most
+ * The maximum total cost of a project's hash kinds. The total is the sum of the costs of one hash of each kind. The most
  * expensive single hash that is accepted also costs this much: about one second of one core.
  */
 const mostCost = 1;

@@ -67,7 +67,7 @@ export function readAtOf(entry: Entry, feed: Pick<Feed, 'marks'>): number | null
   return feed.marks.find(({ upTo }) => entry.seq <= upTo)?.at ?? null;
 }
 
-/** Gives a new notification the feed's next place. */
+/** Adds a notification to the feed, under the next sequence. */
 export function append(feed: Feed, notification: NewNotification): { feed: Feed; entry: Entry } {
   const seq = feed.seq + 1;
   return {

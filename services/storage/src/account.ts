@@ -4,7 +4,7 @@ import type { Owner } from './file.ts';
 import type { Account } from './store/index.ts';
 import { accountId } from './store/place.ts';
 
-/** Until when a change of an account is wanted. */
+/** The time until which a change of an account is wanted. */
 export interface Wanted {
   /** Unix ms. By default, the change waits for its turn as long as it takes, and is then tried for a few seconds. */
   deadline?: number | undefined;

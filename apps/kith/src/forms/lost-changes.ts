@@ -8,7 +8,7 @@ import type { DataFolder } from './data-folder.ts';
 import { tablesOf } from './tables-of.ts';
 
 /**
- * The highest age of an event that is compared with the files, in ms. This is well below the time for which a file keeps its
+ * The maximum age of an event that is compared with the files, in ms. This is well below the time for which a file keeps its
  * events.
  */
 const rememberedMs = 6 * 24 * 3600 * 1000;

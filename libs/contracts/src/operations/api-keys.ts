@@ -156,7 +156,7 @@ export const apiKey = z.discriminatedUnion('kind', [
 ]);
 export type ApiKey = z.output<typeof apiKey>;
 
-/** Gives gateways all keys, page by page (docs/adr/0053). */
+/** Returns all keys to a gateway, page by page (docs/adr/0053). */
 export const getApiKeys = internalOperation({
   name: 'identity.api-keys',
   feature: 'auth',
@@ -171,7 +171,7 @@ export const getApiKeys = internalOperation({
   errors: [],
 });
 
-/** Tells identity when keys were last used. */
+/** Tells identity the times at which keys were last used. */
 export const noteKeyUses = internalOperation({
   name: 'identity.note-key-uses',
   feature: 'auth',

@@ -177,8 +177,8 @@ const stream = { projectId: uuid, userId: uuid, streamId: uuid };
 const position = z.int().min(0);
 
 /**
- * Gives a stream one of the user's five places. If all are taken, the oldest stream loses its place. Returns the position of
- * the feed.
+ * Adds a stream to the user's open streams, of which there are at most five. A sixth stream replaces the oldest. Returns the
+ * position of the feed.
  */
 export const openFeed = internalOperation({
   ...internal,
@@ -191,7 +191,7 @@ export const openFeed = internalOperation({
  * The items after a position of the feed, oldest first. The answer has every item up to the position `seq`. If the answer has
  * no item for a position up to `seq`, that item was taken back. `reset` is true if `after` is beyond the end of the feed or
  * from before a restore, or if the items after it are not kept any more. In this case, `seq` is the end of the feed. `evicted`
- * is true if another stream got the place of this stream.
+ * is true if this stream was replaced by another stream.
  */
 export const feedAfter = internalOperation({
   ...internal,
@@ -206,7 +206,7 @@ export const feedAfter = internalOperation({
   }),
 });
 
-/** Gives back a stream's place. */
+/** Removes a stream from the user's open streams. */
 export const closeFeed = internalOperation({
   ...internal,
   name: 'notifications.feed-close',

@@ -210,7 +210,7 @@ export const updateProject = operation({
   body: z.object({ name: name.optional(), ...settings }),
 });
 
-/** Gives gateways the settings of all projects whose settings are not the defaults (docs/adr/0013). */
+/** Returns the settings of all projects whose settings are not the defaults, for gateways (docs/adr/0013). */
 export const getProjectSettings = internalOperation({
   name: 'identity.project-settings',
   feature: 'project',

@@ -449,8 +449,8 @@ class MongoDocuments implements Documents {
       if (target === undefined) return 'there';
       await this.#settler.settleTarget(of.name, target);
       await this.outbox.makeRoom(of.name, target);
-      // Only now, after the placeholder and its keys are stored, looks for the document that `below` requires. Whoever deletes
-      // that document from now on finds the placeholder.
+      // Only now, after the placeholder and its keys are stored, looks for the document that `below` requires. A process that
+      // deletes that document from now on finds the placeholder.
       if (below && !(await this.#areThere(reads, below))) {
         if (typeof change.target === 'string') {
           await this.#giveUp(of, target);

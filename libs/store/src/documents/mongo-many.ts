@@ -66,7 +66,7 @@ export class MongoMany {
         await outbox.makeRoom(of.name, target);
       }),
     );
-    // Only now, after the placeholders and their keys are stored, looks for the documents that `below` requires. Whoever
+    // Only now, after the placeholders and their keys are stored, looks for the documents that `below` requires. A process that
     // deletes such a document from now on finds these placeholders.
     const ready = await withoutOrphans(reads, begun);
     const made = await changeAll(

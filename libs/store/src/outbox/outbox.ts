@@ -58,7 +58,7 @@ export interface Outbox {
   amend(key: string, event: EventEnvelope, position: number): Promise<void>;
   /** Removes published events. */
   forget(keys: readonly string[]): Promise<void>;
-  /** The highest position between `above` and `below` that an event is marked with, and the id of that event. */
+  /** The highest marked position between `above` and `below`, and the id of the event with this position. */
   newest(above: number, below?: number): Promise<{ position: number; id: string } | undefined>;
   /** Removes the marks with positions above `after` and up to `upTo`, so that their events are published again. */
   unpublish(after: number, upTo: number): Promise<void>;

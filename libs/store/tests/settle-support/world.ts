@@ -12,7 +12,10 @@ import {
 } from '../../src/settle/plan.ts';
 import type { Settler } from '../../src/settle/settler.ts';
 
-/** A lamp that is on or off and has two owners. While it is on, each owner has a row for it and counts it. */
+/**
+ * A lamp that is on or off and has two owners. While the lamp is on, each owner has a row for the lamp, and the owner's total
+ * counts the lamp.
+ */
 export interface Lamp extends TargetFields {
   on: boolean;
   /** Text that is new each time the lamp is switched on. The rows' ids are made from it. */

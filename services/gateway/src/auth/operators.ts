@@ -24,7 +24,7 @@ export class Operators {
   readonly #token: Buffer | undefined;
   readonly #known: KnownKeys | undefined;
 
-  /** @param token `OPERATOR_TOKEN`. Whoever sends it has all rights. If it is undefined, nobody has all rights. */
+  /** @param token `OPERATOR_TOKEN`. Anyone who sends it has all rights. If it is undefined, nobody has all rights. */
   constructor(token: string | undefined, known: KnownKeys | undefined) {
     this.#token = token === undefined ? undefined : digest(token);
     this.#known = known;

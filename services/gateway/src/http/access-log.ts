@@ -6,7 +6,9 @@ import { requestIdOf } from './request-id.ts';
 
 const longestPath = 256;
 
-/** Gives a request its id. When the answer is sent or the client has gone, writes one log line and measures the request. */
+/**
+ * Gives a request its id. When the answer is sent or the client has disconnected, writes one log line and measures the request.
+ */
 export function accessLog(options: { log: Logger; metrics: Metrics }) {
   const { log, metrics } = options;
   return (request: HttpRequest, response: HttpResponse, address: Address): void => {

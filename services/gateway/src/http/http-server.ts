@@ -57,7 +57,7 @@ type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 const slow = new WeakSet<IncomingMessage>();
 const slowSockets = new WeakSet<object>();
 
-/** Gives the body of a request as much time as an upload has. */
+/** Allows the body of a request as much time as an upload has. */
 export function takesItsTime(request: IncomingMessage): void {
   slow.add(request);
   slowSockets.add(request.socket);

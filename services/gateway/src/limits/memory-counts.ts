@@ -1,6 +1,6 @@
 import type { Count, Counting } from './count.ts';
 
-/** The most keys that are kept. A key takes about 250 bytes. */
+/** The maximum number of keys that are kept. A key takes about 250 bytes. */
 const defaults = { pairs: 100_000, ceilings: 50_000 };
 const forgetEveryMs = 30_000;
 

@@ -110,7 +110,7 @@ export async function passBytes(
   }
 }
 
-/** Gives back the memory of each chunk of a request as soon as the chunk is written. No other code may hold the chunks. */
+/** Frees the memory of each chunk of a request as soon as the chunk is written. No other code may hold the chunks. */
 export function freeWritten(outgoing: ClientRequest): void {
   const write = outgoing.write.bind(outgoing) as (
     chunk: Buffer,

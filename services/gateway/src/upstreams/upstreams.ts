@@ -55,7 +55,7 @@ interface Way {
   target: string;
   isUpload: boolean;
   outgoing?: ClientRequest;
-  /** Gives the request its own address and headers again. The answer depends on them. */
+  /** Restores the request's own address and headers, because the answer depends on them. */
   restore(): void;
   resolve(): void;
   reject(error: unknown): void;

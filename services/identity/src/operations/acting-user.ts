@@ -2,7 +2,7 @@ import { actingUser } from '@kith/contracts';
 import { internalHandler } from '@kith/service';
 import type { AppContext } from '../app.ts';
 
-/** Gives gateways the role of the user for whom a server key acts (spec#server-keys-on-behalf). */
+/** Returns, for gateways, the role of the user for whom a server key acts (spec#server-keys-on-behalf). */
 export const actingUserHandler = internalHandler(
   actingUser,
   async ({ projectId, userId }, app: AppContext) => {

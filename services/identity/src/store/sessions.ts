@@ -90,7 +90,7 @@ export class Sessions {
     if (ids.length === 0) return [];
     const stored = await this.#documents.get(sessions, ids);
     const isLive = (id: string) => stored.get(id)?.doc.revokedAt === null;
-    // These rows are left over: a process died after it had revoked the session, or before it had stored it.
+    // A process left these rows when it died: after it had revoked the session, or before it had stored the session.
     const left = ids.filter((id) => !isLive(id));
     if (left.length > 0) await this.#documents.clearIds(sessionUses, left);
     return ids.filter(isLive).map((id) => this.#sessionOf(stored.get(id)!));

@@ -5,8 +5,8 @@ import { toItem } from '../feed.ts';
 
 /**
  * The notifications after a position of the user's feed, oldest first (spec#notifications-stream-resume). A position of an
- * earlier epoch is below all positions of this epoch, so the answer to it is a reset: a restore may have given its sequence to
- * another notification. Only position 0, the beginning, is the same in every epoch.
+ * earlier epoch is below all positions of this epoch. It is answered with a reset, because after the restore another
+ * notification may have the same sequence. Only position 0, the beginning, is the same in every epoch.
  */
 export const feedAfterHandler = internalHandler(feedAfter, async (body, app: AppContext) => {
   const { projectId, userId, streamId, limit } = body;

@@ -5,7 +5,7 @@ import { changeFeed } from '../change-feed.ts';
 import { closeStream } from '../feed.ts';
 import type { StoredFeed } from '../store/index.ts';
 
-/** Gives a stream's place back. If the stream has no place any more, nothing changes. */
+/** Removes a stream from the user's open streams. If the stream is no longer among them, nothing changes. */
 export const feedCloseHandler = internalHandler(closeFeed, (body, app: AppContext, context) => {
   const { projectId, userId, streamId } = body;
   const decide = (feed: StoredFeed) =>

@@ -7,8 +7,8 @@ import type { StoredFeed } from '../store/index.ts';
 import { wake } from '../wake.ts';
 
 /**
- * Gives a stream one of the user's five places. A stream that loses its place is woken, so that it ends
- * (spec#notifications-stream-places).
+ * Adds a stream to the user's open streams, of which there are at most five. A stream that is replaced is woken, so that it
+ * ends (spec#notifications-stream-places).
  */
 export const feedOpenHandler = internalHandler(openFeed, async (body, app: AppContext, context) => {
   const { projectId, userId, streamId } = body;

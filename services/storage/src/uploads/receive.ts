@@ -230,7 +230,7 @@ async function commit(
 
 const importedMeanwhile = 'Another request has just imported this file. Nothing was changed. Try again.';
 
-/** Until when a claim stays. By then, no upload can make its file any more, whichever replica's clock counts. */
+/** The time at which a claim expires. By then, no upload can make its file any more, whichever replica's clock counts. */
 function claimEnd(due: number): number {
   return due + 2 * clocksMs;
 }

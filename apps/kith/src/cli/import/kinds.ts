@@ -35,7 +35,7 @@ export interface ImportKind {
   name: 'users' | 'connections' | 'collections' | 'entities' | 'files';
   row: z.ZodObject;
   operation: OperationSpec;
-  /** The highest number of rows in one request. */
+  /** The maximum number of rows in one request. */
   rowsAtOnce: number;
   send: Send;
   /** Adds the names of a row to `names`. */
