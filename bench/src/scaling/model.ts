@@ -37,9 +37,9 @@ export const utilisation = 0.6;
 const natsCores = 8;
 
 /**
- * Calculates what is needed for `rate` requests per second. `costs` and `traffic` are those of one request. Gateways, services
- * and Redis have one thread, so they need one process for each core. In the model, processes share nothing except the engines.
- * The costs of the engines are counted separately.
+ * Calculates what is needed for `rate` requests per second. `costs` and `traffic` describe one request. Gateways, services and
+ * Redis have one thread, so they need one process for each core. In the model, processes share nothing except the engines. The
+ * costs of the engines are counted separately.
  */
 export function capacityFor(rate: number, costs: Costs, traffic: Traffic): Capacity {
   const cores = (micros: number) => Math.max(1, Math.ceil((rate * micros) / 1e6 / utilisation));

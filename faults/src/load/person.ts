@@ -3,7 +3,7 @@ import type { Ask } from './ask.ts';
 import { Key } from './key.ts';
 import type { Record } from './record.ts';
 
-/** The things that all keys share. */
+/** What every key needs for its requests. */
 export interface Scene {
   ask: Ask;
   /** The record of the current row. */

@@ -50,8 +50,8 @@ export class LogConsumer {
       options.durable,
     );
     this.#sql = prepare(db);
-    // Comes first, because it may set the position to that of the broken-off event. After `#takeBack`, this would skip events
-    // that have to come again.
+    // Comes first, because it may set the position back to the broken-off event. After `#takeBack`, this would skip events that
+    // have to come again.
     this.#countBrokenOff();
     this.#takeBack();
   }

@@ -36,7 +36,7 @@ export async function picturesOf(
 }
 
 /**
- * The avatar after a change. If another address than that of the file is given, the file is no longer the avatar
+ * The avatar after a change. If the given address is not the address of the file, the file is no longer the avatar
  * (spec#storage-avatar-replaced).
  * @param given.address The address of the file `avatarFileId`.
  */

@@ -6,7 +6,9 @@ import { nothing } from './shared.ts';
 
 const scope = z.enum(operatorScopes);
 
-/** What an operator key may do, and until when. If `projectIds` is null, the key may act on every project. */
+/**
+ * The rights of an operator key, and the time at which it expires. If `projectIds` is null, the key may act on every project.
+ */
 const rights = {
   scopes: z.array(scope).max(operatorScopes.length),
   projectIds: z.array(uuid).max(100).nullable(),

@@ -52,8 +52,8 @@ const isReceiver = (row: { receiverId?: string | undefined; receiverForeignId?: 
   row.receiverId !== undefined || row.receiverForeignId !== undefined;
 
 /**
- * A connection or request between two users. `connectedAt` is when the request was accepted or declined. The default is
- * `requestedAt`.
+ * A connection or request between two users. `connectedAt` is the time at which the request was accepted or declined. The
+ * default is `requestedAt`.
  */
 export const importedConnection = z
   .strictObject({

@@ -54,8 +54,8 @@ export const project = z.object({
   createdAt: timestamp,
   updatedAt: timestamp,
   /**
-   * Null if the project is not being deleted. Otherwise, `since` is when the deletion began, and `usersLeft` is how many users
-   * are still there.
+   * Null if the project is not being deleted. Otherwise, `since` is the time at which the deletion began, and `usersLeft` is
+   * the number of users who are not deleted yet.
    */
   deletion: z.object({ since: timestamp, usersLeft: wholeNumber }).nullable(),
 });

@@ -39,8 +39,8 @@ export const contentFields = ['shape', 'd', 'k', 's', 'expiresAt'] as const;
 export const isThere = { shape: { $exists: true } } as const;
 
 /**
- * The placeholder of a new target: a document that reserves the target's id and has no content yet. No read shows it. It has no
- * unique keys: only the commit takes them. Otherwise, an abandoned placeholder would keep its keys from others.
+ * The placeholder of a new target: a document that reserves the target's id and has no content yet. No read shows it. It takes
+ * no unique keys: only the commit takes keys. Otherwise, an abandoned placeholder would keep its keys from others.
  */
 export function placeOf<D>(of: Collection<D>, id: string, set: D | null): MongoTarget {
   const keys = Object.entries(set === null ? {} : keysOf(of, id, set));
@@ -200,7 +200,7 @@ function orderOf(field: string, backwards: true | undefined): Record<string, 1 |
   return { [field]: way, _id: way };
 }
 
-/** Filter for values between two ends. */
+/** Filter for values between two bounds. */
 export function between({ above, below, except = [] }: Pick<Range, 'above' | 'below' | 'except'>) {
   return { $gt: above, $lt: below, ...(except.length > 0 && { $nin: [...except] }) };
 }

@@ -110,8 +110,8 @@ export async function despiteDeadlocks<T>(write: () => Promise<T>): Promise<T> {
 }
 
 /**
- * The refused writes of a bulk. Throws the error again if any write failed for another reason. The error's own code is only
- * that of its first write, so this looks at each write.
+ * The refused writes of a bulk. Throws the error again if any write failed for another reason. The error's own code is only the
+ * code of its first write, so this looks at each write.
  */
 function refusalsOf(error: unknown): { failures: { index: number; code: unknown }[]; matched: number } {
   if (!(error instanceof MongoBulkWriteError)) throw error;

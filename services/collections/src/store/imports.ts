@@ -37,7 +37,7 @@ export class Imports {
     return this.#tree.roots(owners);
   }
 
-  /** Returns those of the given collections that exist, by their ids. */
+  /** Returns the given collections, except collections that do not exist, by their ids. */
   find(of: readonly (Owner & { id: string })[]): Promise<Map<string, CollectionRecord>> {
     return this.#tree.findAll(of);
   }

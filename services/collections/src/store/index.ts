@@ -109,7 +109,7 @@ export class CollectionStore {
   }
 
   /**
-   * Deletes those of an owner's collections whose parent is not stored. There are no events, because nobody can access these
+   * Deletes an owner's orphans: collections whose parent is not stored. There are no events, because nobody can access these
    * collections. A backup that was made while collections were created may hold such collections. They are not below the root,
    * so the deletion of the root does not reach them. Call this method only for an owner who is being erased.
    */

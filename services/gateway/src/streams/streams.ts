@@ -81,7 +81,7 @@ export class Streams {
     );
     this.#track(stream, response, async () => {
       await intake.drain();
-      // If this fails, the place is not lost: a newer stream will take it.
+      // If this fails, no place is lost: a newer stream will replace this stream.
       await feed.close().catch((error: unknown) => log.warn({ err: error, ...fields }, 'stream not closed'));
     });
     if (this.#isStopping) throw new ApiError('gateway/unavailable');

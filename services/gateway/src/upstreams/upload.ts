@@ -25,8 +25,7 @@ export function checkUpload(request: IncomingMessage, upload: Upload): void {
 }
 
 /**
- * The boundary in the content type of a form; empty if there is none. It is `undefined` if the content type is not that of a
- * form.
+ * The boundary in the content type of a form; empty if there is none. It is `undefined` if the content type is not a form's.
  */
 function boundaryOf(contentType: string | undefined): string | undefined {
   if (contentType === undefined) return undefined;

@@ -130,7 +130,8 @@ export class Postman {
     const { tries, since } = waiting;
     const project = await store.projects.find(projectId);
     const patience = kind === 'verificationCode' ? codePatienceMs : patienceMs;
-    // A mail that reports a change may have to wait for the limit of its address. This wait does not count.
+    // A mail that reports a change may have to wait for the limit of its address. So such a mail is given up after a number of
+    // tries, not after a time.
     const isTried = reportsChange(kind) ? tries >= mostTries : Date.now() - since > patience;
     const isOver = isTried || since < this.#options.restoredAt;
     if (!project || isOver) {

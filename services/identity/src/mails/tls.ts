@@ -8,7 +8,10 @@ export function mayGoPlain(address: string): boolean {
   return url.searchParams.getAll('ignoreTLS').some((value) => value !== 'false');
 }
 
-/** Whether the server's certificate is not checked. Without a check, anybody between here and the server could read mails. */
+/**
+ * Whether the check of the server's certificate is turned off. Without a check, anybody between here and the server could read
+ * mails.
+ */
 export function isUnverified(address: string): boolean {
   const url = new URL(address);
   return !isLocal(url) && url.searchParams.getAll('tls.rejectUnauthorized').some((value) => value !== 'true');

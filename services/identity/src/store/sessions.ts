@@ -215,7 +215,7 @@ export class Sessions {
     }
   }
 
-  /** Stores the time at which a session was used. A later use has a higher `version`; that of the first use is 1. */
+  /** Stores the time at which a session was used. A later use has a higher `version`; the first use has version 1. */
   async #used(
     id: string,
     { lastUsedAt, expiresAt }: Pick<Session, 'lastUsedAt' | 'expiresAt'>,

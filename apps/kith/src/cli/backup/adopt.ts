@@ -10,8 +10,8 @@ import { isSealed } from './sealed.ts';
  * mails. Its events count as newer than all earlier events. Throws `StartError` if the folder holds no backup, or if the backup
  * was adopted already.
  *
- * Without a list of erasures, notes in the databases that erased users may be back. A list that is given later then applies to
- * them. Returns a time in Unix ms. Users in the data may have been erased after this time.
+ * Without a list of erasures, notes in the databases that erased users may be back. If a list is given later, it also applies
+ * to these users. Returns a time in Unix ms. Users in the data may have been erased after this time.
  */
 export async function adopt(path: string, { hasList = false } = {}): Promise<number> {
   const folder = openDataFolder(path);
