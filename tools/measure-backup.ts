@@ -47,7 +47,7 @@ async function measure(engine: EngineKind, words: readonly string[]): Promise<vo
 interface Run {
   text: string;
   seconds: number;
-  /** The most memory that the process used. */
+  /** The maximum memory that the process used. */
   mib: number;
 }
 

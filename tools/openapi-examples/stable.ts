@@ -52,7 +52,7 @@ export function makeStable(value: unknown, begins: readonly number[]): unknown {
   const now = Date.now();
   const momentOf = (instant: string): number => {
     const at = Date.parse(instant);
-    // A time in the future is the end of something, for example of a token. Such a point does not belong to a request.
+    // A time in the future is the end of something, for example of a token. Such a time does not belong to a request.
     return at > now ? at : (begins.findLast((begin) => begin <= at) ?? at);
   };
   const instants = text.match(instantForm) ?? [];

@@ -12,7 +12,10 @@ export interface NatsKeeper extends AsyncDisposable {
   stop(): Promise<void>;
 }
 
-/** How often the keeper looks, in ms. If a process finds that its consumer is missing, it waits about this long for a new one. */
+/**
+ * How often the keeper checks the streams and consumers, in ms. If a process finds that its consumer is missing, it waits about
+ * this long for a new one.
+ */
 const everyMs = 1_000;
 
 /**

@@ -35,7 +35,7 @@ export interface StreamOptions {
 
 type Bytes = ReadableStreamDefaultReader<Uint8Array>;
 
-/** Opens the stream after a given event. Rejects as a call does. */
+/** Opens the stream after a given event. Rejects with the same errors as a call. */
 export type OpenNotifications = (lastEventId: string) => Promise<Bytes>;
 
 const firstRetryMs = 1_000;

@@ -41,7 +41,7 @@ export interface GatewayOptions {
   now?: () => number;
 }
 
-/** The least length of the operator's token in production (spec#operators-token-length). */
+/** The minimum length of the operator's token in production (spec#operators-token-length). */
 const shortestToken = 32;
 
 /** A gateway that listens at `url`. */

@@ -15,7 +15,7 @@ const usersAtOnce = 10;
 const claimMs = 10_000;
 const looks = {
   firstMs: 5_000,
-  /** Longer than anything that began before the end of an account can take, in ms. */
+  /** A time in ms, longer than any work can take that began before the end of an account. */
   lateMs: 10 * 60_000,
 };
 const batch = 100;

@@ -88,7 +88,7 @@ function writeStamp(folder: DataFolder, { id, file, files }: Stamp): void {
     db.prepare('UPDATE installation SET files = ?').run(text);
 }
 
-/** The most frequent value. If several values are equally frequent, this is the first of them. */
+/** The most frequent value. If several values are equally frequent, returns the first of these values. */
 function mostOf(all: readonly string[]): string | undefined {
   const counts = Map.groupBy(all, (one) => one);
   return [...counts].toSorted(([, one], [, other]) => other.length - one.length)[0]?.[0];

@@ -12,7 +12,7 @@ export type HttpRequest<O extends OperationSpec> = Omit<
   fields(given: Record<string, unknown>): OperationRequest<O>['body'];
   /** How many MiB the project may store, if it has a limit. */
   storageMib: number | undefined;
-  /** Aborted when the client has gone or the process has to end. */
+  /** Aborted when the client has disconnected or the process has to end. */
   signal: AbortSignal;
 };
 

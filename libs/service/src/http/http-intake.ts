@@ -180,7 +180,7 @@ async function answer<App>(
   try {
     await (span ? span.run(work) : work());
   } catch (error) {
-    // If the client has gone, nobody waits for an answer.
+    // If the client has disconnected, nobody waits for an answer.
     if (!gone.signal.aborted) {
       const known = error instanceof ApiError && isListed(spec, error.code) ? error : undefined;
       if (!known) log.error({ err: error }, 'operation failed');

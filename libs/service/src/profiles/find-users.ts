@@ -18,8 +18,8 @@ interface AskContext {
 
 /**
  * Finds users by id. It looks in the service's own copy first. Events of users may still be on the way, so it then asks
- * identity for users that the copy lacks. A user who is in neither is absent from the answer. Throws if identity is asked and
- * does not answer.
+ * identity for users that the copy lacks. Users whom identity does not have either are absent from the answer. Throws if
+ * identity is asked and does not answer.
  */
 export async function findUsers(
   parts: ProfileParts,

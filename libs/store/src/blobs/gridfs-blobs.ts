@@ -175,7 +175,8 @@ export class GridFsBlobs implements Blobs {
     const before = ObjectId.createFromTime(Math.ceil((Date.now() - ms) / 1000));
     let after: ObjectId | undefined;
     for (;;) {
-      // Looks at all chunks, because MongoDB removes the chunks of a file one by one. If it was interrupted, any of them may be left.
+      // Looks at all chunks, because MongoDB removes the chunks of a file one by one. If a removal was interrupted, any of the
+      // file's chunks may be left.
       const some = await this.#chunks
         .find(
           { files_id: { $lt: before, ...(after && { $gt: after }) } },

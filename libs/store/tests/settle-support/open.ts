@@ -9,7 +9,7 @@ export interface World extends AsyncDisposable {
   db: Db;
   url: string;
   database: string;
-  /** Opens a separate connection, as another process has. */
+  /** Opens a separate connection, as another process would. */
   another(): Promise<Db>;
 }
 
