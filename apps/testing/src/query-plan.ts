@@ -27,7 +27,7 @@ export function planOfSelect(db: DatabaseSync, sql: string): Plan {
 
 /** Asks MongoDB, or FerretDB on PostgreSQL, how it runs a command. */
 export async function planOfCommand(db: Db, command: Document): Promise<Plan> {
-  // The driver adds these fields to a command. They are no part of the query.
+  // The driver adds these fields to a command. They are not part of the query.
   const { lsid: _, $db: _db, $clusterTime: _time, ...asked } = command;
   const nodes = nodesOf(await db.command({ explain: asked, verbosity: 'queryPlanner' }));
   const steps = nodes.map((node) =>

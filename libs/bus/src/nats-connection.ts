@@ -42,7 +42,7 @@ export async function firstConnection(options: NatsBusOptions): Promise<NatsConn
     // minutes.
     pingInterval: 2_000,
     maxPingOut: 2,
-    // Without this, the client would close for good when another server with the same users replaces the current server.
+    // Without this, the client would close permanently when another server with the same users replaces the current server.
     ignoreAuthErrorAbort: true,
   };
   if (options.ca) settings.tls = { ca: options.ca };

@@ -50,7 +50,7 @@ interface Rest {
 export const subjectHeader = 'Kith-Subject';
 export const errorHeader = 'Kith-Error';
 const maxErrorLength = 1_000;
-/** The most events per fetch. The number is so low that work on the last event begins well within `ack_wait`. */
+/** The maximum number of events per fetch. The number is so low that work on the last event begins well within `ack_wait`. */
 const batch = 50;
 /** How long a start waits for streams and consumers that another process makes, in ms (docs/adr/0056). */
 const keeperMs = 15_000;

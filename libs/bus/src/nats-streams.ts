@@ -34,7 +34,7 @@ export async function ensureStreams(jsm: JetStreamManager, prefix: string, repli
   }
 }
 
-/** Deletes a message for good. Returns `false` if it is not there. */
+/** Deletes a message permanently. Returns `false` if it is not there. */
 export async function removeMessage(jsm: JetStreamManager, stream: string, seq: number): Promise<boolean> {
   try {
     return await jsm.streams.deleteMessage(stream, seq);

@@ -144,7 +144,7 @@ function endRpc(span: TraceSpan, reply: Message | undefined): void {
   }
   const status = reply.headers[statusHeader] ?? '';
   span.set({ 'rpc.response.status_code': status });
-  // As in HTTP, an answer that refuses a request is no failure of the server.
+  // As in HTTP, an answer that refuses a request is not a failure of the server.
   span.end(Number(status) >= 500 ? (reply.headers[codeHeader] ?? status) : undefined);
 }
 

@@ -51,8 +51,8 @@ const defaultSilenceMs = 32_000;
 /**
  * Yields notifications as they come. If a connection breaks, opens a new connection, and neither misses nor repeats a
  * notification. The stream ends when the loop over it is left, or when the signal is aborted. If the platform refuses the
- * stream for good, the loop rejects with the `KithError`. For example, the session has ended, or another user is signed in when
- * the stream reconnects.
+ * stream permanently, the loop rejects with the `KithError`. For example, the session has ended, or another user is signed in
+ * when the stream reconnects.
  */
 export async function* streamNotifications(
   open: OpenNotifications,
@@ -139,8 +139,8 @@ async function readWithin(
 }
 
 /**
- * Whether to reconnect after an error. False if the platform has refused for good. Only the platform itself can refuse for
- * good, not a proxy in front of it.
+ * Whether to reconnect after an error. False if the platform has refused permanently. Only the platform itself can refuse
+ * permanently, not a proxy in front of it.
  */
 function mayPass(error: unknown): boolean {
   if (!(error instanceof KithError) || error.code === 'client/unexpected-answer') return true;

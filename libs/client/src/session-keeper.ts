@@ -226,7 +226,10 @@ export class SessionKeeper {
   }
 }
 
-/** Whether the platform has refused a refresh for good. Any other failure may be temporary, such as the error page of a proxy. */
+/**
+ * Whether the platform has refused a refresh permanently. Any other failure may be temporary, such as the error page of a
+ * proxy.
+ */
 function isEnd(error: unknown): error is KithError {
   if (!(error instanceof KithError) || error.code === 'client/unexpected-answer') return false;
   return error.status === 401 || error.code === 'auth/suspended';

@@ -17,7 +17,7 @@ export interface NoticeSpec {
 export const revocations = z.object({
   sessions: z.array(z.object({ sessionId: z.string(), until: timestamp })),
   suspended: z.array(z.object({ userId: uuid, until: timestamp })),
-  /** Ids of signing keys that are revoked for good. Absent if identity has a version that revokes no keys. */
+  /** Ids of signing keys that are revoked permanently. Absent if identity has a version that revokes no keys. */
   keys: z.array(z.string()).default([]),
 });
 export type Revocations = z.output<typeof revocations>;

@@ -4,7 +4,7 @@ import type { ErrorCode } from '@kith/contracts';
 /** Which rows of a list to read: those after the first `skip` rows, or those after the place `after`. */
 export interface ListRange {
   from: { skip: number } | { after: string };
-  /** The most rows to read. */
+  /** The maximum number of rows to read. */
   limit: number;
 }
 

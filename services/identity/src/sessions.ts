@@ -41,7 +41,7 @@ function isOfNow(session: Session, user: User): boolean {
 }
 
 /**
- * Revokes a session for good and tells gateways. A session that is already revoked stays as it is.
+ * Revokes a session permanently and tells gateways. A session that is already revoked stays as it is.
  * @param judged The hash of the token that was valid when the decision to revoke was made. If another token is valid by now,
  * the session stays as it is, too.
  * @returns Whether this call has revoked the session.

@@ -13,7 +13,7 @@ interface Whose {
   deadline?: number | undefined;
 }
 
-/** The most suspensions that one sweep ends. */
+/** The maximum number of suspensions that one sweep ends. */
 const batch = 1_000;
 
 /**

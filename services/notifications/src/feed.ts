@@ -53,7 +53,7 @@ export interface Feed {
 
 export const emptyFeed: Feed = { seq: 0, total: 0, unread: 0, expiredTo: 0, marks: [], streams: [] };
 
-/** The most streams a user may have open (spec#notifications-stream-places). */
+/** The maximum number of streams that a user may have open (spec#notifications-stream-places). */
 export const maxStreams = 5;
 /**
  * How many marks a feed keeps. If there are more, the oldest mark is dropped. The notifications that it covered are then covered

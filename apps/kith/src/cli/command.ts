@@ -12,7 +12,7 @@ export interface Surroundings {
 
 /** The words and options that were given on the command line. */
 export interface Given {
-  /** The words that follow the command's name and are no options. */
+  /** The words that follow the command's name and are not options. */
   words: readonly string[];
   options: Readonly<Record<string, string | boolean | (string | boolean)[] | undefined>>;
 }

@@ -526,7 +526,7 @@ export interface CollectionsMethods {
     options?: CallOptions,
   ): Promise<{ success: true; collection: { id: string; entityCount: number } }>;
   /**
-   * Removes an entity from a collection. If the entity is not in it, this is no error.
+   * Removes an entity from a collection. If the entity is not in it, this is not an error.
    *
    * Errors of its own: `collection/not-found`, `collection/server-error`.
    */

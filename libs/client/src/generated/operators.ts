@@ -40,7 +40,7 @@ export interface ProjectsMethods {
    */
   update(input: Methods['projects.update']['input'], options?: CallOptions): Promise<Project>;
   /**
-   * Deletes a project for good. From now on, its requests are refused. Its data is then erased; `GET` shows the progress. Repeating the call changes nothing.
+   * Deletes a project permanently. From now on, its requests are refused. Its data is then erased; `GET` shows the progress. Repeating the call changes nothing.
    *
    * Errors of its own: `project/not-found`, `project/server-error`.
    */

@@ -168,7 +168,7 @@ export const addEntity = operation({
   invalid: { params: 'collection/not-found' },
 });
 
-/** Removes an entity from a collection. If the entity is not in it, this is no error (spec#collections-remove-entity). */
+/** Removes an entity from a collection. If the entity is not in it, this is not an error (spec#collections-remove-entity). */
 export const removeEntity = operation({
   ...common,
   name: 'collections.remove-entity',

@@ -73,7 +73,7 @@ export const gatewaySettings = project
     publicProfiles: publicProfiles.catch('none').default('card'),
     storageMib: wholeNumber.optional(),
     /**
-     * Set for good once the project is deleted. Then only operations with `answersDeleted` answer for it
+     * Set permanently once the project is deleted. Then only operations with `answersDeleted` answer for it
      * (spec#projects-deleting).
      */
     isDeleted: z.literal(true).optional(),
@@ -185,7 +185,7 @@ export const deletedProject = z.object({ id: uuid, status: z.literal('deleting')
 export type DeletedProject = z.output<typeof deletedProject>;
 
 /**
- * Deletes a project for good. From now on, its requests are refused. Its data is then erased; `GET` shows the progress.
+ * Deletes a project permanently. From now on, its requests are refused. Its data is then erased; `GET` shows the progress.
  * Repeating the call changes nothing (spec#projects-delete).
  */
 export const deleteProject = operation({

@@ -39,7 +39,7 @@ export interface Blobs {
    * connection behind it is never closed. If the blob is removed meanwhile, the reader gets all of it or `BlobRemoved`.
    */
   read(key: string, range?: ByteRange): Promise<AsyncIterable<Uint8Array> | undefined>;
-  /** Removes all blobs whose keys begin with `prefix`, which ends with `/`. If there are none, this is no error. */
+  /** Removes all blobs whose keys begin with `prefix`, which ends with `/`. If there are none, this is not an error. */
   removeAll(prefix: string): Promise<void>;
   /** All blobs whose keys begin with `prefix`, in no particular order. Blobs that are removed meanwhile may be missing. */
   list(prefix?: string): AsyncIterable<BlobEntry>;

@@ -114,7 +114,7 @@ export interface Replies {
    * stored.
    */
   release(claim: Claim): Promise<void>;
-  /** Deletes the answers of a user for good. */
+  /** Deletes the answers of a user permanently. */
   forget(user: { projectId: string; userId: string }): Promise<void>;
 }
 
@@ -179,9 +179,9 @@ export interface Documents {
    */
   keep<D>(of: Collection<D>, copies: readonly Copy<D>[]): Promise<void>;
   /**
-   * Deletes at most `limit` rows, copies or counters of a range for good, without a change. Also deletes what is left of rows
-   * that were taken away before. Returns how many documents it has deleted. Does not delete a counter if a change is about to
-   * add to it. Throws `TypeError` for targets.
+   * Deletes at most `limit` rows, copies or counters of a range permanently, without a change. Also deletes what is left of
+   * rows that were taken away before. Returns how many documents it has deleted. Does not delete a counter if a change is about
+   * to add to it. Throws `TypeError` for targets.
    */
   clear(of: AnyCollection | Counters, range: Omit<Range, 'skip' | 'backwards' | 'except'>): Promise<number>;
   /**
@@ -210,12 +210,12 @@ export interface Documents {
    */
   eraseAll<D>(of: Collection<D>, targets: readonly Stored<D>[]): Promise<number>;
   /**
-   * Deletes a target and all that is left of it, for good and without a change. This is for the remains of an ended account. If
-   * only the id is given, deletes the target with this id, or what is left of it. Returns `false` if the target has changed
+   * Deletes a target and all that is left of it, permanently and without a change. This is for the remains of an ended account.
+   * If only the id is given, deletes the target with this id, or what is left of it. Returns `false` if the target has changed
    * since it was read. Also returns `false` while its events, or writes that follow from its changes, are still on their way.
    */
   erase<D>(of: Collection<D>, target: Stored<D> | string): Promise<boolean>;
-  /** Deletes rows or copies by id for good, as `clear` does. Throws `TypeError` for targets. */
+  /** Deletes rows or copies by id permanently, as `clear` does. Throws `TypeError` for targets. */
   clearIds(of: AnyCollection, ids: readonly string[]): Promise<void>;
   /**
    * Whether a target was last changed at most `ms` ago, and has not changed since it was read. Uses the database's clock,

@@ -105,7 +105,9 @@ export const unsettledIndex: IndexDescription = {
   key: { unsettledAt: 1 },
   partialFilterExpression: { unsettledAt: { $exists: true } },
 };
-/** An index for each collection of rows. If a row was taken away, the database deletes it for good at the time `expireAt`. */
+/**
+ * An index for each collection of rows. If a row was taken away, the database deletes it permanently at the time `expireAt`.
+ */
 export const goneIndex: IndexDescription = { name: 'gone', key: { expireAt: 1 }, expireAfterSeconds: 0 };
 /** An index for each collection of counters. The sweep uses it to find open intents. */
 export const pendingIndex: IndexDescription = {

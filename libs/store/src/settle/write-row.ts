@@ -24,7 +24,7 @@ export async function writeRow(
   while (Date.now() <= until) {
     if (row.put) await insertRow(rows, { _id: row.id, ...goneRow(), rev: -1 });
     // Checks the time again, because this process may have been suspended. Meanwhile, others may have written the row and
-    // removed it for good. Then it must not be written again.
+    // removed it permanently. Then it must not be written again.
     if (Date.now() > until) return false;
     const written = await rows.replaceOne({ _id: row.id, rev: { $lt: rev } }, content);
     if (written.matchedCount > 0) return true;

@@ -17,7 +17,7 @@ export interface ListRange {
   ownerId: string;
   list: ListName;
   from: { skip: number } | { after: string };
-  /** The most rows to read. */
+  /** The maximum number of rows to read. */
   limit: number;
   /** The keys of rows that the result and the total leave out. */
   without?: readonly string[];

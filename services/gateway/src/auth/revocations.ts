@@ -13,7 +13,7 @@ export interface RevocationsOptions extends FollowingOptions {
 
 /**
  * Revoked sessions, suspended users and revoked keys. Sessions and users are kept until their access tokens have expired. Keys
- * are kept for good.
+ * are kept permanently.
  */
 export class Revocations {
   readonly #options: RevocationsOptions;

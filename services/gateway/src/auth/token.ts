@@ -43,7 +43,7 @@ export interface TokenVerifierOptions {
   audience: string;
   /** The revocations are checked for every token, even if the token comes from the cache (ARCHITECTURE, decision 11). */
   revocations?: Pick<Revocations, 'isLoaded' | 'loaded' | 'check' | 'hasKey'>;
-  /** The most tokens in the cache. */
+  /** The maximum number of tokens in the cache. */
   cacheSize?: number;
   /** The clock by which tokens expire: returns ms since 1970. By default, the clock of the machine. */
   now?: (() => number) | undefined;

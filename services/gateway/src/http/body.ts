@@ -40,7 +40,7 @@ async function readWhole(request: IncomingMessage, response: ServerResponse): Pr
     }
   } catch (error) {
     if (error instanceof ApiError) throw error;
-    // The connection broke, or the bytes are no HTTP. The HTTP server handles both cases.
+    // The connection broke, or the bytes are not HTTP. The HTTP server handles both cases.
     throw new ApiError('request/invalid-http', { cause: error });
   }
   return chunks.length === 1 ? (chunks[0] as Uint8Array) : Buffer.concat(chunks);

@@ -17,8 +17,8 @@ const codes: Readonly<Record<string, ErrorCode>> = {
 const failed = new WeakSet<Socket>();
 
 /**
- * Answers bytes that are no request, and requests that do not arrive completely. Writes to the bare connection, because there
- * is no response object. `open` holds the answers that this connection still waits for. They are sent first.
+ * Answers bytes that are not a request, and requests that do not arrive completely. Writes to the bare connection, because
+ * there is no response object. `open` holds the answers that this connection still waits for. They are sent first.
  */
 export function answerParserError(
   error: NodeJS.ErrnoException,

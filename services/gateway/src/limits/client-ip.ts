@@ -24,8 +24,8 @@ const nobody: Client = { ip: '0.0.0.0', key: '0.0.0.0' };
 /**
  * Finds the client of a request. If proxies are trusted, the client is an entry of X-Forwarded-For: the address from which the
  * outermost trusted proxy got the request. If no proxy is trusted, or if the header is absent, the client is the socket's own
- * address (spec#limits-client-ip). A text that is no IP address counts as absent. If a header or an address was read before, the
- * client comes from a cache.
+ * address (spec#limits-client-ip). A text that is not an IP address counts as absent. If a header or an address was read
+ * before, the client comes from a cache.
  */
 export class Clients {
   readonly #hops: number;

@@ -117,7 +117,7 @@ export class Upstreams {
     if (upload && expectsContinue(request)) response.writeContinue();
     const { headers, url: address } = request;
     const restore = () => Object.assign(request, { headers, url: address });
-    // The proxy parses the address, and some addresses of clients are no URLs.
+    // The proxy parses the address, and some addresses of clients are not URLs.
     request.url = path;
     request.headers = this.#headersFor(request, streamed, { secrets, path });
     try {

@@ -190,7 +190,7 @@ export class Postman {
     { code, responseCode = 0 }: { code?: string; responseCode?: number },
   ): Promise<void> {
     const { store, log } = this.#options;
-    // With a code of 500 or more, the server has refused the mail for good (RFC 5321 section 4.2.1). `EAUTH` means that the
+    // With a code of 500 or more, the server has refused the mail permanently (RFC 5321 section 4.2.1). `EAUTH` means that the
     // sign-in at the server has failed: that is no refusal of the mail.
     const isForGood = responseCode >= 500 && code !== 'EAUTH';
     const waitMs = Math.min(this.#times.retryMs * 2 ** (tries - 1), longestWaitMs);

@@ -5,7 +5,7 @@ import type { AppContext } from '../app.ts';
 import { projectUserOf } from '../project-user-views.ts';
 import { restore, suspend } from '../suspension.ts';
 
-/** Suspends a user, for good or until a time (spec#admin-users-suspended, spec#admin-users-suspend-until). */
+/** Suspends a user, permanently or until a time (spec#admin-users-suspended, spec#admin-users-suspend-until). */
 export const suspendUserHandler = handler(suspendUser, async (request, app: AppContext) => {
   const { params, body, deadline } = request;
   const until = body.until ? new Date(body.until) : null;

@@ -59,7 +59,7 @@ export class ApiKeys {
     return found.map((stored) => ({ ...apiKeyOf(stored), place: stored.id }));
   }
 
-  /** Removes a key for good; returns the removed key, or null if there was none. */
+  /** Removes a key permanently; returns the removed key, or null if there was none. */
   async remove(owner: Owner, id: string): Promise<ApiKey | null> {
     const key = keyOf(owner, id);
     const stored = (await this.#documents.get(apiKeys, [key])).get(key);
@@ -70,7 +70,7 @@ export class ApiKeys {
     return apiKeyOf(stored);
   }
 
-  /** Removes all keys of a project for good. Repeatable. Throws while some events of these keys are not published yet. */
+  /** Removes all keys of a project permanently. Repeatable. Throws while some events of these keys are not published yet. */
   async forget(projectId: string): Promise<void> {
     for (;;) {
       const found = await this.#documents.range(apiKeys, { ...within(projectId), limit: batch });

@@ -89,7 +89,7 @@ export const deletingProjects: Collection<{ project: StoredProject; since: numbe
   schema: z.object({ project: z.custom<StoredProject>(), since: time }),
 });
 
-/** Ids of deleted projects of which nothing is left. Gateways refuse them for good. */
+/** Ids of deleted projects of which nothing is left. Gateways refuse them permanently. */
 export const deletedProjects: Collection<{ at: number }> = collection<{ at: number }>({
   name: 'deletedProjects',
   kind: 'copy',

@@ -53,7 +53,7 @@ export class Factors {
     return untilMade(attempt, { deadline });
   }
 
-  /** Erases a user's book for good. Repeatable. Returns `false` while an event of the book is not published. */
+  /** Erases a user's book permanently. Repeatable. Returns `false` while an event of the book is not published. */
   async forget({ projectId, userId }: Whose): Promise<boolean> {
     const key = userKey(projectId, userId);
     // The notice is cleared last. `erase` first completes the last change of the book, and this may still write the notice.

@@ -115,9 +115,9 @@ export class Sessions {
   }
 
   /**
-   * Revokes a session for good, stores the event with it, and forgets the device and the sealed token. The session is removed
-   * after `keepUntil`. Returns `false` if the session is gone or was revoked before. If `judged` is given and another token is
-   * valid by now, also returns `false`.
+   * Revokes a session permanently, stores the event with it, and forgets the device and the sealed token. The session is
+   * removed after `keepUntil`. Returns `false` if the session is gone or was revoked before. If `judged` is given and another
+   * token is valid by now, also returns `false`.
    */
   async revoke(session: Session, { at, keepUntil, event, judged }: Revocation): Promise<boolean> {
     const forgotten = { rotated: null, userAgent: null, ip: null };

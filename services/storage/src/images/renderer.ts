@@ -27,7 +27,7 @@ export interface Rendered {
 }
 
 /**
- * The most pixels that an image may have, over all its frames (spec#storage-invalid-image). If a pixel takes more than four
+ * The maximum number of pixels of an image, over all its frames (spec#storage-invalid-image). If a pixel takes more than four
  * bytes, fewer pixels are allowed.
  */
 export const maxPixels = 100_000_000;

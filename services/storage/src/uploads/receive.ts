@@ -236,8 +236,8 @@ function claimEnd(due: number): number {
 }
 
 /**
- * Removes what was stored of a failed upload. First it gives up the upload for good, so that no other change can still make a
- * file of it. If the file has been made already, returns the file. `isOthers` is true if somebody else removes the bytes. If
+ * Removes what was stored of a failed upload. First it gives up the upload permanently, so that no other change can still make
+ * a file of it. If the file has been made already, returns the file. `isOthers` is true if somebody else removes the bytes. If
  * anything fails here, the upload's note stays. The remover then finds the bytes later by this note.
  */
 async function abandon(

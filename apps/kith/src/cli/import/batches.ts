@@ -13,7 +13,10 @@ export interface Batch extends RowNames {
   end: { offset: number; line: number };
 }
 
-/** The most bytes of one request. This is less than the 256 KiB that the platform accepts (spec#requests-too-large). */
+/**
+ * The maximum number of bytes of one request. This is less than the 256 KiB that the platform accepts
+ * (spec#requests-too-large).
+ */
 const mostBytes = 240 * 1024;
 
 /** Groups lines into requests. Each line is in exactly one request, either as a row or as refused. */

@@ -3,8 +3,8 @@ import type { z } from 'zod';
 import { nearest } from '../near.ts';
 
 /**
- * A reason quotes names that are no fields. Such a name can be any text, so a reason quotes at most `mostNames` of these names, and
- * cuts each to `longestName`.
+ * A reason quotes names that are not fields. Such a name can be any text, so a reason quotes at most `mostNames` of these
+ * names, and cuts each to `longestName`.
  */
 const mostNames = 3;
 const longestName = 64;
