@@ -61,9 +61,9 @@ Made from the contracts and the suites by \`tools/docs-operations.ts\`. The firs
 the gateway of a whole platform, on every engine. The suite fails if it has not seen the operation's success, each of its codes,
 and a refusal of each field of body and query. The suite of outages fails if it has not seen the operation's \`…/server-error\`.
 Paths are below the project scope; those of \`/admin\` and \`/.well-known\` are below the root. In addition to its own codes,
-every operation may answer with the codes of the layers that a request passes first: \`request/…\`, \`route/…\`, \`rate-limit/exceeded\`,
-\`auth/unauthorized\`, \`auth/forbidden\`, \`gateway/…\` ([services/gateway/tests](../services/gateway/tests)), and
-\`<feature>/invalid-body\` or \`<feature>/invalid-query\`.
+every operation may answer with the codes of the layers that a request passes first: \`request/…\`, \`route/…\`,
+\`rate-limit/exceeded\`, \`auth/unauthorized\`, \`auth/forbidden\`, \`gateway/…\`
+([services/gateway/tests](../services/gateway/tests)), and \`<feature>/invalid-body\` or \`<feature>/invalid-query\`.
 
 | operation | who | limit | codes | through the gateway | others that name it |
 |---|---|---|---|---|---|

@@ -5,7 +5,7 @@ import type { UploadSource } from '../upload-options.ts';
 /** What JSON can hold. */
 export type Json = string | number | boolean | null | Json[] | { [key: string]: Json };
 
-/** Error codes that every call may get, because they come from the layers that a request passes before it reaches an operation. */
+/** Error codes that every call may get, because the layers that a request passes before its operation answer with them. */
 export type CommonErrorCode =
   | 'request/invalid-http'
   | 'request/invalid-json'

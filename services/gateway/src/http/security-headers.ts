@@ -4,8 +4,8 @@ import type { HttpResponse } from './exchange.ts';
 
 /**
  * The headers of every answer. They tell browsers that an answer is neither a page nor a part of a page. OWASP's REST Security
- * Cheat Sheet recommends them for JSON (spec#edges-headers). In addition to these headers, an answer has `Cache-Control:
- * no-store` and the type of its body.
+ * Cheat Sheet recommends them for JSON (spec#edges-headers). In addition to these headers, an answer has
+ * `Cache-Control: no-store` and the type of its body.
  */
 const ofEveryAnswer: Readonly<Record<string, string>> = {
   'Content-Security-Policy': "default-src 'none';frame-ancestors 'none'",
