@@ -33,12 +33,16 @@ async function sizeOf(folder: string): Promise<number> {
   return (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
 }
 
+/** What npm may need to reach its registry: a proxy, and the authority of the proxy's certificate. */
+const { HTTPS_PROXY, NODE_EXTRA_CA_CERTS, npm_config_registry } = process.env;
+const network = { HTTPS_PROXY, NODE_EXTRA_CA_CERTS, npm_config_registry };
+
 it('a fresh clone runs on 130 packages and 185 MB at most, and fetches no Node', async () => {
   await using copy = await cloneRepository();
   await using data = await mkdtempDisposable(join(tmpdir(), 'kith-data-'));
   await using kith = await startByKith({
     folder: copy.path,
-    env: { KITH_DATA: data.path, PORT: '0', INTERNAL_PORT: '0' },
+    env: { ...network, KITH_DATA: data.path, PORT: '0', INTERNAL_PORT: '0' },
     until: 'Ctrl-C ends it',
   });
   expect(kith.output()).toContain('Kith is up');
@@ -57,8 +61,10 @@ it('a fresh clone runs on 130 packages and 185 MB at most, and fetches no Node',
   for (const path of ['/docs', '/docs/swagger-ui.js', '/openapi.json'])
     expect((await fetch(`${start.url}${path}`)).status, path).toBe(200);
   const command = [join(modules, '.bin/kith'), 'projects', 'list', '--json'];
-  const { stdout } = await run(process.execPath, command, {
+  const { stdout, stderr } = await run(process.execPath, command, {
     env: { PATH: process.env.PATH, KITH_URL: start.url, OPERATOR_TOKEN: start.operatorToken },
   });
   expect(JSON.parse(stdout)).toMatchObject([{ id: start.projectId }]);
+  // The command has installed nothing again.
+  expect(stderr).toBe('');
 }, 300_000);

@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { waitFor } from '@kith/testing';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { helpOf } from '../tools/bootstrap/help.mjs';
-import { cutTo, extras, type Lock, partsFor, pathsOf } from '../tools/bootstrap/sizes.mjs';
+import { cutTo, extras, holds, type Lock, partsFor, pathsOf } from '../tools/bootstrap/sizes.mjs';
 import { type FakeNpm, makeFakeNpm } from './support/fake-npm.ts';
 import { cloneRepository, type RepositoryCopy } from './support/repository-copy.ts';
 import { startByKith } from './support/start-script.ts';
@@ -64,6 +64,24 @@ describe('the packages that running needs', () => {
     const store = JSON.parse(readFileSync(join(root, 'libs/store/package.json'), 'utf8'));
     expect(Object.keys(store.dependencies)).toContain('mongodb');
     expect(Object.keys(trim(store).dependencies ?? {})).toEqual(['@kith/base', '@kith/contracts', 'zod']);
+  });
+
+  it('are there without a package that only packages for other machines need', () => {
+    const platform = 'node_modules/@kith/platform';
+    const packages: Lock['packages'] = {
+      [platform]: { link: true, resolved: 'apps/kith' },
+      'apps/kith': { dependencies: { own: '1' } },
+      'node_modules/own': { version: '1.0.0', optionalDependencies: { foreign: '1' } },
+      'node_modules/foreign': { version: '1.0.0', optional: true, dependencies: { shared: '1' } },
+      // Another package of the lock file needs this one, too. So it is not marked as optional.
+      'node_modules/shared': { version: '1.0.0' },
+    };
+    const linked = { [platform]: { link: true } };
+    const installed = { ...linked, 'node_modules/own': { version: '1.0.0' } };
+    expect(holds({ packages: installed }, ['run'], { packages })).toBe(true);
+    expect(holds({ packages: linked }, ['run'], { packages })).toBe(false);
+    const older = { ...installed, 'node_modules/shared': { version: '0.9.0' } };
+    expect(holds({ packages: older }, ['run'], { packages })).toBe(false);
   });
 
   it('are all that a start loads', async () => {

@@ -95,10 +95,11 @@ export function partsIn(installed, lock) {
  * @param {Lock} lock
  */
 export function holds(installed, parts, lock) {
+  const required = requiredOf(parts, lock);
   const isThere = (/** @type {string} */ path) => {
     const wanted = lock.packages[path] ?? {};
     const there = installed.packages[path];
-    if (!there) return wanted.optional === true;
+    if (!there) return !required.has(path);
     return there.version === wanted.version && there.integrity === wanted.integrity;
   };
   return [...pathsOf(parts, lock)].filter((path) => !isOurs(path)).every(isThere);
@@ -138,6 +139,19 @@ export function cutTo(parts, lock) {
 export function pathsOf(parts, { packages }) {
   if (parts.includes('all')) return new Set(Object.keys(packages));
   return neededBy(packages, [platform], leftOf(parts)).add('');
+}
+
+/**
+ * The paths of `pathsOf` that every machine needs. If npm leaves out an optional package, it also leaves out the packages that only
+ * this package depends on. The lock file does not mark these as optional if a package outside these parts depends on them, too.
+ *
+ * @param {readonly string[]} parts
+ * @param {Lock} lock
+ * @returns {Set<string>}
+ */
+function requiredOf(parts, lock) {
+  const required = Object.entries(lock.packages).filter(([, { optional }]) => !optional);
+  return pathsOf(parts, { packages: Object.fromEntries(required) });
 }
 
 /**
