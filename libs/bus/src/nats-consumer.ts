@@ -136,7 +136,7 @@ export class NatsConsumer {
         // immediately. This is done only after the fetch: while this replica still fetches, the server could send such an event
         // back here.
         for (const one of left) await this.#tell(one, (message) => message.nak());
-        await this.#workAlone(suspects);
+        if (suspects.length > 0) await this.#workAlone(suspects);
         failures = 0;
       } catch (error) {
         log.warn({ err: error, durable: this.#options.durable }, 'consumer interrupted');

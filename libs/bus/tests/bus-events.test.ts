@@ -160,6 +160,26 @@ describe.each(availableEngines())('publish and consume (%s)', (engine) => {
     await drain();
   });
 
+  // In the embedded form, events come one by one.
+  test.runIf(engine === 'containers')('fetches more events while one is still being handled', async () => {
+    const { publish, consumer } = space();
+    const { promise: untilLetGo, resolve: letGo } = Promise.withResolvers<void>();
+    const { seen, drain } = await collect(consumer('slow', { atOnce: 2 }), ({ body }) =>
+      text(body) === 'slow' ? untilLetGo : undefined,
+    );
+    try {
+      await publish('slow');
+      // More events than one fetch brings.
+      const others = Array.from({ length: 120 }, (_, index) => String(index));
+      await Promise.all(others.map((content) => publish(content)));
+      await waitFor(() => seen.length > others.length, { what: 'the other events' });
+      expect(seen).toHaveLength(1 + others.length);
+    } finally {
+      letGo();
+    }
+    await drain();
+  });
+
   test('gives a poison event up after its attempts, for that consumer alone', async () => {
     const { subject, publish, consumer } = space();
     const options = consumer('poisoned', { maxDeliveries: 3, backoffMs: [10] });
