@@ -21,6 +21,7 @@ export async function startCompose(progress: (line: string) => void): Promise<Co
       services: {
         // The limits are high, because the whole crowd comes from one address. Part of the crowd asks for tokens for tests.
         gateway: { environment: { RATE_LIMIT_SCALE: '100000', ALLOW_TEST_TOKENS: 'true' } },
+        crypto: { environment: { ALLOW_TEST_TOKENS: 'true' } },
         // This port is for reading the events.
         nats: { ports: [`127.0.0.1:${natsPort}:4222`], networks: ['bus', 'outside'] },
       },
