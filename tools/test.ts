@@ -48,13 +48,13 @@ async function run(): Promise<number> {
     return vitest();
   }
   const { mongodbUrl, natsUrl, redisUrl } =
-    provided.kind === 'urls' ? provided : await startEngines(provided.images, progress);
+    provided.kind === 'urls' ? provided : await startSharedEngines(provided.images, progress);
   Object.assign(process.env, { MONGODB_URL: mongodbUrl, NATS_URL: natsUrl, REDIS_URL: redisUrl });
   return vitest();
 }
 
-/** Starts the engines that all suites share. They are stopped at the end only. */
-async function startEngines(images: EngineImages, progress: (line: string) => void) {
+/** Starts the engines that all suites share. They run until the end, so their direct URLs stay valid. */
+async function startSharedEngines(images: EngineImages, progress: (line: string) => void) {
   engines = await startContainers({ images, progress });
   const { mongo, nats, redis } = engines;
   const [mongodbUrl, natsUrl, redisUrl] = await Promise.all(

@@ -1,10 +1,18 @@
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { connect } from 'node:net';
 import { availableParallelism } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { type Engine, freePort, mongoSpec, natsSpec, provideEngines, redisSpec } from '@kith/engines';
+import {
+  accepts,
+  addressOf,
+  type Engine,
+  freePort,
+  mongoSpec,
+  natsSpec,
+  provideEngines,
+  redisSpec,
+} from '@kith/engines';
 
 const run = promisify(execFile);
 
@@ -85,27 +93,11 @@ async function start(name: string, image: string, command: readonly string[]): P
   await run('docker', ['run', '-d', '--name', name, '--network', 'host', image, ...command]);
 }
 
-async function addressOf(container: string): Promise<string> {
-  const format = '{{range .NetworkSettings.Networks}}{{.IPAddress}}{{end}}';
-  return (await run('docker', ['inspect', '-f', format, container])).stdout.trim();
-}
-
 /** Waits until the address accepts connections. */
 async function listens(host: string, port: number): Promise<void> {
   const until = performance.now() + 60_000;
-  while (!(await isOpen(host, port))) {
+  while (!(await accepts(host, port))) {
     if (performance.now() > until) throw new Error(`Nothing listens on ${host}:${port}.`);
     await sleep(100);
   }
-}
-
-function isOpen(host: string, port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = connect({ host, port });
-    const end = (found: boolean) => {
-      socket.destroy();
-      resolve(found);
-    };
-    socket.once('connect', () => end(true)).once('error', () => end(false));
-  });
 }

@@ -136,7 +136,7 @@ export class NatsConsumer {
         // immediately. This is done only after the fetch: while this replica still fetches, the server could send such an event
         // back here.
         for (const one of left) await this.#tell(one, (message) => message.nak());
-        if (suspects.length > 0) await this.#workAlone(suspects);
+        await this.#workAlone(suspects);
         failures = 0;
       } catch (error) {
         log.warn({ err: error, durable: this.#options.durable }, 'consumer interrupted');
@@ -194,8 +194,8 @@ export class NatsConsumer {
         // cannot be told, and this event still has its attempt.
         await this.#connection.flush().catch(() => undefined);
         await this.#begin(one);
+        await this.#working.idle();
       }
-      await this.#working.idle();
     } finally {
       for (const one of suspects) this.#held.delete(one);
     }

@@ -10,8 +10,9 @@ export interface EngineHandle {
   readonly container: string;
   readonly url: string;
   /**
-   * Finds the URL of the container itself, past Docker's proxy, which costs CPU time. It holds until the container is stopped. If
-   * this machine cannot reach the container, because Docker runs in a virtual machine, returns `url`.
+   * Finds the URL of the container itself. Connections to it do not pass through Docker's proxy, which costs CPU time. The URL is
+   * valid until the container stops. If this machine cannot reach the container, because Docker runs in a virtual machine, returns
+   * `url`.
    */
   directUrl(): Promise<string>;
   /** The HTTP port of NATS's monitoring pages. Other engines have none. */
@@ -53,8 +54,7 @@ export function engineHandle(spec: ContainerSpec, container: string, ports: Engi
     container,
     url,
     directUrl: async () => {
-      const format = '{{range .NetworkSettings.Networks}}{{println .IPAddress}}{{end}}';
-      const [host = ''] = (await dockerOrThrow(['inspect', '-f', format, container])).split('\n');
+      const host = await addressOf(container);
       return host && (await accepts(host, spec.port)) ? `${scheme}://${host}:${spec.port}` : url;
     },
     ...(ports.monitor && { monitorPort: ports.monitor }),
@@ -86,6 +86,13 @@ export function enginesOf(handles: Record<Engine, EngineHandle>, remove: () => P
 /** Runs a command in a container, and returns its output. */
 export function runInContainer(container: string, command: readonly string[]): Promise<string> {
   return dockerOrThrow(['exec', container, ...command]);
+}
+
+/** A container's IP address in Docker's own network. Returns an empty string if it has none. */
+export async function addressOf(container: string): Promise<string> {
+  const format = '{{range .NetworkSettings.Networks}}{{println .IPAddress}}{{end}}';
+  const [first = ''] = (await dockerOrThrow(['inspect', '-f', format, container])).split('\n');
+  return first;
 }
 
 /** Whether a container is running. */

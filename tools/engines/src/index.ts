@@ -3,7 +3,7 @@ export { isAlive, owner, ownerLabel, removeAtExit } from './cleanup.ts';
 export { type ComposeCommand, provideCompose } from './compose.ts';
 export { startContainer, startContainers } from './containers.ts';
 export { dockerOrThrow } from './docker.ts';
-export { type EngineHandle, type Engines, runInContainer } from './handle.ts';
+export { addressOf, type EngineHandle, type Engines, runInContainer } from './handle.ts';
 export { type EngineImages, imageVariables, officialImages, offlineImages } from './images.ts';
 export { aptInstall } from './install-docker.ts';
 export { mayInstall } from './machine.ts';
@@ -14,7 +14,7 @@ export {
   startNamedEngines,
   volumeOf,
 } from './named.ts';
-export { freePort } from './ports.ts';
+export { accepts, freePort } from './ports.ts';
 export { type EnginePorts, isReady, untilReady } from './probes.ts';
 export {
   type EngineAvailability,
