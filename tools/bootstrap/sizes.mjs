@@ -142,8 +142,9 @@ export function pathsOf(parts, { packages }) {
 }
 
 /**
- * The paths of `pathsOf` that every machine needs. If npm leaves out an optional package, it also leaves out the packages that only
- * this package depends on. The lock file does not mark these as optional if a package outside these parts depends on them, too.
+ * The paths of `pathsOf` that every machine needs. If npm leaves out an optional package, it also leaves out the dependencies of
+ * this package that nothing else in these parts needs. The lock file marks a dependency as optional only if nothing else at all
+ * needs it.
  *
  * @param {readonly string[]} parts
  * @param {Lock} lock

@@ -172,7 +172,7 @@ export const errorMeanings = {
     remedy: 'Ask for the next code, or for the passkey again with a new challenge.',
   },
   'auth/step-up-required': {
-    when: 'The user has a second factor, but has not proved their identity in this session within the last 5 minutes.',
+    when: 'The user has a second factor, but has not proved their identity within the last 5 minutes, in the session of the access token.',
     remedy: 'Call `POST /auth/step-up` with the password, a code or a passkey, then repeat the request.',
   },
   'auth/factor-not-found': {

@@ -6,7 +6,8 @@ import { accessConfig, accessOptions, accessPlatform } from '../platform-access.
 export const createOperatorCommand: Command = {
   name: 'operators create',
   summary: 'make an operator key with limited rights',
-  text: `Prints the key's token, which is not shown again. Send it in the same way as OPERATOR_TOKEN. Keys themselves can be made only with OPERATOR_TOKEN.`,
+  text: `Prints the key's token, which is not shown again. Send it in the same way as OPERATOR_TOKEN.
+Only OPERATOR_TOKEN itself can make keys.`,
   reads: accessConfig,
   options: {
     name: { value: 'NAME', text: 'whom or what the key is for', isNeeded: true },

@@ -7,7 +7,8 @@ import { serverKeysOptions, serverKeysPath } from './server-keys-shared.ts';
 export const createServerKeyCommand: Command = {
   name: 'server-keys create',
   summary: 'make a key for an application’s own back end',
-  text: `Prints the key, which is not shown again. The back end of the application sends it as a bearer token. The key must never reach a web page.`,
+  text: `Prints the key, which is not shown again. The back end of the application sends it as a bearer token.
+The key must never reach a web page.`,
   reads: accessConfig,
   options: { name: { value: 'NAME', text: 'what the key is for', isNeeded: true }, ...serverKeysOptions },
   async run(given, around) {
