@@ -1,14 +1,10 @@
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { exchange } from './exchange.ts';
 import { unlessAborted } from './wait.ts';
 
 const request = { method: 'GET', address: 'https://api.example.org', body: undefined };
 
 describe('an exchange', () => {
-  afterEach(() => {
-    vi.useRealTimers();
-  });
-
   it.each([Number.POSITIVE_INFINITY, 2 ** 31])(
     'waits for its answer if its time limit is %s ms',
     async (timeoutMs) => {

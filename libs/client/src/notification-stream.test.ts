@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { KithError } from './errors.ts';
 import { type StreamOptions, streamNotifications } from './notification-stream.ts';
 
@@ -40,10 +40,6 @@ function listen(
 }
 
 describe('a stream of notifications', () => {
-  afterEach(() => {
-    vi.useRealTimers();
-  });
-
   it('is open once it has a position from which a next connection continues', async () => {
     const { signal, ...controller } = signalOf();
     const { open, from } = connections(['retry: 1\n\n'], ['retry: 1\n\n', 'id: 4\n\n', notice(5)]);

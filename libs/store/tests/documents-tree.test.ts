@@ -132,7 +132,6 @@ describe.runIf(availableEngines().includes('containers'))('documents below other
     await documents.change([{ in: boxes, target: 'top', set: box() }]);
   });
   afterEach(() => {
-    vi.useRealTimers();
     vi.restoreAllMocks();
   });
   afterAll(() => ends.disposeAsync());

@@ -14,7 +14,6 @@ const patienceMs = 5_000;
 describe.each(availableEngines())('a change of a collection (%s)', (engine) => {
   afterEach(() => {
     vi.restoreAllMocks();
-    vi.useRealTimers();
   });
 
   /** A collection in a store, and what a replica does with it. */

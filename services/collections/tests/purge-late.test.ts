@@ -15,7 +15,6 @@ import { erase, makeBelow, purgeAll, save } from './support/store-acts.ts';
 describe.skipIf(!availableEngines().includes('containers'))('a purge and what was on its way', () => {
   const owner = { projectId: randomUUID(), userId: randomUUID() };
   afterEach(() => {
-    vi.useRealTimers();
     vi.restoreAllMocks();
   });
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { availableEngines, createStore, dieBeforeEachWrite, runUntilDeath } from '@kith/testing';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { lists } from '../src/listing.ts';
 import { openStore } from '../src/store/index.ts';
 import { perform } from './support/pairs.ts';
@@ -15,10 +15,6 @@ const listedAs = {
   accepted: { 'ann established': 1, 'bob established': 1 },
   declined: {},
 };
-
-afterEach(() => {
-  vi.useRealTimers();
-});
 
 describe.each(availableEngines())('totals and lists of writers that die, %s', (engine) => {
   it.each(['request', 'accept', 'disconnect'] as const)(

@@ -32,7 +32,6 @@ describe.skipIf(!availableEngines().includes('containers'))('pairs on MongoDB', 
   });
   afterEach(() => {
     vi.restoreAllMocks();
-    vi.useRealTimers();
   });
   /** Moves the clock forward. For a second after a change, readers leave the rest of the change to its writer. */
   const aSecondLater = () => vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 1_500 });

@@ -1,12 +1,9 @@
 import { generateKeyPairSync } from 'node:crypto';
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { beforeEach, expect, test, vi } from 'vitest';
 import { SigningKeys } from './signing-keys.ts';
 
 beforeEach(() => {
   vi.useFakeTimers();
-});
-afterEach(() => {
-  vi.useRealTimers();
 });
 
 test('a key that comes again is the one read before, another one is not', () => {

@@ -1,7 +1,7 @@
 import { getRevocations, requestNewAccessToken, signOut } from '@kith/contracts';
 import { availableEngines } from '@kith/testing';
 import { decodeJwt } from 'jose';
-import { afterEach, describe, expect, test, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { call, callInternal } from './support/call.ts';
 import type { TestIdentity } from './support/identity.ts';
 import { sessionIdOf, signUpUser } from './support/people.ts';
@@ -20,9 +20,6 @@ describe.each(availableEngines())('clocks that differ, on %s', (engine) => {
   startForSuite(engine, (started, project) => {
     identity = started;
     projectId = project;
-  });
-  afterEach(() => {
-    vi.useRealTimers();
   });
   const refresh = (refreshToken: string) =>
     call(identity.bus, requestNewAccessToken, { projectId, body: { refreshToken } });

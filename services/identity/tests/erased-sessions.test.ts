@@ -1,6 +1,6 @@
 import { userCreated } from '@kith/contracts';
 import { availableEngines, waitFor } from '@kith/testing';
-import { afterEach, expect, test, vi } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { eraseAccount } from '../src/erase-account.ts';
 import { finishErasures } from '../src/erasure.ts';
 import { KnownSince } from '../src/known-since.ts';
@@ -11,10 +11,6 @@ import { userEvent } from '../src/user-events.ts';
 import { makeApp } from './support/app.ts';
 import { sessionIdOf } from './support/people.ts';
 import { makeUser } from './support/users.ts';
-
-afterEach(() => {
-  vi.useRealTimers();
-});
 
 const request = { userAgent: 'vitest', clientIp: '192.0.2.1', setHeader: () => undefined };
 

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { sessionRevoked, userSuspended } from '@kith/contracts';
 import { makeEvent } from '@kith/service';
 import { availableEngines } from '@kith/testing';
-import { afterEach, describe, expect, test, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { placeOf } from '../src/listing.ts';
 import { type IdentityStore, revokedPlace, type Session, type User } from '../src/store/index.ts';
 import { userEvent } from '../src/user-events.ts';
@@ -18,9 +18,6 @@ describe.each(availableEngines())('sessions and keys in the store on %s', (engin
 
   storeForEach(engine, (opened) => {
     store = opened;
-  });
-  afterEach(() => {
-    vi.useRealTimers();
   });
 
   const session = (fields: Partial<Session> = {}): Session => ({

@@ -1,9 +1,8 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { Admission } from './admission.ts';
 
 describe('admission', () => {
   beforeEach(() => void vi.useFakeTimers({ toFake: ['Date', 'performance'] }));
-  afterEach(() => void vi.useRealTimers());
 
   const in5s = () => Date.now() + 5_000;
   /** An admission with all places taken. Its recent work took `workMs`. */

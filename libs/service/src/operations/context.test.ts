@@ -1,6 +1,6 @@
 import { checkedMessage } from '@kith/bus';
 import fc from 'fast-check';
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { beforeEach, expect, test, vi } from 'vitest';
 import { decodeContext, encodeContext, type RequestContext } from './context.ts';
 
 const text = fc.string({ unit: 'binary' });
@@ -20,7 +20,6 @@ const context: fc.Arbitrary<RequestContext> = fc.record({
 });
 
 beforeEach(() => void vi.useFakeTimers());
-afterEach(() => void vi.useRealTimers());
 
 test('a context comes back as it was, over any bus', () => {
   fc.assert(

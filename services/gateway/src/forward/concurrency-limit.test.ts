@@ -1,9 +1,8 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { ConcurrencyLimit } from './concurrency-limit.ts';
 
 describe('the limit of what is under way', () => {
   beforeEach(() => void vi.useFakeTimers({ toFake: ['performance'] }));
-  afterEach(() => void vi.useRealTimers());
 
   const begin = (limit: ConcurrencyLimit, count: number) =>
     Array.from({ length: count }, () => limit.begin());

@@ -1,5 +1,5 @@
 import { Secrets } from '@kith/base';
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { beforeEach, describe, expect, test, vi } from 'vitest';
 import type { KeyStore, SigningKey } from '../store/index.ts';
 import { keyTimes, SigningKeys } from './signing-keys.ts';
 
@@ -30,9 +30,6 @@ function memory(): KeyStore {
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['Date'] });
-});
-afterEach(() => {
-  vi.useRealTimers();
 });
 
 const pass = (ms: number) => vi.setSystemTime(Date.now() + ms);

@@ -9,7 +9,7 @@ import {
   suspendUser,
 } from '@kith/contracts';
 import { handlerEngines, waitFor } from '@kith/testing';
-import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { call } from '../support/call.ts';
 import { startTestIdentity, type TestIdentity } from '../support/identity.ts';
 import { makeProject, password, sessionIdOf, signUpUser } from '../support/people.ts';
@@ -38,9 +38,6 @@ describe.each(handlerEngines())('refresh and sign-out on %s', (engine) => {
     });
   });
   afterAll(() => identity[Symbol.asyncDispose]());
-  afterEach(() => {
-    vi.useRealTimers();
-  });
 
   const refresh = (refreshToken: unknown, to = projectId) =>
     call(identity.bus, requestNewAccessToken, { projectId: to, body: { refreshToken }, userAgent: 'tab' });
