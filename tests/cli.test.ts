@@ -341,6 +341,13 @@ describe('kith', () => {
     });
     const replayed = await runKith(['dead-letters', 'replay', 'test-all'], { KITH_DATA: data });
     expect(replayed.stdout).toBe('1 published again\n');
+    const misspelt = await runKith(['dead-letters', 'list', 'connection-profiles'], { KITH_DATA: data });
+    const said = 'kith: There is no consumer connection-profiles. Did you mean connections-profiles?\n';
+    expect([misspelt.code, misspelt.stderr]).toEqual([1, said]);
+    const elsewhere = join(data, 'elsewhere');
+    const wrong = await runKith(['dead-letters', 'replay', 'test-all'], { KITH_DATA: elsewhere });
+    expect([wrong.code, wrong.stderr]).toEqual([1, expect.stringContaining('no embedded installation in')]);
+    expect(existsSync(elsewhere)).toBe(false);
     await rm(data, { recursive: true, force: true });
   });
 });

@@ -41,7 +41,7 @@ describe('a sealed backup', () => {
     const people = createPeople(caller(platform.url), operatorToken);
     user = await people.createUser((await people.createProject()).id, { name: 'Augusta Ada' });
     await createUploads(platform.url).uploadFile(user, bytes);
-    await writeFile(pathOf('passphrase'), `${passphrase}\n`);
+    await writeFile(pathOf('passphrase'), `${passphrase}\nA note on the second line.\n`);
     const words = ['backup', pathOf('sealed'), '--passphrase-file', pathOf('passphrase')];
     const made = await runKith(words, { KITH_DATA: pathOf('data') });
     expect([made.code, made.stderr]).toEqual([0, expect.stringContaining('the backup is in')]);
@@ -75,6 +75,22 @@ describe('a sealed backup', () => {
     expect(await secretOf('restored')).not.toBe(await secretOf('data'));
     await using platform = await startInFolder(pathOf('restored'), undefined, none);
     expect(await isThere(platform.url)).toMatchObject({ data: [expect.anything()] });
+  });
+
+  it('is not made of a file whose first line is empty, and nothing unsealed in its place', async () => {
+    await writeFile(pathOf('empty'), '\n');
+    const ways = [
+      { words: ['--passphrase-file', pathOf('empty')], env: {} },
+      { words: [], env: { KITH_BACKUP_PASSPHRASE_FILE: pathOf('empty') } },
+    ];
+    for (const { words, env } of ways) {
+      const refused = await runKith(['backup', pathOf('open'), ...words], {
+        KITH_DATA: pathOf('data'),
+        ...env,
+      });
+      expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('a passphrase is needed')]);
+    }
+    expect(await readdir(root)).not.toContain('open');
   });
 
   it('that was cut off is refused, and leaves nothing', async () => {

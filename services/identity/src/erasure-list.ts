@@ -1,5 +1,6 @@
 import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
+import { StartError } from '@kith/base';
 import { timestamp, uuid } from '@kith/contracts';
 import { z } from 'zod';
 
@@ -19,9 +20,24 @@ const append = constants.O_APPEND | constants.O_CREAT | constants.O_WRONLY;
 export class ErasureList {
   readonly #path: string | undefined;
 
-  /** @param path Absent if no list is kept. */
-  constructor(path?: string) {
+  private constructor(path: string | undefined) {
     this.#path = path;
+  }
+
+  /**
+   * Opens the list, or begins an empty one. So a list is there even if nothing was ever erased, and a restore that gets a wrong
+   * path can refuse it. If `path` is absent, no list is kept. Throws `StartError`.
+   */
+  static async open(path?: string): Promise<ErasureList> {
+    if (path !== undefined) {
+      try {
+        await (await open(path, append, 0o600)).close();
+      } catch (error) {
+        const { code } = error as NodeJS.ErrnoException;
+        throw new StartError(`ERASURES_FILE: ${path} cannot be written to (${code}).`, { cause: error });
+      }
+    }
+    return new ErasureList(path);
   }
 
   /** Notes an erasure before the erasure begins. Resolves as soon as the note is on the disk. */

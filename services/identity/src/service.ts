@@ -160,7 +160,7 @@ export async function startIdentity(
     secrets,
     tokenAudience,
     notices,
-    erasures: new ErasureList(options.erasuresFile),
+    erasures: await ErasureList.open(options.erasuresFile),
     erasedExternals: new ErasedExternals(store.erasure, secrets),
     passwords,
     attempts: new Attempts({ store: store.attempts, secrets, now: options.now }),

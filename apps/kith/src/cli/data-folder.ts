@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join, resolve, sep } from 'node:path';
-import { readConfig } from '@kith/base/config';
+import { readConfig, StartError } from '@kith/base/config';
 import { z } from 'zod';
 import { dataFolderConfig } from '../forms/data-folder-config.ts';
 
@@ -26,6 +26,11 @@ export function dataFolderIn(env: NodeJS.ProcessEnv): string {
 /** The data folder that a command's environment names. */
 export function folderOf(env: NodeJS.ProcessEnv): string {
   return readConfig(folderConfig, env).KITH_DATA;
+}
+
+/** Throws `StartError` if the folder holds no embedded installation: if the given file, which each of them has, is not there. */
+export function requireInstallation(path: string, file = 'identity.sqlite'): void {
+  if (!existsSync(join(path, file))) throw new StartError(`There is no embedded installation in ${path}.`);
 }
 
 /** Resolves a path relative to the folder where the command was typed. */

@@ -9,3 +9,8 @@ export function readText(file: string): string {
     throw unreadable(file, error as NodeJS.ErrnoException);
   }
 }
+
+/** Reads the first line of a text file that the user has named, without the line break. Throws `StartError`. */
+export function readFirstLine(file: string): string {
+  return readText(file).split(/\r?\n/, 1)[0] as string;
+}

@@ -43,7 +43,8 @@ export async function startInternalServer(options: {
     server.listen(options.port, options.host, resolve);
   });
   const isReady = async () => Number((await options.notReady()).length === 0);
-  const unwatch = options.metrics.ready.watch({}, isReady);
+  // A check that takes long, for example of a database that does not answer, is no sign of readiness.
+  const unwatch = options.metrics.ready.watch({}, isReady, 0);
   return {
     port: (server.address() as AddressInfo).port,
     close: () =>

@@ -27,7 +27,7 @@ test('tells the largest of what is watched under the same labels', async () => {
   expect(await lines()).toEqual(['held{of="a"} 7', 'held{of="b"} 0']);
 });
 
-test('leaves out what cannot be read, or not in time', async () => {
+test('leaves out what cannot be read, or not in time, unless it has a value for this case', async () => {
   const { made, lines } = gauge();
   made.watch({ of: 'silent' }, () => new Promise<number>(() => {}));
   made.watch({ of: 'failing' }, () => Promise.reject(new Error('away')));
@@ -36,5 +36,6 @@ test('leaves out what cannot be read, or not in time', async () => {
   });
   made.watch({ of: 'unknown' }, () => undefined);
   made.watch({ of: 'known' }, () => 1);
-  expect(await lines()).toEqual(['held{of="known"} 1']);
+  made.watch({ of: 'late' }, () => new Promise<number>(() => {}), 0);
+  expect((await lines()).toSorted()).toEqual(['held{of="known"} 1', 'held{of="late"} 0']);
 });

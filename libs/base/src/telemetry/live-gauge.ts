@@ -5,9 +5,12 @@ type Read = () => number | undefined | Promise<number | undefined>;
 
 const patienceMs = 1_000;
 
-/** A gauge that reads its values at each scrape. It leaves out a value that it cannot read within a second. */
+/**
+ * A gauge that reads its values at each scrape. If it cannot read a value within a second, it reports the value that was given for
+ * this case, or leaves the value out.
+ */
 export class LiveGauge {
-  readonly #watched = new Set<{ labels: Labels; read: Read }>();
+  readonly #watched = new Set<{ labels: Labels; read: Read; otherwise: number | undefined }>();
 
   constructor(options: { name: string; help: string; labelNames?: string[]; registers: Registry[] }) {
     const watched = this.#watched;
@@ -16,7 +19,10 @@ export class LiveGauge {
       ...options,
       async collect() {
         const read = await Promise.all(
-          [...watched].map(async ({ labels, read }) => ({ labels, value: await readInTime(read) })),
+          [...watched].map(async ({ labels, read, otherwise }) => ({
+            labels,
+            value: (await readInTime(read)) ?? otherwise,
+          })),
         );
         this.reset();
         // Several parts of a process, such as replicas, may watch the same value. The gauge reports the largest reading.
@@ -31,9 +37,12 @@ export class LiveGauge {
     });
   }
 
-  /** From now on, reads a value at each scrape. Returns a function that stops the reading. */
-  watch(labels: Labels, read: Read): () => void {
-    const one = { labels, read };
+  /**
+   * From now on, reads a value at each scrape. Reports `otherwise`, if given, when the value cannot be read. Returns a function
+   * that stops the reading.
+   */
+  watch(labels: Labels, read: Read, otherwise?: number): () => void {
+    const one = { labels, read, otherwise };
     this.#watched.add(one);
     return () => void this.#watched.delete(one);
   }

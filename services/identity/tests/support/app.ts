@@ -38,7 +38,7 @@ export async function makeApp(
     postman: { isThere: false, kick() {} },
     notices: new Notices(bus, log),
     attempts: new Attempts({ store: store.attempts, secrets: testSecrets }),
-    erasures: new ErasureList(),
+    erasures: await ErasureList.open(),
     erasedExternals: new ErasedExternals(store.erasure, testSecrets),
     tokenAudience: 'kith.dev',
   };

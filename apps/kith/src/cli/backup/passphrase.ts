@@ -3,13 +3,21 @@ import { Writable } from 'node:stream';
 import { readConfig, StartError } from '@kith/base';
 import { type Given, textOf } from '../command.ts';
 import { resolvePath } from '../data-folder.ts';
+import { readFirstLine } from '../read-text.ts';
 import { passphraseConfig } from './config.ts';
 
-/** The passphrase that was given to a command, by `--passphrase-file`, KITH_BACKUP_PASSPHRASE or the variable for its file. */
+/**
+ * The passphrase that was given to a command, by `--passphrase-file`, KITH_BACKUP_PASSPHRASE or the variable for its file. Throws
+ * `StartError`, also for a file without a passphrase: otherwise the backup would not be sealed.
+ */
 export function givenPassphrase(given: Pick<Given, 'options'>, env: NodeJS.ProcessEnv): string | undefined {
-  const file = textOf(given as Given, 'passphrase-file');
-  const named = file !== undefined && { KITH_BACKUP_PASSPHRASE_FILE: resolvePath(file, env) };
-  return readConfig(passphraseConfig, named || env).KITH_BACKUP_PASSPHRASE;
+  const { KITH_BACKUP_PASSPHRASE: value, KITH_BACKUP_PASSPHRASE_FILE: fileOfValue } = env;
+  const file = textOf(given as Given, 'passphrase-file') ?? (value ? undefined : fileOfValue);
+  if (!file) return readConfig(passphraseConfig, env).KITH_BACKUP_PASSPHRASE;
+  const path = resolvePath(file, env);
+  const passphrase = readFirstLine(path).trim();
+  if (!passphrase) throw new StartError(`The first line of ${path} is empty; a passphrase is needed there.`);
+  return readConfig(passphraseConfig, { KITH_BACKUP_PASSPHRASE: passphrase }).KITH_BACKUP_PASSPHRASE;
 }
 
 /** The passphrase of a sealed backup. If none was given, asks for the passphrase at the terminal. Throws `StartError`. */

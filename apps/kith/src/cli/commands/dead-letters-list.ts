@@ -1,5 +1,5 @@
 import type { Command } from '../command.ts';
-import { busConfig, busHelp, consumer, withBus } from './dead-letters-shared.ts';
+import { busConfig, busHelp, consumer, requireConsumer, withBus } from './dead-letters-shared.ts';
 
 /** Lists the events that a consumer has given up. */
 export const listDeadLettersCommand: Command = {
@@ -9,8 +9,9 @@ export const listDeadLettersCommand: Command = {
   reads: busConfig,
   options: {},
   words: [consumer],
-  async run({ words }, around) {
-    const letters = await withBus(around, (bus) => bus.deadLetters(words[0] ?? ''));
+  async run({ words: [name = ''] }, around) {
+    const letters = await withBus(around, (bus) => bus.deadLetters(name));
+    if (letters.length === 0) await requireConsumer(name);
     const value = letters.map(({ subject, error, body }) => ({
       ...{ subject, error },
       event: JSON.parse(new TextDecoder().decode(body)),

@@ -1,5 +1,5 @@
 import type { Command } from '../command.ts';
-import { busConfig, busHelp, consumer, withBus } from './dead-letters-shared.ts';
+import { busConfig, busHelp, consumer, requireConsumer, withBus } from './dead-letters-shared.ts';
 
 /** Publishes a consumer's dead letters again, and removes them from the list. */
 export const replayDeadLettersCommand: Command = {
@@ -9,8 +9,9 @@ export const replayDeadLettersCommand: Command = {
   reads: busConfig,
   options: {},
   words: [consumer],
-  async run({ words }, around) {
-    const published = await withBus(around, (bus) => bus.replayDeadLetters(words[0] ?? ''));
+  async run({ words: [name = ''] }, around) {
+    const published = await withBus(around, (bus) => bus.replayDeadLetters(name));
+    if (published === 0) await requireConsumer(name);
     return { value: { published }, text: `${published} published again\n` };
   },
 };

@@ -1,9 +1,11 @@
-import { readConfig } from '@kith/base/config';
+import { readConfig, StartError } from '@kith/base/config';
 import type { Bus } from '@kith/bus';
 import { commonConfig, natsConfig } from '@kith/service/config';
 import { z } from 'zod';
 import { dataFolderConfig } from '../../forms/data-folder-config.ts';
 import type { Surroundings, Word } from '../command.ts';
+import { requireInstallation } from '../data-folder.ts';
+import { nearest } from '../near.ts';
 
 /** Settings that say where the bus is. */
 export const busConfig = z.object({
@@ -14,6 +16,16 @@ export const busConfig = z.object({
 });
 
 export const consumer: Word = { value: 'CONSUMER', what: 'consumer, for example connections-profiles' };
+
+/** Throws `StartError` if no service has this consumer. A former consumer may still have dead letters, so look for those first. */
+export async function requireConsumer(name: string): Promise<void> {
+  const { services } = await import('../../services.ts');
+  const known = services.flatMap(({ subscriptions = [] }) => subscriptions.map(({ durable }) => durable));
+  if (known.includes(name)) return;
+  const near = nearest(name, known);
+  const advice = near === undefined ? `The consumers are: ${known.join(', ')}.` : `Did you mean ${near}?`;
+  throw new StartError(`There is no consumer ${name}. ${advice}`);
+}
 
 /** The part of `--help` that explains where the events are. */
 export const busHelp = `Uses NATS_URL, and NATS_NKEY if NATS has users. Without NATS_URL it opens the data folder of an embedded platform
@@ -34,6 +46,7 @@ export async function withBus<T>(
     return work(bus).finally(() => bus.close());
   }
   const { openDataFolder } = await import('../../forms/data-folder.ts');
+  requireInstallation(KITH_DATA, 'events.sqlite');
   const folder = openDataFolder(KITH_DATA);
   const bus = new InProcessBus({ prefix, file: folder.file('events.sqlite'), log });
   return work(bus).finally(async () => {

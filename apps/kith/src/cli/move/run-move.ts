@@ -1,4 +1,3 @@
-import { readdirSync } from 'node:fs';
 import { createLogger, readConfig, StartError } from '@kith/base';
 import { isCopy, readManifest } from '../../forms/backup-manifest.ts';
 import { platformConfig } from '../../forms/config.ts';
@@ -25,7 +24,7 @@ export async function runMove(given: Given, { env, progress }: Surroundings): Pr
   const { MONGODB_URL: url, KITH_PREFIX: prefix, KITH_DATA: kept, STORAGE_URL } = readConfig(moveConfig, env);
   const path = resolvePath(textOf(given, 'from') ?? kept, env);
   const without = (given.options.without ?? []) as string[];
-  checkFolder(path, namesIn(path), serviceMoves);
+  checkFolder(path, serviceMoves);
   const config = readConfig(platformConfig, { ...env, KITH_DATA: path, LOG_LEVEL: 'error' });
   const destination = { write: (line: string) => progress(line.trimEnd()) };
   const log = createLogger({ name: 'kith', level: config.LOG_LEVEL, destination });
@@ -55,13 +54,5 @@ export async function runMove(given: Given, { env, progress }: Surroundings): Pr
     return { value: { counts }, text: tableOfCounts(counts) };
   } finally {
     folder.release();
-  }
-}
-
-function namesIn(path: string): string[] {
-  try {
-    return readdirSync(path);
-  } catch (error) {
-    throw new StartError(`There is no embedded installation in ${path}.`, { cause: error });
   }
 }

@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
 import { StartError } from '@kith/base';
 import type { EventEnvelope } from '@kith/contracts';
@@ -6,6 +6,7 @@ import { eventKey } from '@kith/store';
 import { type MovedRow, type MovedTable, movedEvents, type ServiceMove } from '@kith/store/open';
 import type { DataFolder } from '../../forms/data-folder.ts';
 import { serviceOfEvent } from '../../services.ts';
+import { requireInstallation } from '../data-folder.ts';
 
 const batch = 500;
 
@@ -92,12 +93,10 @@ export class Source {
 }
 
 /** Throws `StartError` if a folder holds no installation, or data of services that cannot be moved. */
-export function checkFolder(path: string, files: readonly string[], moves: readonly ServiceMove[]): void {
+export function checkFolder(path: string, moves: readonly ServiceMove[]): void {
   const known = ['events', 'lock', ...moves.map(({ service }) => service)];
-  if (!existsSync(`${path}/identity.sqlite`)) {
-    throw new StartError(`There is no embedded installation in ${path}.`);
-  }
-  const unknown = files.find(
+  requireInstallation(path);
+  const unknown = readdirSync(path).find(
     (file) => file.endsWith('.sqlite') && !known.includes(file.replace('.sqlite', '')),
   );
   if (unknown) throw new StartError(`${unknown} cannot be moved by this version.`);

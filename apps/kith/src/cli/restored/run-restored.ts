@@ -1,11 +1,10 @@
-import { existsSync } from 'node:fs';
-import { readConfig, StartError } from '@kith/base';
+import { readConfig } from '@kith/base';
 import { storeOf } from '@kith/service';
 import { noteRestored, type ServiceMove } from '@kith/store/open';
 import { openDataFolder } from '../../forms/data-folder.ts';
 import { serviceMoves } from '../../services.ts';
 import { type Given, type Result, type Surroundings, textOf } from '../command.ts';
-import { resolvePath } from '../data-folder.ts';
+import { requireInstallation, resolvePath } from '../data-folder.ts';
 import { restoredConfig } from './config.ts';
 
 /**
@@ -26,9 +25,7 @@ export async function runRestored(given: Given, { env }: Surroundings): Promise<
 }
 
 async function noteInFolder(service: ServiceMove, path: string): Promise<number> {
-  if (!existsSync(`${path}/identity.sqlite`)) {
-    throw new StartError(`There is no embedded installation in ${path}.`);
-  }
+  requireInstallation(path);
   const folder = openDataFolder(path);
   try {
     return await note(service, { kind: 'sqlite', file: folder.file(`${service.service}.sqlite`) });

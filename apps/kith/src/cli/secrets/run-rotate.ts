@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { existsSync, rmSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { CannotOpen, readConfig, type Secrets, StartError } from '@kith/base';
 import { secretsOf, storeOf } from '@kith/service';
 import type { Resealed, StoreConfig } from '@kith/store';
@@ -8,6 +8,7 @@ import { type DataFolder, openDataFolder } from '../../forms/data-folder.ts';
 import { olderSecretFile, secretFile, withKnownSecret } from '../../forms/installation-secret.ts';
 import { serviceBackups } from '../../services.ts';
 import type { Given, Result, Surroundings } from '../command.ts';
+import { requireInstallation } from '../data-folder.ts';
 import { tableOf } from '../table.ts';
 import { secretsConfig } from './config.ts';
 
@@ -35,9 +36,7 @@ type Configured = Pick<
 >;
 
 async function rotateInFolder(path: string, given: Configured): Promise<Row[]> {
-  if (!existsSync(`${path}/identity.sqlite`)) {
-    throw new StartError(`There is no embedded installation in ${path}.`);
-  }
+  requireInstallation(path);
   const folder = openDataFolder(path);
   try {
     if (given.KITH_SECRET === undefined) makeNext(folder);

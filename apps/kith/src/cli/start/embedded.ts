@@ -1,4 +1,4 @@
-import { createLogger, readConfig } from '@kith/base';
+import { createLogger, readConfig, readVariable } from '@kith/base';
 import type { RunningProcess } from '@kith/service';
 import { readManifest } from '../../forms/backup-manifest.ts';
 import { platformConfig } from '../../forms/config.ts';
@@ -16,7 +16,9 @@ export async function startInProcess({
   env,
   progress,
 }: Surroundings): Promise<RunningProcess & { told: Result }> {
-  const asked = { NODE_ENV: 'development', LOG_LEVEL: 'warn', ...env };
+  // Whoever tries Kith at a terminal needs no line for each request.
+  const isProduction = readVariable('NODE_ENV', env) === 'production';
+  const asked = { NODE_ENV: 'development', LOG_LEVEL: isProduction ? 'info' : 'warn', ...env };
   const folder = openDataFolder(readConfig(platformConfig, asked).KITH_DATA);
   folder.announce({ form: 'embedded', services: {} });
   await openInPlace(folder.path, env, progress);
