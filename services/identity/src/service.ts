@@ -35,6 +35,7 @@ import { openTransport, type TransportConfig } from './mails/transport.ts';
 import { Notices } from './notices.ts';
 import { actingUserHandler } from './operations/acting-user.ts';
 import { apiKeysHandler, noteKeyUsesHandler } from './operations/api-keys.ts';
+import { exportAuditHandler } from './operations/export-audit.ts';
 import { exportMailsHandler } from './operations/export-mails.ts';
 import { exportSessionsHandler } from './operations/export-sessions.ts';
 import * as operations from './operations/index.ts';
@@ -91,6 +92,7 @@ export const manifest = serviceManifest<AppContext>()({
   internal: [
     exportSessionsHandler,
     exportMailsHandler,
+    exportAuditHandler,
     usersByIdsHandler,
     knownUsersHandler,
     projectOfUserHandler,

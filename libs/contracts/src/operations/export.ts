@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { Feature } from '../errors.ts';
 import { type ExportSection, internalOperation, operation } from '../operation.ts';
 import { shownText, timestamp, uuid } from '../scalars.ts';
+import { auditRow } from './audit.ts';
 import { sessionInfo } from './auth.ts';
 import { standingBlock } from './blocks.ts';
 import { collection, savedEntity } from './collections.ts';
@@ -69,6 +70,18 @@ export const exportMails = section(
   z.object({ kind: z.enum(mailKinds), address: shownText(254), until: timestamp }),
 );
 
+/**
+ * What the audit log has about the user, newest first. `ip` and `requestId` are null if not the user, but an operator or a server key
+ * acted: they are not the user's.
+ */
+export const exportAudit = section(
+  'identity.export-audit',
+  'auth',
+  auditRow
+    .omit({ id: true, projectId: true })
+    .extend({ ip: auditRow.shape.ip.nullable(), requestId: auditRow.shape.requestId.nullable() }),
+);
+
 /** Established connections, newest first. */
 export const exportConnections = section('connections.export-established', 'connection', connection);
 
@@ -118,6 +131,7 @@ const head = z.object({ exportedAt: timestamp, user: ownUser, ...factorList.shap
 const sections = {
   sessions: exportSessions,
   mails: exportMails,
+  audit: exportAudit,
   connections: exportConnections,
   sentRequests: exportSentRequests,
   receivedRequests: exportReceivedRequests,

@@ -48,6 +48,12 @@ describe('the forms of an address', () => {
   }
 });
 
+it('keeps the case of an id that is the application’s own, even if it looks like a UUID', () => {
+  const params = { collectionId: other, entityId: other.toUpperCase() };
+  const path = `/v7/${project}/collections/${other.toUpperCase()}/entities/${params.entityId}`;
+  expect(readAddress(routes, 'DELETE', path)).toMatchObject({ params });
+});
+
 describe('addresses of nothing', () => {
   const notFound = { kind: 'error', code: 'route/not-found' };
   const invalidProject = { kind: 'error', code: 'project/invalid-id' };

@@ -1,5 +1,5 @@
 import { methodsOf, type OperationSpec } from '@kith/contracts';
-import { allowOf, paramsOf, type Route, type RouteTable } from './routes.ts';
+import { allowOf, isUuid, paramsOf, type Route, type RouteTable } from './routes.ts';
 
 /** The meaning of a request's method and target, in any of the forms of spec#addresses-forms. */
 export type Address =
@@ -21,8 +21,6 @@ export type Address =
   | { kind: 'error'; code: 'route/not-found' | 'project/invalid-id' }
   | { kind: 'error'; code: 'route/method-not-allowed'; allow: string };
 
-const uuidForm = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
-const uuidLength = 36;
 /**
  * An address that begins with one of these segments (after the version) names no project. The token then names the project
  * (spec#short-forms-addresses).
@@ -43,7 +41,7 @@ export function readAddress(routes: RouteTable, method: string, target: string):
   const outer = takeVersion(segments);
   const [first] = segments;
   if (first === undefined || (segments.length === 1 && first === '')) return notFound;
-  if (!uuidForm.test(first)) {
+  if (!isUuid(first)) {
     const unscoped = { projectId: null, query };
     if (outer) {
       if (!shortForms.has(first)) return invalidProject;
@@ -59,7 +57,7 @@ export function readAddress(routes: RouteTable, method: string, target: string):
   const wireVersion = (outer ?? inner)?.version ?? 'v6';
   const found = routes.match('project', segments);
   const form = outer?.text ?? '';
-  return choose(found, method, segments, { wireVersion, form, isShort: false, projectId: first, query });
+  return choose(found, method, segments, { wireVersion, form, isShort: false, projectId: first.toLowerCase(), query });
 }
 
 /** The project that a target names, even if there is no such endpoint. Null if the target names no project. */
@@ -69,7 +67,7 @@ export function projectIn(target: string): string | null {
   if (segments.shift() !== '') return null;
   takeVersion(segments);
   const [first = ''] = segments;
-  return uuidForm.test(first) ? first : null;
+  return isUuid(first) ? first.toLowerCase() : null;
 }
 
 /** Whether a target is an operators' address, even if there is no such endpoint. */
@@ -120,14 +118,10 @@ export function splitTarget(target: string): [path: string, query: string] {
  * matches nothing.
  */
 function decodeSegment(text: string): string {
-  if (!text.includes('%')) return lowerUuid(text);
+  if (!text.includes('%')) return text;
   try {
-    return lowerUuid(decodeURIComponent(text));
+    return decodeURIComponent(text);
   } catch {
     return text;
   }
-}
-
-function lowerUuid(text: string): string {
-  return text.length === uuidLength && uuidForm.test(text) ? text.toLowerCase() : text;
 }

@@ -1,7 +1,13 @@
 import { StartError } from '@kith/base';
 import { type Method, methodsOf, type OperationSpec } from '@kith/contracts';
 
-type Segment = { literal: string } | { param: string };
+type Segment =
+  | { literal: string }
+  | {
+      param: string;
+      /** Whether the value is a UUID. A UUID matches in upper and lower case (spec#addresses-uuid-case). */
+      isUuid: boolean;
+    };
 
 /** An operation with its path split into segments. */
 export interface Route {
@@ -15,6 +21,7 @@ const nameForm = /^[a-z]+\.[a-z0-9-]+$/;
 const versionWords = new Set(['api', 'v6', 'v7']);
 /** The paths of the reference begin with these segments. The reference is served before the routes. */
 const referenceWords = new Set(['docs', 'openapi.json']);
+const anyUuid = '0A1B2C3D-4E5F-6071-8293-A4B5C6D7E8F9';
 const order: readonly Method[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
 /**
@@ -51,13 +58,28 @@ export class RouteTable {
   }
 }
 
-/** The values of a path's segments, each under the name of the route's parameter in the same place. */
+/**
+ * The values of a path's segments, each under the name of the route's parameter in the same place. UUIDs are in lower case. Other
+ * values stay as they were sent: an application's own id may look like a UUID.
+ */
 export function paramsOf(route: Route, path: readonly string[]): Record<string, string> {
   const params: Record<string, string> = {};
   for (const [at, segment] of route.segments.entries()) {
-    if ('param' in segment) params[segment.param] = path[at] ?? '';
+    if (!('param' in segment)) continue;
+    const value = path[at] ?? '';
+    params[segment.param] = segment.isUuid ? lowerUuid(value) : value;
   }
   return params;
+}
+
+const uuidForm = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+
+export function isUuid(text: string): boolean {
+  return uuidForm.test(text);
+}
+
+function lowerUuid(text: string): string {
+  return isUuid(text) ? text.toLowerCase() : text;
 }
 
 /**
@@ -79,7 +101,11 @@ function compile(operation: OperationSpec): Route {
     .split('/')
     .map((text): Segment => {
       if (literalForm.test(text)) return { literal: text };
-      if (paramForm.test(text)) return { param: text.slice(1) };
+      if (paramForm.test(text)) {
+        const param = text.slice(1);
+        const parsed = operation.params.shape[param]?.safeParse(anyUuid);
+        return { param, isUuid: parsed?.data === anyUuid.toLowerCase() };
+      }
       throw bad(operation, `its path ${operation.path} has a bad segment`);
     });
   const first = segments[0];

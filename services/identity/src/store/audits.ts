@@ -75,6 +75,16 @@ export class Audits {
     return { rows: rest.slice(0, limit), total: all.length };
   }
 
+  /** Rows about a user, newest first, from after the place `after`. */
+  async about(
+    { projectId, userId }: { projectId: string; userId: string },
+    { after, limit }: { after: string; limit: number },
+  ): Promise<ListedAudit[]> {
+    const { above, below } = within(projectId, userId);
+    const found = await this.#documents.range(audits, { above: `${above}${after}`, below, limit }, 'user');
+    return found.map(rowOf);
+  }
+
   /** Removes everything that identifies a user from the rows about the user. Repeatable (spec#audit-unchanged). */
   async erase(
     { projectId, userId }: { projectId: string; userId: string },
