@@ -95,7 +95,7 @@ async function noteLayout(db: Db, declared: readonly (AnyCollection | Counters)[
   for (const { _id, made } of await insertAbsent(layout, notes)) {
     const there = await layout.findOne({ _id });
     if (there?.made !== made) {
-      throw new StartError(`${db.databaseName}: ${_id} is stored in another way than this version does.`);
+      throw new StartError(`${db.databaseName}: ${_id} has a layout that this version cannot read. Start the version of Kith that wrote it.`);
     }
   }
 }

@@ -248,7 +248,7 @@ describe('Callers', () => {
     expect(await why(`Bearer ${await sign(claims())}`, createProject)).toMatch(
       /takes the token of an operator/,
     );
-    expect(await why('Bearer open', createProject)).toMatch(/not that of an operator/);
+    expect(await why('Bearer open', createProject)).toMatch(/does not belong to an operator/);
   });
 
   it("takes an operator by the operator's token alone", async () => {

@@ -15,7 +15,7 @@ const usual: Readonly<Record<MailKind, Text>> = {
     subject: 'Set a new password for {project}',
     text: `Hello,
 
-somebody asked to set a new password for {address} at {project}. To do so within the next hour, open:
+somebody asked to set a new password for {address} at {project}. To set one, open this link within the next hour:
 
 {link}
 
@@ -79,14 +79,14 @@ If it was not you, somebody knows your password: set a new one, and remove what 
 
 an authenticator app or a passkey was removed from your account at {project} ({address}). Sign-in does not ask for it any more.
 
-If it was not you and you did not ask for it, set a new password and look through your account.
+If you neither did this nor asked for it, set a new password and check your account.
 `,
   },
   recoveryCodesRenewed: {
     subject: 'New recovery codes for your account at {project}',
     text: `Hello,
 
-new recovery codes were made for your account at {project} ({address}). The earlier ones do not count any more.
+new recovery codes were made for your account at {project} ({address}). The earlier codes no longer work.
 
 If it was not you, set a new password and make new recovery codes.
 `,
