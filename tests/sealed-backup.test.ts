@@ -108,7 +108,9 @@ describe('a sealed backup', () => {
       const to = { MONGODB_URL: engines.mongodbUrl, NATS_URL: engines.natsUrl, KITH_PREFIX: prefix };
       const words = ['restore', pathOf('sealed')];
       const without = await runKith(words, withPassphrase(to));
-      expect(without.stderr).toContain('Set KITH_SECRET to the secret of the platform that will use these databases');
+      expect(without.stderr).toContain(
+        'Set KITH_SECRET to the secret of the platform that will use these databases',
+      );
       const env = withPassphrase({ ...to, KITH_SECRET: target });
       const restored = await runKith(words, env);
       expect([restored.code, restored.stderr]).toEqual([0, expect.stringContaining('the data is moved')]);

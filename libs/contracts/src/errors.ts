@@ -31,7 +31,10 @@ export const errors = {
   'route/not-found': { status: 404, message: 'No such endpoint.' },
   'route/method-not-allowed': { status: 405, message: 'This endpoint does not take that method.' },
   'rate-limit/exceeded': { status: 429, message: 'Too many requests. Try again later.' },
-  'gateway/unavailable': { status: 503, message: 'The service behind this endpoint is not available. Try again later.' },
+  'gateway/unavailable': {
+    status: 503,
+    message: 'The service behind this endpoint is not available. Try again later.',
+  },
   'gateway/timeout': { status: 504, message: 'The service behind this endpoint did not answer in time.' },
   'gateway/server-error': { status: 500, message: 'Something went wrong.' },
   'auth/unauthorized': { status: 401, message: 'A valid access token is required.' },
@@ -135,7 +138,10 @@ export const errors = {
   'storage/no-file': { status: 400, message: 'The form has no file. Send it as the part named file.' },
   'storage/invalid-image': { status: 400, message: 'The file is not an image that can be read.' },
   'storage/file-too-large': { status: 413, message: 'The file must be at most 50 MiB.' },
-  'storage/quota-exceeded': { status: 403, message: 'This file would exceed the quota. Delete other files first.' },
+  'storage/quota-exceeded': {
+    status: 403,
+    message: 'This file would exceed the quota. Delete other files first.',
+  },
   'storage/invalid-range': { status: 416, message: 'The file does not have that range of bytes.' },
   'storage/invalid-body': { status: 400, message: 'The body is not valid.' },
   'storage/invalid-query': { status: 400, message: 'The query is not valid.' },

@@ -21,5 +21,7 @@ if (step === 'end') {
 } else if (beginSecretChange(folder, owner)) {
   tell(`There is a new secret now. The old one is kept beside it. ${restart}, then run kith secrets rotate.`);
 } else {
-  tell(`A change of the secret is already under way. ${restart}, run kith secrets rotate, and then end the change with: rotate-secret.ts ${folder} end`);
+  tell(
+    `A change of the secret is already under way. ${restart}, run kith secrets rotate, and then end the change with: rotate-secret.ts ${folder} end`,
+  );
 }

@@ -95,7 +95,9 @@ async function noteLayout(db: Db, declared: readonly (AnyCollection | Counters)[
   for (const { _id, made } of await insertAbsent(layout, notes)) {
     const there = await layout.findOne({ _id });
     if (there?.made !== made) {
-      throw new StartError(`${db.databaseName}: ${_id} has a layout that this version cannot read. Start the version of Kith that wrote it.`);
+      throw new StartError(
+        `${db.databaseName}: ${_id} has a layout that this version cannot read. Start the version of Kith that wrote it.`,
+      );
     }
   }
 }
@@ -394,7 +396,7 @@ class MongoDocuments implements Documents {
       if (collection.expires) await this.#expire(collection, some).catch(failed);
       if (collection.kind === 'target') await this.#sweepEmpty(some).catch(failed);
     }
-    if (failures.length > 0) throw new AggregateError(failures, 'The sweep was not done in whole.');
+    if (failures.length > 0) throw new AggregateError(failures, 'The sweep is incomplete.');
   }
 
   check(): Promise<void> {

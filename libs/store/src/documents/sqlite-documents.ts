@@ -82,7 +82,9 @@ function bringUpToDate(
     for (const { name, layout, statements } of tables) {
       if (made.get(name) === layout) continue;
       if (made.has(name))
-        throw new StartError(`${file}: ${name} has a layout that this version cannot read. Start the version of Kith that wrote it.`);
+        throw new StartError(
+          `${file}: ${name} has a layout that this version cannot read. Start the version of Kith that wrote it.`,
+        );
       for (const statement of statements) db.exec(statement);
       db.prepare('INSERT INTO layout (name, made) VALUES (?, ?)').run(name, layout);
     }

@@ -73,7 +73,7 @@ function jsonIn(path: string): unknown {
     return JSON.parse(readText(path));
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
-    throw new UsageError(`${path} holds no JSON.`);
+    throw new UsageError(`${path} does not contain valid JSON.`);
   }
 }
 

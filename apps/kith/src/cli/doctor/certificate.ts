@@ -12,7 +12,8 @@ export async function checkCertificate(address: string, leastDays: number): Prom
   try {
     const { until, refusal } = await certificateAt(host, Number(port || 443));
     const days = (until - Date.now()) / dayMs;
-    const renew = 'Renew the certificate, and let the proxy renew it by itself from now on (docs/hosting.md).';
+    const renew =
+      'Renew the certificate, and let the proxy renew it by itself from now on (docs/hosting.md).';
     if (days < 0) check.wrong(`The certificate of ${host} has expired.`, renew);
     else if (refusal)
       check.wrong(

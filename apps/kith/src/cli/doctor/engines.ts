@@ -22,10 +22,7 @@ export async function checkEngines(config: DoctorConfig): Promise<Finding[]> {
 
 function notSet(name: string, variable: string): Finding[] {
   const check = new Check(name);
-  check.wrong(
-    `${variable} is not set.`,
-    `Set ${variable} to the address of ${name} that the services use.`,
-  );
+  check.wrong(`${variable} is not set.`, `Set ${variable} to the address of ${name} that the services use.`);
   return check.findings;
 }
 

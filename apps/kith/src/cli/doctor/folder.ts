@@ -22,7 +22,10 @@ export function checkFolder(path: string): { findings: Finding[]; isUsable: bool
 function examineFolder(path: string, check: Check): boolean {
   const refuse = (error: unknown) => {
     const says = `${path} cannot be used by this user: ${sentenceOf(error)}`;
-    check.wrong(says, 'Run kith doctor as the user that Kith runs as. Make this user the owner of the folder.');
+    check.wrong(
+      says,
+      'Run kith doctor as the user that Kith runs as. Make this user the owner of the folder.',
+    );
     return false;
   };
   let folder: Stats | undefined;
@@ -32,7 +35,10 @@ function examineFolder(path: string, check: Check): boolean {
     return refuse(error);
   }
   if (!folder) {
-    check.wrong(`There is no data folder ${path}.`, 'Set KITH_DATA to the data folder, or start Kith, which creates it.');
+    check.wrong(
+      `There is no data folder ${path}.`,
+      'Set KITH_DATA to the data folder, or start Kith, which creates it.',
+    );
     return false;
   }
   if (!folder.isDirectory()) {
@@ -58,7 +64,10 @@ function examineFolder(path: string, check: Check): boolean {
     const file = join(path, name);
     const mode = statSync(file, { throwIfNoEntry: false })?.mode ?? 0;
     if ((folder.mode & others) !== 0 && (mode & 0o004) !== 0 && /token|secret/.test(name))
-      check.wrong(`Every user can read ${file}.`, `Run: chmod 600 ${file}. Then replace the secret in the file, because others may have read it.`);
+      check.wrong(
+        `Every user can read ${file}.`,
+        `Run: chmod 600 ${file}. Then replace the secret in the file, because others may have read it.`,
+      );
   }
   return true;
 }

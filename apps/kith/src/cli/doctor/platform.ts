@@ -17,7 +17,10 @@ export async function checkRunning(path: string): Promise<Finding[]> {
     return check.findings;
   }
   if (!running) {
-    check.warn(`No Kith is running on ${path}.`, 'Start it with kith start, or with its systemd unit (docs/hosting.md).');
+    check.warn(
+      `No Kith is running on ${path}.`,
+      'Start it with kith start, or with its systemd unit (docs/hosting.md).',
+    );
     return check.findings;
   }
   if (running.version !== version)
@@ -29,10 +32,7 @@ export async function checkRunning(path: string): Promise<Finding[]> {
   for (const url of new Set(Object.values(running.services)))
     for (const what of await missingAt(url)) missing.add(what);
   if (missing.size > 0)
-    check.wrong(
-      `It is not ready: ${[...missing].join(', ')}.`,
-      'Look at its log, and at “Health” in docs/observability.md.',
-    );
+    check.wrong(`It is not ready: ${[...missing].join(', ')}.`, 'Look at its log, which says why.');
   if (check.findings.length === 0) check.ok(`It is ready at ${running.url}.`);
   return check.findings;
 }

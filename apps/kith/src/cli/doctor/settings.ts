@@ -100,7 +100,7 @@ function checkProduction(config: DoctorConfig, check: Check): void {
 
 function checkSecret(name: string, value: string | undefined, isProduction: boolean, check: Check): void {
   if (value === undefined) return;
-  const advice = `Make a new one with: openssl rand -base64 32. Write it to a file, and set ${name}_FILE to this file (docs/secrets.md).`;
+  const advice = `Make a new one with: openssl rand -base64 32. Write it to a file, and set ${name}_FILE to this file.${name === 'KITH_SECRET' ? ' If there is data already, see docs/secrets.md first.' : ''}`;
   if (value.length < secretLength) {
     const says = `${name} has ${value.length} characters, fewer than ${secretLength}.`;
     if (isProduction) check.wrong(says, advice);
