@@ -104,7 +104,7 @@ describe('kith doctor on a data folder', () => {
       'a lost index',
       'database identity',
       () => dropIndex('identity'),
-      /lacks .+: lists and lookups/,
+      /lacks .+\. Without indexes/,
       /Restart/,
     ],
     ['the clock', 'clock', () => future(), /clock is \d+ s behind/, /Set the clock/],
@@ -153,7 +153,7 @@ describe('kith doctor on a data folder', () => {
     [
       'a token that can be guessed',
       { OPERATOR_TOKEN: 'ab'.repeat(20) },
-      /^wrong OPERATOR_TOKEN consists of a few/,
+      /^wrong OPERATOR_TOKEN repeats a few/,
     ],
     ['tokens for tests', { ALLOW_TEST_TOKENS: 'true' }, /^wrong ALLOW_TEST_TOKENS is true/],
     ['no limits', { RATE_LIMIT_SCALE: '0' }, /^wrong RATE_LIMIT_SCALE is 0/],
