@@ -89,7 +89,10 @@ describe('a backup of a platform whose files lie elsewhere', () => {
     const sealed = { KITH_BACKUP_PASSPHRASE: 'a passphrase of this suite' };
     for (const env of [{}, { STORAGE_URL: url }, sealed, { ...sealed, STORAGE_URL: url }]) {
       const refused = await backUp('without', env);
-      expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('set STORAGE_URL to the value')]);
+      expect([refused.code, refused.stderr]).toEqual([
+        1,
+        expect.stringContaining('set STORAGE_URL to the value'),
+      ]);
     }
     expect((await readdir(root)).filter((name) => name.startsWith('without'))).toEqual([]);
     const anonymous = await runKith(['backup', pathOf('anonymous'), '--anonymise'], {
