@@ -574,7 +574,7 @@ class MongoDocuments implements Documents {
 
   #readsOf<D>({ name }: Collection<D>): MongoReads<D> {
     const reads = this.#reads.get(name);
-    if (!reads) throw new TypeError(`${name} is none of this database's collections.`);
+    if (!reads) throw new TypeError(`${name} is not one of this database's collections.`);
     return reads as unknown as MongoReads<D>;
   }
 
@@ -584,13 +584,13 @@ class MongoDocuments implements Documents {
 
   #copiesOf({ name }: AnyCollection): MongoCopies {
     const copies = this.#copies.get(name);
-    if (!copies) throw new TypeError(`${name} are none of this database's copies.`);
+    if (!copies) throw new TypeError(`${name} is not one of this database's copies.`);
     return copies;
   }
 
   #countersOf({ name }: Counters): MongoById<CounterFields> {
     const counters = this.#counters.get(name);
-    if (!counters) throw new TypeError(`${name} is none of this database's counters.`);
+    if (!counters) throw new TypeError(`${name} is not one of this database's counters.`);
     return counters;
   }
 }

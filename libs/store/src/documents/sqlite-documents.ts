@@ -320,13 +320,13 @@ class SqliteDocuments implements Documents {
 
   #tableOf<D>({ name }: Collection<D>): SqliteTable<D> {
     const table = this.#tables.get(name);
-    if (!table) throw new TypeError(`${name} is none of this database's collections.`);
+    if (!table) throw new TypeError(`${name} is not one of this database's collections.`);
     return table as SqliteTable<D>;
   }
 
   #countersOf({ name }: Counters): SqliteCounters {
     const counters = this.#counters.get(name);
-    if (!counters) throw new TypeError(`${name} is none of this database's counters.`);
+    if (!counters) throw new TypeError(`${name} is not one of this database's counters.`);
     return counters;
   }
 }

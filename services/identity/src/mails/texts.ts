@@ -26,7 +26,7 @@ If it was not you, ignore this mail: nothing has changed.
     subject: 'Confirm your e-mail address for {project}',
     text: `Hello,
 
-to confirm that {address} is your address at {project}, open this within the next 24 hours:
+to confirm that {address} is your address at {project}, open this link within the next 24 hours:
 
 {link}
 
@@ -46,7 +46,7 @@ If you have no account there, ignore this mail.
     subject: 'Confirm your new e-mail address for {project}',
     text: `Hello,
 
-to make {address} the address of your account at {project}, open this within the next 24 hours:
+to make {address} the address of your account at {project}, open this link within the next 24 hours:
 
 {link}
 
@@ -59,7 +59,7 @@ If you did not ask for this, ignore this mail: nothing has changed.
 
 the e-mail address of your account at {project} is no longer {address}.
 
-If it was not you, open this within 7 days to undo the change. Then set a new password.
+If it was not you, open this link within 7 days to undo the change. Then set a new password.
 
 {link}
 `,
