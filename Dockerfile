@@ -1,9 +1,9 @@
-# One image a service: `docker build --target gateway -t kith-gateway .`
-# The packages are those installed on the host (`npm ci`), so that a build needs no network.
-# In production name it by its digest, node:24-bookworm-slim@sha256:…: what a tag stands for changes (docs/hosting.md).
+# Builds one image for each service, for example: `docker build --target gateway -t kith-gateway .`
+# Takes the packages that are installed on the host (`npm ci`), so that a build needs no network.
+# In production, name the Node image by its digest, node:24-bookworm-slim@sha256:…, because a tag can change (docs/hosting.md).
 ARG NODE_IMAGE=node:24-bookworm-slim
 
-# What each image holds, in a folder of its own: its own packages, and no others (docs/adr/0059).
+# Makes a folder for each image, with only the packages that this image needs (docs/adr/0059).
 FROM ${NODE_IMAGE} AS trees
 LABEL dev.kith.stage="trees"
 WORKDIR /kith
@@ -18,13 +18,14 @@ LABEL org.opencontainers.image.base.name="${NODE_IMAGE}" \
       dev.kith.licences="/app/licences.txt"
 WORKDIR /app
 RUN mkdir -p /var/cache/kith && chown node:node /var/cache/kith
-# What Node has compiled of the sources and of the drivers, which load late: with it they start for half the work. Node keeps it
-# for one user and the same flags alone.
+# Node's compile cache for the sources and the drivers. It halves the work of a start. Node uses a cache only for the same user and
+# the same flags.
 ENV NODE_COMPILE_CACHE=/var/cache/kith
 USER node
 HEALTHCHECK --interval=2s --timeout=3s --start-period=20s --retries=15 CMD ["node", "tools/healthcheck.mjs"]
 
-# Makes the credentials of all others, so it knows all of their manifests. Also has the command line: see docker-compose.yml.
+# Makes the credentials for all processes, so it contains the manifests of all services. Also contains the command line (see
+# docker-compose.yml).
 FROM base AS setup
 # <setup> made by tools/deployment.ts
 COPY --from=trees /trees/setup .
@@ -34,7 +35,7 @@ LABEL org.opencontainers.image.title="kith-setup" \
       org.opencontainers.image.licenses="0BSD AND Apache-2.0 AND BSD-2-Clause AND BSD-3-Clause AND ISC AND LGPL-3.0-or-later AND MIT AND MIT-0 AND Unlicense"
 # </setup>
 USER root
-# Named volumes take the owner of the folder they are mounted on.
+# A named volume gets the owner of the folder at which it is mounted.
 RUN for user in server mongo redis ca databases keeper operator $(ls services); do \
       install -d -o node -g node -m 700 /etc/kith/$user; done
 USER node
@@ -42,7 +43,7 @@ HEALTHCHECK NONE
 ENTRYPOINT ["node"]
 CMD ["apps/kith/src/credentials/setup.ts", "/etc/kith", "/data"]
 
-# As in apps/kith/src/forms/node-flags.ts.
+# The flags are the same as in apps/kith/src/forms/node-flags.ts.
 FROM base AS service
 ENTRYPOINT ["node", "--min-semi-space-size=16"]
 

@@ -89,7 +89,10 @@ describe('a backup of a platform whose files lie elsewhere', () => {
     const sealed = { KITH_BACKUP_PASSPHRASE: 'a passphrase of this suite' };
     for (const env of [{}, { STORAGE_URL: url }, sealed, { ...sealed, STORAGE_URL: url }]) {
       const refused = await backUp('without', env);
-      expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('set STORAGE_URL as the')]);
+      expect([refused.code, refused.stderr]).toEqual([
+        1,
+        expect.stringContaining('set STORAGE_URL to the value'),
+      ]);
     }
     expect((await readdir(root)).filter((name) => name.startsWith('without'))).toEqual([]);
     const anonymous = await runKith(['backup', pathOf('anonymous'), '--anonymise'], {
@@ -105,7 +108,7 @@ describe('a backup of a platform whose files lie elsewhere', () => {
     const made = await backUp('some', { STORAGE_URL: pathToFileURL(half).href });
     expect([made.code, made.stderr]).toEqual([
       0,
-      expect.stringContaining('warning: of 2 files, the bytes of 1 are not in'),
+      expect.stringContaining('warning: for 1 of 2 files, the bytes are not in'),
     ]);
   });
 
@@ -120,7 +123,7 @@ describe('a backup of a platform whose files lie elsewhere', () => {
     const made = await backUp('of-lost', { STORAGE_URL: pathToFileURL(place).href });
     expect([made.code, made.stderr]).toEqual([
       0,
-      expect.stringContaining('warning: of 2 files, the bytes of 2 are not in'),
+      expect.stringContaining('warning: for 2 of 2 files, the bytes are not in'),
     ]);
   });
 

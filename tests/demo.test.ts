@@ -89,7 +89,7 @@ describe.each(availableEngines())('a demo of an earlier start (%s)', (engine) =>
     expect(again.start.users[1]?.accessToken).not.toBe('');
     expect(again.notices).toEqual([
       expect.stringMatching(new RegExp(`^${user.email} is not signed in: `)),
-      `To begin anew: npx kith projects delete ${projectId} --yes, then start again.`,
+      `To start over: npx kith projects delete ${projectId} --yes, then start again.`,
     ]);
     expect(again.notices[0]).toContain(one.command.replace('USER', user.id).replace('PROJECT', projectId));
     expect(JSON.parse(dataFolder(folder.path).read('start.json') ?? '')).toEqual(again.start);

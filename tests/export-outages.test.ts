@@ -50,7 +50,10 @@ describe.each(availableEngines())('export while services end (%s)', (engine) => 
     expect([absent.status, absent.isWhole, JSON.parse(absent.text)]).toEqual([
       503,
       true,
-      { error: 'The service behind this endpoint is not available.', code: 'gateway/unavailable' },
+      {
+        error: 'The service behind this endpoint is not available. Try again later.',
+        code: 'gateway/unavailable',
+      },
     ]);
   });
 });

@@ -156,7 +156,7 @@ describe('kith in the folder of an installation', () => {
     const words = [bin, 'doctor', '--json', '--env-file', 'kith.env'];
     const { stdout } = await run(process.execPath, words, { cwd: folder, env: { PATH: process.env.PATH } });
     const { isWell, findings } = JSON.parse(stdout);
-    const says = `${join(folder, '.kith')} is readable for its owner alone.`;
+    const says = `${join(folder, '.kith')} is readable only by its owner.`;
     expect([isWell, findings]).toEqual([
       true,
       expect.arrayContaining([{ check: 'data folder', state: 'ok', says }]),

@@ -179,7 +179,7 @@ describe.runIf(availableEngines().includes('containers'))('kith move', () => {
     // Each try dies one step later than the previous try. It repeats all earlier steps.
     const steps = [
       ...['events', ...storingNames].map((name) => `${name}.sqlite: marked as moved`),
-      ...storingNames.map((name) => `${own}_${name}: marked as whole`),
+      ...storingNames.map((name) => `${own}_${name}: marked as complete`),
     ];
     for (const [index, step] of steps.entries()) {
       expect(await diesAfter(data, own, step)).toEqual(steps.slice(0, index + 1));

@@ -43,7 +43,10 @@ describe.runIf(availableEngines().includes('containers'))('outages', () => {
       const refused = await asks[name]();
       expect([refused.status, refused.json(), refused.headers['content-type']]).toEqual([
         503,
-        { error: 'The service behind this endpoint is not available.', code: 'gateway/unavailable' },
+        {
+          error: 'The service behind this endpoint is not available. Try again later.',
+          code: 'gateway/unavailable',
+        },
         'application/json',
       ]);
       expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0);

@@ -99,7 +99,7 @@ describe('a sealed backup', () => {
     await truncate(path, (await stat(path)).size - 10);
     const env = withPassphrase({ KITH_DATA: pathOf('nowhere') });
     const refused = await runKith(['restore', pathOf('cut')], env);
-    expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('damaged or not whole')]);
+    expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('damaged or incomplete')]);
     expect(await readdir(root)).not.toContain('nowhere');
   });
 
@@ -124,7 +124,9 @@ describe('a sealed backup', () => {
       const to = { MONGODB_URL: engines.mongodbUrl, NATS_URL: engines.natsUrl, KITH_PREFIX: prefix };
       const words = ['restore', pathOf('sealed')];
       const without = await runKith(words, withPassphrase(to));
-      expect(without.stderr).toContain('Set KITH_SECRET to the secret of the platform that is restored to');
+      expect(without.stderr).toContain(
+        'Set KITH_SECRET to the secret of the platform that will use these databases',
+      );
       const env = withPassphrase({ ...to, KITH_SECRET: target });
       const restored = await runKith(words, env);
       expect([restored.code, restored.stderr]).toEqual([0, expect.stringContaining('the data is moved')]);

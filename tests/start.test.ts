@@ -144,7 +144,7 @@ describe('a start that is asked for in words', () => {
     const given = { ...env, MONGODB_URL_FILE: fileURLToPath(import.meta.url), NATS_URL: 'nats://127.0.0.1' };
     const said = await startByKith({ env: given, until: ready, words });
     const sentence =
-      'REDIS_URL: needed beside MONGODB_URL and NATS_URL; set all three, or none to have engines started.';
+      'REDIS_URL: must be set together with MONGODB_URL and NATS_URL. Set all three. If none is set, Kith starts the engines itself.';
     expect([await said.exited, said.output()]).toEqual([1, `kith: ${sentence}\n`]);
   });
 

@@ -87,7 +87,7 @@ describe('a package', () => {
       for (const home of homes.filter((one) => !folder.startsWith(`${one}/`))) {
         const way = `${depth}${home}/src/some.ts`;
         expect(sentences({ [file]: `import { x } from '${way}';` })).toEqual([
-          `${file}:1: ${way} leaves ${folder.replace('/tests', '')}: a package is imported by its name, and what it exports is all there is.`,
+          `${file}:1: ${way} leaves ${folder.replace('/tests', '')}. Import a package by its name, and use only what it exports.`,
         ]);
       }
     },
@@ -102,7 +102,7 @@ describe('a package', () => {
     ];
     for (const text of leaving) {
       expect(sentences({ 'services/connections/src/some.ts': `\n${text}\n` })).toEqual([
-        'services/connections/src/some.ts:2: ../../identity/src/app.ts leaves services/connections: a package is imported by its name, and what it exports is all there is.',
+        'services/connections/src/some.ts:2: ../../identity/src/app.ts leaves services/connections. Import a package by its name, and use only what it exports.',
       ]);
     }
   });
@@ -127,7 +127,7 @@ describe.each(Object.entries(folders))('the folders of %s', (home, rooms) => {
         const way = `${from === '' ? './' : '../'}${to && `${to}/`}other.ts`;
         const found = sentences({ [`${path(from)}some.ts`]: `import { x } from '${way}';` });
         if (may.includes(to)) expect(found).toEqual([]);
-        else expect(found).toEqual([expect.stringContaining(`${from}/ of ${home} does not import`)]);
+        else expect(found).toEqual([expect.stringContaining(`${from}/ of ${home} may not import`)]);
       }
     }
   });
@@ -140,7 +140,7 @@ describe.each(Object.entries(folders))('the folders of %s', (home, rooms) => {
   it('are all in the table', () => {
     const file = `${home}/src/unheard/some.ts`;
     expect(sentences({ [file]: "import { x } from '../other.ts';" })).toEqual([
-      `${file}:1: unheard is not in the table of ${home} (tools/walls/table.ts).`,
+      `${file}:1: unheard is not in the table of ${home}. Add it to tools/walls/table.ts.`,
     ]);
   });
 });
@@ -150,7 +150,7 @@ it('files do not import each other in a circle, types included', () => {
   const file = (name: string) => `libs/bus/src/${name}.ts`;
   expect(sentences({ [file('a')]: text('b'), [file('b')]: text('c'), [file('c')]: text('d') })).toEqual([]);
   expect(sentences({ [file('a')]: text('b'), [file('b')]: text('c'), [file('c')]: text('a') })).toEqual([
-    `${file('c')}:1: files import each other in a circle: ${['a', 'b', 'c', 'a'].map(file).join(' → ')}. What both need goes into a file of its own.`,
+    `${file('c')}:1: files import each other in a circle: ${['a', 'b', 'c', 'a'].map(file).join(' → ')}. Move what they share into a file of its own.`,
   ]);
   expect(sentences({ [file('a')]: text('a') })).toHaveLength(1);
 });

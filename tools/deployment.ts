@@ -85,7 +85,7 @@ const entries = services.map(({ name, stores, streams, subscriptions, emits, con
     build: { context: ., target: ${name}, args: *args }
     image: \${IMAGE_PREFIX:-kith}-${name}:\${IMAGE_TAG:-latest}
     depends_on: { ${needed.join(', ')} }${environmentOf(name, config.shape)}
-    networks: [${networks.join(', ')}]${streams ? '\n    # What is being uploaded lies here; it may be more than memory holds.\n    tmpfs: []' : ''}
+    networks: [${networks.join(', ')}]${streams ? '\n    # Uploads are stored in /tmp while they arrive. They may need more space than there is memory, so /tmp is a volume here.\n    tmpfs: []' : ''}
     volumes: [${volumes.map((one) => `'${one}'`).join(', ')}]
 `;
 });

@@ -30,7 +30,8 @@ const unknown = wanted?.find((name) => !rows.some((row) => row.name === name));
 if (unknown) {
   fail(`There is no row ${unknown}; there are ${rows.map(({ name }) => name).join(', ')}.`);
 }
-if (process.platform !== 'linux') fail('The benchmark reads CPU times the way Linux tells them.');
+if (process.platform !== 'linux')
+  fail('The benchmark runs only on Linux, because it reads CPU times from /proc.');
 
 const progress = (line: string) => process.stderr.write(`  ${line}\n`);
 const folder = mkdtempSync(join(tmpdir(), 'kith-bench-'));
@@ -71,7 +72,7 @@ try {
 function unmeasured(error: Error): RowResult {
   process.exitCode = 1;
   progress(`not measured: ${error.stack}`);
-  return { json: null, markdown: `Was not measured: ${error.message}`, verdicts: [] };
+  return { json: null, markdown: `Not measured: ${error.message}`, verdicts: [] };
 }
 
 /** Ends an interrupted run, and removes its containers and its folder. The run's other processes end with this process. */

@@ -22,7 +22,7 @@ export const moveProgress = new RegExp(
     '([a-z]+\\.[A-Za-z_]+: \\d+ rows\n)*',
     '(counts and checksums match\n)?',
     `([a-z]+\\.sqlite: marked as moved\n){${storingNames.length + 1}}`,
-    `([a-z0-9_]+: marked as whole\n){${storingNames.length}}`,
+    `([a-z0-9_]+: marked as complete\n){${storingNames.length}}`,
     'the data is moved\n$',
   ].join(''),
 );

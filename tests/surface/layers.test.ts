@@ -208,7 +208,7 @@ const layers = surfaceSuite('layers', (world) => {
       expect(headers['x-ratelimit-limit']).toBe(String(spec.limit.max));
     }
     const token = ada.accessToken;
-    const message = 'This endpoint takes a server key alone.';
+    const message = 'This endpoint takes only a server key.';
     await world.refused(spec, { ...worse('server-key'), token }, 'auth/forbidden', { message });
     const { headers } = await world.ok(spec, good('server-key'));
     expect(headers['x-ratelimit-limit']).toBe(String(20 * spec.limit.max));

@@ -34,7 +34,7 @@ export const operatorKeys = surfaceSuite('operator-keys', (world) => {
   it('asks for OPERATOR_TOKEN, before all else: no key makes keys', async () => {
     await refusesStrangers(world, features['operator-keys'].operations);
     const key = await operatorKey(world, { scopes: [...operatorScopes] });
-    const message = 'Only OPERATOR_TOKEN may do this, no operator key.';
+    const message = 'Only OPERATOR_TOKEN may do this, not an operator key.';
     for (const spec of features['operator-keys'].operations) {
       const given = { token: key, params: { keyId: randomUUID() } };
       await world.refused(spec, given, 'auth/forbidden', { message });

@@ -25,7 +25,7 @@ it('goes on with the people of an earlier start who are not let in, and says why
   const kith = `KITH_DATA='${folder.path}' npx kith`;
   const notices = [
     `grace@example.com is not signed in: This account is suspended. To change that: ${kith} users restore ${userId} --project ${projectId}`,
-    `To begin anew: ${kith} projects delete ${projectId} --yes, then start again.`,
+    `To start over: ${kith} projects delete ${projectId} --yes, then start again.`,
   ];
   expect(await start()).toEqual({ ...first, notices });
   await operator.users.restore({ projectId, userId });

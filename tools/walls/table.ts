@@ -26,7 +26,7 @@ const each = <Row>(row: Row) => Object.fromEntries(services.map((name) => [`serv
 const service: Room = {
   may: storing,
   instead:
-    'A service imports contracts, the store and the runtime alone: it asks other services over the bus (`ask`), or follows their events (`subscription`).',
+    'A service may import only contracts, the store and the runtime. It asks other services over the bus (`ask`), or subscribes to their events (`subscription`).',
 };
 
 /**
@@ -44,48 +44,48 @@ export const shared = 'tests/support/';
 export const packages: Readonly<Record<string, Room>> = {
   'libs/contracts': {
     may: [],
-    instead: 'Contracts import nothing of ours: what they share with others is moved into them.',
+    instead: 'Contracts import no other package of ours. Move shared code into contracts.',
   },
   'libs/openapi': {
     may: ['@kith/contracts'],
-    instead: 'The document is made from contracts alone: what it needs to know is put into them.',
+    instead: 'The document is made only from contracts. Put what the document needs into contracts.',
   },
   'libs/client': {
     may: [],
     instead:
-      'The client imports nothing of ours: what it needs of contracts is generated into it (tools/client.ts).',
+      'The client imports no other package of ours. tools/client.ts generates into the client what it needs of contracts.',
   },
   'libs/base': {
     may: ['@kith/contracts'],
     instead:
-      'Everything stands on base, so it imports contracts alone: what it would need of another package is a parameter, or belongs into that package.',
+      'All packages may import base, so base imports only contracts. Pass what base needs as a parameter, or move the code to the other package.',
   },
   'libs/store': {
     may: [...base, '@kith/contracts'],
     instead:
-      'The store knows neither the bus nor the runtime: what it needs of them it declares itself, as `Progress` and `Span`.',
+      'The store imports neither the bus nor the runtime. Declare in the store what it needs of them, as with `Progress` and `Span`.',
   },
   'libs/bus': {
     may: [...base, '@kith/store', '@kith/store/sqlite'],
     instead:
-      'The bus carries bytes: it imports base, and of the store its declarations and the files of SQLite. What reads messages belongs into libs/service.',
+      'The bus carries bytes. It imports base, and the declarations and SQLite files of the store. Code that reads messages belongs in libs/service.',
   },
   'libs/service': {
     may: [...base, '@kith/contracts', '@kith/store', '@kith/bus', '@kith/bus/nats'],
     instead:
-      'The runtime knows no service, and loads no driver of a store: what one needs of it is a parameter, or belongs into the service.',
+      'The runtime imports no service and no driver of a store. Pass what a service needs as a parameter, or move the code into the service.',
   },
   ...each(service),
   'services/crypto': {
     may: kit,
     instead:
-      'Crypto stores nothing and asks nobody: it imports contracts and the runtime, without the store.',
+      'Crypto stores nothing and asks no other service. It imports contracts and the runtime, but not the store.',
   },
   'services/gateway': {
     may: [...kit, '@kith/openapi'],
     suites: ['@kith/notifications', '@kith/notifications/testing', '@kith/storage', '@kith/storage/testing'],
     instead:
-      'The gateway moves bytes to services over the bus: it imports contracts, the document and the runtime.',
+      'The gateway sends bytes to services over the bus. It imports contracts, the document and the runtime.',
   },
   'services/connections': { ...service, suites: ['@kith/identity'] },
   'services/collections': { ...service, suites: ['@kith/identity'] },
@@ -93,19 +93,20 @@ export const packages: Readonly<Record<string, Room>> = {
   'services/storage': { ...service, suites: ['@kith/identity'] },
   'tools/engines': {
     may: base,
-    instead: 'Engines are got onto a machine without knowing what runs on them: they import base alone.',
+    instead: 'This package installs engines and does not know what uses them. It imports only base.',
   },
   'apps/kith': {
     may: [
       ...[...storing, ...embedding, ...distributing, '@kith/engines'],
       ...services.map((name) => `@kith/${name}`),
     ],
-    instead: 'The application composes services: what it would need of the test kit belongs into it.',
+    instead:
+      'The application composes services and does not import the test kit. Move what it needs of the test kit into the application.',
   },
   'apps/testing': {
     may: [...storing, ...embedding, ...distributing, '@kith/platform', '@kith/engines', '@kith/client'],
     instead:
-      'The test kit starts platforms: it imports the platform, engines and the client, and no service by itself.',
+      'The test kit starts platforms. It imports the platform, engines and the client, but no single service.',
   },
 };
 
@@ -113,7 +114,7 @@ export const packages: Readonly<Record<string, Room>> = {
 export const around: Readonly<Record<string, Room>> = {
   bench: {
     may: ['@kith/*'],
-    instead: 'What is measured of a package is exported by it, from its entry `testing`.',
+    instead: 'Export what is measured from the entry `testing` of its package.',
   },
   tests: {
     may: ['@kith/*'],
@@ -126,17 +127,17 @@ export const around: Readonly<Record<string, Room>> = {
       'package.json',
     ],
     instead:
-      'A suite that needs the inside of a package is one of its own, or the package exports it from its entry `testing`.',
+      'Move a suite that needs the inside of a package into this package, or export what the suite needs from the entry `testing` of the package.',
   },
   faults: {
     may: ['@kith/*'],
     reaches: [shared],
-    instead: 'What is needed of a package is exported by it, from its entry `testing`.',
+    instead: 'Export what is needed from the entry `testing` of its package.',
   },
   tools: {
     may: ['@kith/*'],
     reaches: [shared, 'examples/people/kith-settings.ts'],
-    instead: 'What a tool needs of a package is exported by it.',
+    instead: 'Export from the package what the tool needs.',
   },
 };
 
@@ -250,15 +251,15 @@ export const drivers: readonly { name: string; only: readonly string[]; instead:
   {
     name: '@nats-io/',
     only: ['libs/bus', 'apps/kith', 'apps/testing'],
-    instead: 'Services speak through `Bus`.',
+    instead: 'Services communicate through `Bus`.',
   },
-  { name: 'ioredis', only: ['services/gateway'], instead: 'Limits are counted by the gateway alone.' },
+  { name: 'ioredis', only: ['services/gateway'], instead: 'Only the gateway counts limits.' },
   { name: '@aws-sdk/', only: ['libs/store'], instead: 'Bytes are stored through `Blobs` (docs/adr/0045).' },
-  { name: 'sharp', only: ['services/storage'], instead: 'Images are read by storage alone.' },
+  { name: 'sharp', only: ['services/storage'], instead: 'Only storage reads images.' },
   {
     name: 'http-proxy-middleware',
     only: ['services/gateway', 'bench'],
-    instead: 'The gateway alone proxies.',
+    instead: 'Only the gateway proxies.',
   },
-  { name: 'express', only: ['services/gateway'], instead: 'HTTP is spoken by the gateway alone.' },
+  { name: 'express', only: ['services/gateway'], instead: 'Only the gateway uses Express.' },
 ];

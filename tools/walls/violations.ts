@@ -32,19 +32,17 @@ function walked({ file, line, name }: Import): Violation[] {
     const target = normalize(join(dirname(file), name));
     if (homeOf(target) !== home) {
       if (reachesOf(file, room).some((one) => target.startsWith(one))) return [];
-      return refuse(
-        `${name} leaves ${home}: a package is imported by its name, and what it exports is all there is.`,
-      );
+      return refuse(`${name} leaves ${home}. Import a package by its name, and use only what it exports.`);
     }
     if (isSuite(file) || !target.startsWith(`${home}/src/`)) return [];
     const [from, to] = [folderOf(file), folderOf(target)];
     const may = folders[home]?.[from];
     if (from === to || !folders[home]) return [];
-    if (!may) return refuse(`${from} is not in the table of ${home} (tools/walls/table.ts).`);
+    if (!may) return refuse(`${from} is not in the table of ${home}. Add it to tools/walls/table.ts.`);
     if (!may.includes(to)) {
       const whom = to === '' ? 'what lies beside the folders' : `${to}/`;
       return refuse(
-        `${from}/ of ${home} does not import ${whom}: it may import ${may.join(', ') || 'no other folder'}.`,
+        `${from}/ of ${home} may not import ${whom}. It may import ${may.join(', ') || 'no other folder'}.`,
       );
     }
     return [];
@@ -102,7 +100,7 @@ function circles(imports: readonly Import[]): Violation[] {
         found.push({
           file,
           line,
-          sentence: `files import each other in a circle: ${circle}. What both need goes into a file of its own.`,
+          sentence: `files import each other in a circle: ${circle}. Move what they share into a file of its own.`,
         });
       } else walk(to, [...path, file]);
     }

@@ -29,10 +29,10 @@ export const filesRow: Row = {
       ),
       atLeast("downloads over nginx's", ratio<FilesSample>(downloads.kith, downloads.peer, 'rps'), 0.6),
       atMost('wrong answers', uploads.kith.wrong + downloads.kith.wrong, 0),
-      atMost('MiB of the gateway above rest, for 50 MiB', memory.one.gateway, 20),
-      atMost('MiB of storage above rest, for 50 MiB', memory.one.storage, 80),
-      atMost('MiB of the gateway above rest, for ten at once', memory.ten.gateway, 200),
-      atMost('MiB of storage above rest, for ten at once', memory.ten.storage, 800),
+      atMost('MiB of the gateway above idle, for an upload of 50 MiB', memory.one.gateway, 20),
+      atMost('MiB of storage above idle, for an upload of 50 MiB', memory.one.storage, 80),
+      atMost('MiB of the gateway above idle, for ten such uploads at once', memory.ten.gateway, 200),
+      atMost('MiB of storage above idle, for ten such uploads at once', memory.ten.storage, 800),
     ];
     return {
       json: { uploads, downloads, memory },
@@ -47,7 +47,7 @@ export const filesRow: Row = {
           ],
         ),
         table(
-          ['MiB above rest, at most', 'gateway', 'storage'],
+          ['largest MiB above idle', 'gateway', 'storage'],
           [
             ['an upload of 50 MiB', figure(memory.one.gateway), figure(memory.one.storage)],
             ['ten of them at once', figure(memory.ten.gateway), figure(memory.ten.storage)],

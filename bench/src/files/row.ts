@@ -201,7 +201,7 @@ export async function measureFiles(options: FilesOptions): Promise<FilesRow> {
         most.storage = Math.max(most.storage, held.storage);
       }
       progress(
-        `${atOnce} uploads of 50 MiB at once: gateway ${most.gateway.toFixed(1)} MiB above rest, storage ${most.storage.toFixed(1)}`,
+        `${atOnce} uploads of 50 MiB at once: gateway ${most.gateway.toFixed(1)} MiB above idle, storage ${most.storage.toFixed(1)}`,
       );
       return most;
     };

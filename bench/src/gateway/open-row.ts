@@ -14,7 +14,7 @@ const path = ({ person }: Asked) => `/${person.projectId}/connections?page=1&lim
 /** Runs ten minutes at 70 % of the highest rate. Measures how long requests wait, and whether memory grows. */
 export const openRow: Row = {
   name: 'open-loop',
-  title: 'Open loop at 70 % of the most',
+  title: 'Open loop at 70 % of the highest rate',
   isQuick: false,
   async measure({ engines, wrk, folder, progress }) {
     const { natsUrl, redisUrl } = engines;
@@ -81,7 +81,7 @@ export const openRow: Row = {
       verdicts: [
         atMost('open loop: p99 over p50', loaded.p99 / loaded.p50, 5),
         // Resident memory goes up and down with the garbage collector. A leak of 100 bytes for each request would be 300 MiB here.
-        atMost('open loop: memory at the end over that after two minutes', late / early, 1.05),
+        atMost('open loop: memory at the end, over the memory after two minutes', late / early, 1.05),
         atMost('open loop: wrong answers', loaded.wrong, 0),
       ],
     };

@@ -57,7 +57,7 @@ export const overloadRow: Row = {
       markdown: [
         table(
           [
-            'most of a closed loop, requests/s',
+            'highest rate of a closed loop, requests/s',
             'sent/s',
             'left out/s',
             'good/s',
@@ -79,7 +79,7 @@ export const overloadRow: Row = {
         `Each round first measures the highest rate over 32 connections, then sends ${times} times as many requests over ${connections} connections. An answer is good if it is 200 and comes within ${deadlineMs} ms after the request was due (the gateway's \`REQUEST_TIMEOUT_MS\` here). ${apart.told} Requests that were due while every connection waited are left out.`,
       ].join('\n\n'),
       verdicts: [
-        atLeast(`goodput under ${times} times the load over the most`, middle, 0.8),
+        atLeast(`goodput under ${times} times the load, over the highest rate`, middle, 0.8),
         atMost(`wrong answers under ${times} times the load`, wrong, 0),
       ],
     };

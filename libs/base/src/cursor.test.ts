@@ -4,7 +4,7 @@ import { decodeCursor, encodeCursor } from './cursor.ts';
 import { ApiError } from './errors.ts';
 
 const refused = new ApiError('collection/invalid-query', {
-  message: 'cursor is not a cursor of this list; begin the list anew.',
+  message: 'cursor does not belong to this list. Start the list again without a cursor.',
   field: 'cursor',
 });
 const read = (cursor: string, binding: readonly string[] = ['list', 'me']) =>

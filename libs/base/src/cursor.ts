@@ -31,7 +31,7 @@ export function decodeCursor(cursor: string, binding: readonly string[], code: E
 /** The error for a cursor that does not belong to the list (spec#lists-invalid-cursor). */
 export function foreignCursor(code: ErrorCode): ApiError {
   return new ApiError(code, {
-    message: 'cursor is not a cursor of this list; begin the list anew.',
+    message: 'cursor does not belong to this list. Start the list again without a cursor.',
     field: 'cursor',
   });
 }

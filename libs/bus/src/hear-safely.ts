@@ -6,6 +6,6 @@ export function hearSafely(hear: (notice: Notice) => void, notice: Notice, log: 
   try {
     hear(notice);
   } catch (error) {
-    log.error({ err: error, subject: notice.subject }, 'notice not taken');
+    log.error({ err: error, subject: notice.subject }, 'a listener of a notice has failed');
   }
 }

@@ -185,7 +185,10 @@ export class LogConsumer {
     try {
       this.#note();
     } catch (error) {
-      this.#log.warn({ err: error, durable: this.#options.durable }, 'position not noted');
+      this.#log.warn(
+        { err: error, durable: this.#options.durable },
+        'the position of a consumer was not stored',
+      );
     }
   }
 

@@ -22,8 +22,8 @@ export function checkedMessage(message: Message): Message {
   const headers: Record<string, string> = {};
   for (const name in message.headers) {
     const value = message.headers[name] as string;
-    if (!headerName.test(name)) throw new TypeError('This is no name for a header.');
-    if (/[\r\n]/.test(value)) throw new TypeError(`The header ${name} has a line break in it.`);
+    if (!headerName.test(name)) throw new TypeError('This is not a valid name for a header.');
+    if (/[\r\n]/.test(value)) throw new TypeError(`The header ${name} contains a line break.`);
     headers[name] = value.trim();
   }
   return { headers, body: message.body };

@@ -15,7 +15,7 @@ export async function made(what: string, make: () => Promise<unknown>): Promise<
   } catch (error) {
     if (!isRefused(error)) throw error;
     throw new MayNotMake(
-      `${what} is not there as this version needs it: start the keeper of this version first.`,
+      `${what} is missing, or differs from what this version needs. Start the keeper of this version first.`,
       {
         cause: error,
       },

@@ -55,7 +55,7 @@ export async function keepStreams(
       await look();
       isKept = true;
     } catch (error) {
-      if (isKept) log.warn({ err: error }, 'streams and consumers are not kept');
+      if (isKept) log.warn({ err: error }, 'could not check the streams and consumers of NATS; trying again');
       isKept = false;
     } finally {
       isLooking = false;

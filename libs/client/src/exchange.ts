@@ -156,7 +156,7 @@ function errorOf(response: Response, body: unknown): KithError {
 }
 
 function unexpected(response: Response): KithError {
-  return new KithError(`What answered with ${response.status} is not the API.`, {
+  return new KithError(`The answer with status ${response.status} does not come from the API.`, {
     ...tellingOf(response),
     code: 'client/unexpected-answer',
   });

@@ -126,7 +126,7 @@ async function readWithin(
 ): Promise<Uint8Array | undefined> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const silence = new Promise<never>((_, reject) => {
-    const message = `No sign of life for ${silenceMs} ms.`;
+    const message = `The stream has sent nothing for ${silenceMs} ms.`;
     const end = () => reject(new KithNetworkError(message, { isTimeout: true }));
     timer = setTimeout(end, Math.min(silenceMs, longestTimerMs));
   });

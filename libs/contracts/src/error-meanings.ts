@@ -298,7 +298,7 @@ export const errorMeanings = {
     remedy: 'Say so. Do not repeat the request.',
   },
   'connection/unauthorized': {
-    when: 'The caller is the wrong side of this request. Only the receiver can accept or decline it, and only the requester can withdraw it.',
+    when: 'Only the receiver of a request can accept or decline it, and only its requester can withdraw it.',
     remedy: 'Offer each side only what it may do.',
   },
   'connection/invalid-message': {

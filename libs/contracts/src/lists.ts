@@ -5,7 +5,7 @@ import { clampedInteger, positiveInteger, wholeNumber } from './scalars.ts';
 export const cursor = z
   .string()
   .max(2048)
-  .regex(/^[\w-]*$/, 'is not a cursor of this list; begin the list anew.')
+  .regex(/^[\w-]*$/, 'does not belong to this list. Start the list again without a cursor.')
   .optional()
   .describe('The cursor from the `Link` of the previous answer. If it is given, `page` is ignored.');
 

@@ -112,7 +112,7 @@ function words(issue: z.core.$ZodRawIssue): string {
     case 'invalid_value':
       return `must be ${issue.values.length > 1 ? 'one of: ' : ''}${issue.values.join(', ')}.`;
     case 'invalid_key':
-      return issue.issues[0]?.message ?? 'is not a name that can be given.';
+      return issue.issues[0]?.message ?? 'is not an allowed name.';
     case 'too_small':
       return atLeast(issue.origin, Number(issue.minimum));
     case 'too_big':

@@ -328,7 +328,7 @@ describe.each(availableEngines())('documents (%s)', (engine) => {
       await behind.close();
       const other = { ...newer, indexes: { name: { key: ({ name }: { name: string }) => name } } };
       await expect(openDocuments(own.config, { collections: [other] })).rejects.toThrow(
-        /notes is stored in another way/,
+        /notes has a layout that this version cannot read/,
       );
       const more = await openDocuments(own.config, { collections: [newer, things] });
       expect((await more.get(newer, ['n'])).size).toBe(1);

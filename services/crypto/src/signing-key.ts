@@ -36,7 +36,7 @@ export function readSigningKey(privateKey: string): KeyObject {
     throw new Error(`The private key is not an RSA key but of type ${key.asymmetricKeyType}.`);
   }
   if (bits < minBits) throw new Error(`The RSA key has ${bits} bits; RS256 needs ${minBits} or more.`);
-  if (bits > maxBits) throw new Error(`The RSA key has ${bits} bits; at most ${maxBits} are signed with.`);
+  if (bits > maxBits) throw new Error(`The RSA key has ${bits} bits; at most ${maxBits} bits are allowed.`);
   if ((key.asymmetricKeyDetails?.publicExponent ?? 0n) > maxExponent) {
     throw new Error('The RSA key has a public exponent of over 32 bits.');
   }

@@ -125,7 +125,7 @@ describe.each(availableEngines())('crypto.sign-testing-jwt (%s)', (engine) => {
     [
       'a key of over 4,096 bits',
       base64Of(badPems.rsa4104),
-      'The RSA key has 4104 bits; at most 4096 are signed with.',
+      'The RSA key has 4104 bits; at most 4096 bits are allowed.',
     ],
     [
       'a key with a large public exponent',

@@ -69,10 +69,10 @@ describe('gatewayConfig', () => {
 
   it('names the origin that is none', () => {
     expect(() => read({ CORS_ORIGINS: 'https://a.test, https://b.test/app' })).toThrow(
-      'CORS_ORIGINS: "https://b.test/app" is no web origin, such as https://app.example.org or https://*.example.org',
+      'CORS_ORIGINS: "https://b.test/app" is not a web origin, such as https://app.example.org or https://*.example.org',
     );
     expect(() => read({ CORS_ORIGINS: 'https://a.test,*' })).toThrow(
-      'CORS_ORIGINS: "*" is any origin, and stands alone',
+      'CORS_ORIGINS: "*" allows every origin, so it must be the only entry',
     );
   });
 

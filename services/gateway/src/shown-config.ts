@@ -20,14 +20,14 @@ function list(refuse: (entry: string, all: readonly string[]) => string | undefi
 
 const origins = list((entry, { length }) => {
   if (entry === '*' ? length === 1 : isWebOrigin(entry)) return undefined;
-  if (entry === '*') return 'is any origin, and stands alone';
-  return 'is no web origin, such as https://app.example.org or https://*.example.org';
+  if (entry === '*') return 'allows every origin, so it must be the only entry';
+  return 'is not a web origin, such as https://app.example.org or https://*.example.org';
 });
 
 const contacts = list((entry) =>
   /^(mailto:[^\s@]+@[^\s@]+|https:\/\/\S+)$/.test(entry)
     ? undefined
-    : 'is no address, such as mailto:security@example.org or https://example.org/report',
+    : 'is not an address, such as mailto:security@example.org or https://example.org/report',
 );
 
 /** The environment variables that say who may see what. */

@@ -48,7 +48,10 @@ export class Notices {
   #broadcast(notice: { name: string }, content: object): void {
     const body = new TextEncoder().encode(JSON.stringify(content));
     this.#bus.broadcast(noticeSubject(this.#bus.prefix, notice), body).catch((error: unknown) => {
-      this.#log.warn({ err: error, notice: notice.name }, 'gateways are not told of a change yet');
+      this.#log.warn(
+        { err: error, notice: notice.name },
+        'a notice of a change has not reached the gateways yet',
+      );
     });
   }
 }

@@ -26,7 +26,9 @@ describe.each(Object.entries(strong))('%s', (_, { publicKey, privateKey }) => {
     const pem = privateKey.export({ type: 'pkcs8', format: 'pem' }) as string;
     for (const given of [pem, jwk(privateKey), JSON.stringify(jwk(privateKey)), spki(publicKey) + pem]) {
       const error = refusal(given);
-      expect(error.message).toBe('publicKey is a private key: keep it, and register the public one.');
+      expect(error.message).toBe(
+        'publicKey is a private key. Keep it to yourself, and register the public key.',
+      );
       expect(error.cause).toBeUndefined();
     }
   });

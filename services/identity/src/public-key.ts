@@ -15,7 +15,7 @@ export function readPublicKey(given: string | Record<string, unknown>): string {
     typeof value === 'string'
       ? value.includes('PRIVATE KEY')
       : privateMembers.some((member) => member in value);
-  if (isPrivate) throw refused('is a private key: keep it, and register the public one.');
+  if (isPrivate) throw refused('is a private key. Keep it to yourself, and register the public key.');
   const key = parse(value);
   if (!key) throw refused('must be a public key as PEM or JWK.');
   if (!isStrong(key)) throw refused('must be RSA from 2,048 bits, EC P-256 or Ed25519.');

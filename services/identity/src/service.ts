@@ -224,10 +224,10 @@ function mailsOf(
 function refuseOpenMail(smtpUrl: string): void {
   if (mayGoPlain(smtpUrl))
     throw new StartError(
-      'SMTP_URL: in production mails go over a network by TLS alone; take requireTLS and ignoreTLS out of it, or use smtps://',
+      'SMTP_URL: in production, mails need TLS. Remove requireTLS and ignoreTLS from the address, or use smtps://',
     );
   if (isUnverified(smtpUrl))
     throw new StartError(
-      'SMTP_URL: in production the mail server shows who it is; take tls.rejectUnauthorized out of it, and have its authority in NODE_EXTRA_CA_CERTS',
+      'SMTP_URL: in production, the mail server needs a certificate that can be verified. Remove tls.rejectUnauthorized from the address, and set NODE_EXTRA_CA_CERTS to the certificate of its authority',
     );
 }

@@ -30,7 +30,7 @@ export async function refusesStrangers(world: SurfaceWorld, specs: readonly Oper
       await world.refused(spec, wrong, 'auth/unauthorized');
       await world.refused(spec, { ...wrong, token: makeApiKey('server') }, 'auth/unauthorized');
       const { accessToken } = await world.user();
-      const message = 'This endpoint takes a server key alone.';
+      const message = 'This endpoint takes only a server key.';
       await world.refused(spec, { ...wrong, token: accessToken }, 'auth/forbidden', { message });
     }
     if (spec.auth === 'operator') {
@@ -40,7 +40,7 @@ export async function refusesStrangers(world: SurfaceWorld, specs: readonly Oper
       const key = await operatorKey(world, { scopes });
       const message = spec.operatorScope
         ? `This operator key lacks the scope ${spec.operatorScope}.`
-        : 'Only OPERATOR_TOKEN may do this, no operator key.';
+        : 'Only OPERATOR_TOKEN may do this, not an operator key.';
       await world.refused(spec, { ...wrong, token: key }, 'auth/forbidden', { message });
     }
   }

@@ -1,15 +1,15 @@
 #!/bin/sh
-# Makes the Debian image the offline engine images start from, out of the distribution's packages.
-# MIRROR: a Debian package mirror (read from the machine's own apt sources). TAG, LABEL: of the image.
+# Makes the Debian image that the offline engine images are based on, from the distribution's packages.
+# MIRROR is a Debian package mirror, read from the machine's own apt sources. TAG and LABEL are the image's.
 set -eu
 : "${MIRROR:?MIRROR must name a Debian package mirror}" "${TAG:?}" "${LABEL:?}"
-# Debian 13's successor is the first release with DocumentDB for PostgreSQL. Its script is sid's where
-# this machine's debootstrap is older than its name.
+# Forky, the release after Debian 13, is the first one with DocumentDB for PostgreSQL. An older debootstrap has no script for
+# forky, so this uses the script of sid.
 suite=forky
 script=sid
 
 root=$(mktemp -d)
-# Unmounts what an interrupted debootstrap may have left, so that rm never reaches into /proc.
+# Unmounts what an interrupted debootstrap may have left mounted, so that rm never deletes anything in /proc.
 cleanup() {
   umount -l "$root/proc" "$root/sys" 2>/dev/null || true
   rm -rf --one-file-system "$root"
@@ -20,11 +20,11 @@ chmod 755 "$root"
 
 debootstrap --variant=minbase --include=ca-certificates "$suite" "$root" "$MIRROR" "$script"
 
-# A mirror may serve a snapshot whose signature is past its date.
+# A mirror may serve a snapshot. The date in its signature may have passed.
 echo 'Acquire::Check-Valid-Until "false";' > "$root/etc/apt/apt.conf.d/90snapshot"
 printf 'path-exclude=/usr/share/%s/*\n' doc man info locale > "$root/etc/dpkg/dpkg.cfg.d/lean"
 echo 'path-include=/usr/share/doc/*/copyright' >> "$root/etc/dpkg/dpkg.cfg.d/lean"
-# A mirror behind TLS may be signed by an authority that only this machine knows.
+# The certificate of an https mirror may come from an authority that only this machine trusts.
 case $MIRROR in
   https:*) cp "${SSL_CERT_FILE:-/etc/ssl/certs/ca-certificates.crt}" "$root/etc/ssl/certs/ca-certificates.crt" ;;
 esac

@@ -47,7 +47,7 @@ function environment(commands: readonly Command[]): string[] {
     const preset = field.safeParse(undefined).data;
     // The backticks are only for tables in documents.
     const text = (field.description ?? '').replaceAll('`', '');
-    return [name, preset === undefined ? text : `${text} (default ${preset})`];
+    return [name, `${preset ?? ''}` === '' ? text : `${text} (default ${preset})`];
   });
   return lines.length === 0
     ? []

@@ -36,7 +36,7 @@ export async function ensureNatsUsers(
     { nkey: ${publicKey}, permissions: {
         publish: { allow: ${JSON.stringify(rights.publish)} },
         subscribe: { allow: ${JSON.stringify(rights.subscribe)} },
-        # A service answers whoever asked it, as often as it was asked: what only reads is asked again each second.
+        # A service may answer one request several times: requests that only read are sent again after a second without an answer.
         allow_responses: { max: 10, expires: "1m" } } }`);
   }
   const config = `# Written by Kith at start; the rights are those of the services' manifests.
@@ -47,7 +47,7 @@ max_payload: ${maxPayload}
 # A replica that hangs loses its share of the requests after seconds, not after four minutes.
 ping_interval: "2s"
 ping_max: 2
-# What is lost with the power goes out again from the services' databases (docs/adr/0027).
+# Messages that a power failure loses are published again from the services' databases (docs/adr/0027).
 jetstream { store_dir: "/data", sync_interval: "1s" }
 authorization {
   users: [

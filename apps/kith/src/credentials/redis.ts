@@ -41,7 +41,7 @@ tls-cert-file ${folder}/tls.pem
 tls-key-file ${folder}/tls.pem
 tls-auth-clients no
 aclfile ${folder}/users.acl
-# Limits outlive a restart.
+# Rate limits survive a restart.
 appendonly yes
 dir /data
 `;

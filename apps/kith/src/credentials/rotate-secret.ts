@@ -17,9 +17,11 @@ const tell = (text: string) => process.stdout.write(`${text}\n`);
 
 if (step === 'end') {
   endSecretChange(folder, owner);
-  tell(`The old secret is gone. ${restart}.`);
+  tell(`The old secret is removed. ${restart}.`);
 } else if (beginSecretChange(folder, owner)) {
-  tell(`There is a new secret, and the old one beside it. ${restart}, then run kith secrets rotate.`);
+  tell(`There is a new secret now. The old one is kept beside it. ${restart}, then run kith secrets rotate.`);
 } else {
-  tell(`The secret is being changed already. ${restart}, run kith secrets rotate, and end the change.`);
+  tell(
+    `A change of the secret is already under way. ${restart}, run kith secrets rotate, and then end the change with: rotate-secret.ts ${folder} end`,
+  );
 }

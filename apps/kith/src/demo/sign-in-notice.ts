@@ -29,5 +29,5 @@ export function signInNotice(
 
 /** Says how to begin anew with another project. */
 export function beginAnewNotice(projectId: string, kith = 'npx kith'): string {
-  return `To begin anew: ${kith} projects delete ${projectId} --yes, then start again.`;
+  return `To start over: ${kith} projects delete ${projectId} --yes, then start again.`;
 }

@@ -69,7 +69,8 @@ describe('a data folder', () => {
       messageOf(() => openDataFolder(path)),
     ]);
     // Only root can become another user. Without root's rights, `asStranger` only closes the folder.
-    const whose = process.getuid?.() === 0 ? ' It belongs to user 0, and this is user 65534.' : '';
+    const whose =
+      process.getuid?.() === 0 ? ' It belongs to user 0, but this process runs as user 65534.' : '';
     expect(says).toEqual([
       expect.stringContaining(`The data folder ${path} cannot be read: EACCES`),
       `The data folder ${path} cannot be written to: unable to open database file.${whose}`,
@@ -80,7 +81,7 @@ describe('a data folder', () => {
     const folder = openDataFolder(path);
     folder.write('running.json', JSON.stringify({ ...folder.announce(record), host: 'elsewhere' }));
     expect(() => runningIn(path)).toThrow(
-      new StartError(`The installation in ${path} runs on elsewhere; give the command there.`),
+      new StartError(`The installation in ${path} runs on elsewhere. Run the command there.`),
     );
     folder.release();
   });

@@ -65,7 +65,9 @@ export function lockFolder(
 /** A sentence if a folder belongs to another user. For example, a start with `sudo` may have made it. */
 function ofAnother(path: string): string {
   const [owner, own] = [statSync(path).uid, process.geteuid?.()];
-  return own === undefined || owner === own ? '' : ` It belongs to user ${owner}, and this is user ${own}.`;
+  return own === undefined || owner === own
+    ? ''
+    : ` It belongs to user ${owner}, but this process runs as user ${own}.`;
 }
 
 /** Whether a process has locked the folder. Throws `StartError` if this user may not look into the folder. */

@@ -22,7 +22,7 @@ export function withSecret<Given extends Settings>(folder: DataFolder, config: G
   if (!given && config.NODE_ENV === 'production') {
     // If the folder held the secret, a copy of the folder would hold the secret together with the data that it seals.
     throw new StartError(
-      `KITH_SECRET: a secret of at least 32 characters is needed in production; give it from outside of the data folder, for example with KITH_SECRET_FILE. If there is a file ${folder.file(secretFile)}, give what it holds.`,
+      `KITH_SECRET: a secret of at least 32 characters is needed in production. Keep it outside of the data folder, for example in a file that KITH_SECRET_FILE names. If ${folder.file(secretFile)} exists, use the secret in this file.`,
     );
   }
   const current = given ?? keptIn(folder)[0] ?? made(folder);
@@ -44,7 +44,7 @@ function keptIn(folder: DataFolder): string[] {
 function made(folder: DataFolder): string {
   if (existsSync(folder.file('identity.sqlite')) && !readManifest(folder)?.isAnonymised) {
     throw new StartError(
-      `KITH_SECRET: the data in ${folder.path} was sealed under a secret that is not there; give the one of the installation that the data is of.`,
+      `KITH_SECRET: the data in ${folder.path} was sealed under a secret that is missing. Set KITH_SECRET to the secret of the installation that the data comes from.`,
     );
   }
   return keptSecret(folder, secretFile, undefined);

@@ -47,6 +47,6 @@ export function runningIn(path: string): Running | undefined {
   if (!isLocked(path)) return undefined;
   const found = readRunning(path);
   if (found && found.host !== hostname())
-    throw new StartError(`The installation in ${path} runs on ${found.host}; give the command there.`);
+    throw new StartError(`The installation in ${path} runs on ${found.host}. Run the command there.`);
   return found;
 }

@@ -46,7 +46,10 @@ const subjectOf = (kind: MailKind) =>
   text({ min: 1, max: 200 })
     .refine((value) => !/\p{Cc}/u.test(value), 'must be one line.')
     // A subject must hold no secret, because mail lists and locked screens show it.
-    .refine((value) => !secret[kind].some((name) => value.includes(`{${name}}`)), 'must hold no secret.')
+    .refine(
+      (value) => !secret[kind].some((name) => value.includes(`{${name}}`)),
+      'must not contain a link, token or code.',
+    )
     .superRefine((value, context) => {
       const message = wrongBraces(value, kind);
       if (message) context.addIssue({ code: 'custom', message });

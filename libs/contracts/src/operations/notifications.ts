@@ -160,7 +160,7 @@ export const createNotifications = operation({
       .regex(/^[a-z0-9-]{1,64}$/, 'must be 1 to 64 small letters, digits or hyphens.')
       .refine(
         (type) => !(kithNotificationTypes as readonly string[]).includes(type),
-        'must be none of Kith’s own types.',
+        'must not be one of Kith’s own types.',
       )
       .meta({ pattern: '^[a-z0-9-]{1,64}$', maxLength: 64 }),
     action: text({ min: 1, max: 200 }).nullish(),

@@ -180,7 +180,7 @@ export class Relay {
       if (result.status === 'rejected') failures.push({ ...stored, reason: result.reason });
       else done.push({ key: stored.key, id: stored.event.id, at: stored.at, position: result.value });
       if (stored.conflict)
-        log.error({ event: stored.key }, 'two events have one seq: the database lost a change');
+        log.error({ event: stored.key }, 'two events have the same seq: the database lost a change');
     }
     // If a process publishes an event and dies before it marks the event, the event is published a second time. If this happens
     // late, the log has two copies, and the first copy can be at any position.

@@ -149,7 +149,7 @@ async function answer<App>(
   if (!known) {
     options.log.warn(
       { method: request.method },
-      'refused: no gateway with our KITH_SECRET has just signed it',
+      'refused: it is not signed by a gateway with the same KITH_SECRET, or the signature has expired',
     );
     return refuseUnsigned(request, response);
   }

@@ -101,7 +101,7 @@ function end({ running, log, stopMs }: Ends, code: number, error?: unknown): voi
     .then(
       () => process.exit(code),
       (failure) => {
-        log.error({ err: failure }, 'did not stop in order');
+        log.error({ err: failure }, 'an error occurred while stopping');
         process.exit(1);
       },
     );

@@ -59,7 +59,11 @@ export async function answerOnce(
     }
     isKept = true;
     // The change is made. If a step that follows from the change fails now, a sweep does this step later.
-    await held.follow().catch((error) => log().warn({ err: error }, 'what follows from a change is late'));
+    await held
+      .follow()
+      .catch((error) =>
+        log().warn({ err: error }, 'a follow-up step of a change has failed; a sweep does it later'),
+      );
     return { result: reply };
   };
   const inTurn = <T>(work: () => Promise<T>, until: number) => turns.run([contested], work, { until });
@@ -68,7 +72,11 @@ export async function answerOnce(
   } finally {
     if (!isKept) {
       // If this fails, the claim on the key expires by itself.
-      await replies.release(begun).catch((error) => log().warn({ err: error }, 'a key is not free yet'));
+      await replies
+        .release(begun)
+        .catch((error) =>
+          log().warn({ err: error }, 'an Idempotency-Key is not released; it stays taken until it expires'),
+        );
     }
   }
 }

@@ -33,7 +33,11 @@ export async function audited<T>(audit: Audit, parts: AuditParts, work: () => Pr
     const row = audit.row();
     // If this fails, the row still comes with the event.
     if (row)
-      await auditLog?.add(row).catch((error) => log().warn({ err: error }, 'a row of the audit log is late'));
+      await auditLog
+        ?.add(row)
+        .catch((error) =>
+          log().warn({ err: error }, 'a row of the audit log is not written yet; its event brings it'),
+        );
   };
   try {
     const result = await carried.run(work);
@@ -48,7 +52,7 @@ export async function audited<T>(audit: Audit, parts: AuditParts, work: () => Pr
     const failed = error instanceof ApiError && audit.hasFailures ? audit.failure(error.code) : undefined;
     if (failed && auditLog) {
       await apart(() => auditLog.fail(failed.row, failed.alike)).catch((failure) =>
-        log().warn({ err: failure }, 'a failure is missing in the audit log'),
+        log().warn({ err: failure }, 'a failure could not be written to the audit log'),
       );
     }
     throw error;

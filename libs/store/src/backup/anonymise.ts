@@ -20,7 +20,8 @@ export function anonymise(backup: ServiceBackup, from: string, to: string, made:
     // Leaves out answers. Answers contain texts of people, and nobody has the keys to open and replace these texts.
     if (of === replyCollection) continue;
     const standIn = backup.anonymous[of.name];
-    if (!standIn) throw new Error(`Nothing says what stands for ${of.name} of ${backup.service}.`);
+    if (!standIn)
+      throw new Error(`The backup of ${backup.service} does not say how to anonymise ${of.name}.`);
     for (const rows of rowsOf(source, of.name)) {
       file.together(() => {
         for (const { id, shape, doc, changed = null, epoch = 0, newest = 0 } of rows) {

@@ -160,7 +160,7 @@ export class DocumentsFile implements Copied, Disposable {
 
   #tableOf({ name }: AnyCollection): SqliteTable<unknown> {
     const table = this.#tables.get(name);
-    if (!table) throw new TypeError(`${name} is none of this file's collections.`);
+    if (!table) throw new TypeError(`${name} is not one of this file's collections.`);
     return table;
   }
 }

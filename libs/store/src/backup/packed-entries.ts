@@ -35,7 +35,7 @@ export async function* unpackEntries(packed: AsyncIterable<Uint8Array>): AsyncGe
   const take = async (count: number): Promise<Buffer> => {
     while (held.length < count) {
       const { value, done } = await source.next();
-      if (done) throw new StartError('The sealed backup is damaged or not whole.');
+      if (done) throw new StartError('The sealed backup is damaged or incomplete.');
       held = Buffer.concat([held, value]);
     }
     const taken = held.subarray(0, count);
@@ -48,7 +48,7 @@ export async function* unpackEntries(packed: AsyncIterable<Uint8Array>): AsyncGe
   };
   try {
     for (let name = await length(); name > 0; name = await length()) {
-      if (name > longestPath) throw new StartError('The sealed backup is damaged or not whole.');
+      if (name > longestPath) throw new StartError('The sealed backup is damaged or incomplete.');
       const path = (await take(name)).toString();
       const bytes = pieces();
       yield { path, bytes };

@@ -33,9 +33,9 @@ describe('sealed bytes', () => {
     flipped[start + block + 9]! ^= 1;
     await expect(open(sealed, `${passphrase} `)).rejects.toThrow('The passphrase is wrong');
     await expect(open(sealed.subarray(0, start + block))).rejects.toThrow('passphrase is wrong, or');
-    await expect(open(sealed.subarray(0, start + 2 * block))).rejects.toThrow('damaged or not whole');
-    await expect(open(sealed.subarray(0, -1))).rejects.toThrow('damaged or not whole');
-    await expect(open(flipped)).rejects.toThrow('damaged or not whole');
+    await expect(open(sealed.subarray(0, start + 2 * block))).rejects.toThrow('damaged or incomplete');
+    await expect(open(sealed.subarray(0, -1))).rejects.toThrow('damaged or incomplete');
+    await expect(open(flipped)).rejects.toThrow('damaged or incomplete');
     await expect(open(Buffer.concat(swapped))).rejects.toThrow('passphrase is wrong, or');
     await expect(open(Buffer.from('{"format":"another"}\n'))).rejects.toThrow(
       'cannot be read by this version',
@@ -63,6 +63,6 @@ describe('sealed bytes', () => {
     const cut = async () => {
       for await (const _ of unpackEntries(some(packed.subarray(0, -1))));
     };
-    await expect(cut()).rejects.toThrow('damaged or not whole');
+    await expect(cut()).rejects.toThrow('damaged or incomplete');
   });
 });

@@ -65,7 +65,7 @@ export async function* openBytes(
   }
 }
 
-const damaged = 'The sealed backup is damaged or not whole.';
+const damaged = 'The sealed backup is damaged or incomplete.';
 
 function keyOf(passphrase: string, { kdf: { N, r, p }, salt }: Header): Promise<Buffer> {
   return new Promise((resolve, reject) => {

@@ -153,7 +153,7 @@ export class ServiceCopy implements AsyncDisposable {
     tell();
     for (let round = 1; clashing.size > 0; round++) {
       if (round > rounds)
-        throw new StartError(`Unique keys of ${of.name} change hands all the time; try again.`);
+        throw new StartError(`Unique keys of ${of.name} keep changing during the backup. Try again.`);
       const again = [...clashing];
       clashing.clear();
       for (const id of again) this.#bring(of, id, undefined);
@@ -172,7 +172,7 @@ export class ServiceCopy implements AsyncDisposable {
     const copied = new Map<string, number | undefined>();
     for (let left = ids; left.length > 0; ) {
       if (performance.now() > until)
-        throw new StartError(`${of.name} ${left[0]} changes all the time; try again.`);
+        throw new StartError(`${of.name} ${left[0]} keeps changing during the backup. Try again.`);
       const now = await this.#documents.get(of, left, { settled: true });
       left = left.filter((id) => !copied.has(id) || revOf(now.get(id)) !== copied.get(id));
       this.#file.together(() => {

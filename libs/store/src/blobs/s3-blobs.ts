@@ -26,7 +26,7 @@ export interface S3Place {
  */
 export function s3Place(text: string): S3Place {
   const wrong = new StartError(
-    `STORAGE_URL ${redactUrl(text)} is no place in S3: s3://bucket, or s3://KEY:SECRET@host:port/bucket.`,
+    `STORAGE_URL ${redactUrl(text)} is not an address in S3. Use s3://bucket or s3://KEY:SECRET@host:port/bucket.`,
   );
   let url: URL;
   try {

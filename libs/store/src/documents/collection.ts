@@ -73,18 +73,21 @@ export function collection<D>(declared: Collection<D>): Collection<D> {
   const wrong = names.find((name) => !/^[a-z][a-zA-Z0-9_]*$/.test(name));
   if (wrong !== undefined)
     throw new TypeError(`A collection cannot have ${JSON.stringify(wrong)} as a name.`);
-  if (reserved.includes(declared.name)) throw new TypeError(`${declared.name} is the store's own.`);
+  if (reserved.includes(declared.name))
+    throw new TypeError(`The name ${declared.name} is reserved for the store.`);
   const unique = Object.entries(declared.indexes ?? {}).find(([, index]) => index.unique)?.[0];
   if (unique !== undefined && declared.kind !== 'target') {
     throw new TypeError(
-      `${declared.name} is no collection of targets: its index ${unique} cannot be unique.`,
+      `The index ${unique} of ${declared.name} cannot be unique, because the collection's kind is not target.`,
     );
   }
   if (!Number.isInteger(declared.version) || declared.version < 1) {
     throw new TypeError(`The version of ${declared.name} is not a whole number from 1.`);
   }
   if (declared.version > 1 && !declared.upgrade) {
-    throw new TypeError(`${declared.name} is at version ${declared.version} and upgrades none.`);
+    throw new TypeError(
+      `${declared.name} is at version ${declared.version}, so it needs a function upgrade.`,
+    );
   }
   return declared;
 }
@@ -93,9 +96,10 @@ export function collection<D>(declared: Collection<D>): Collection<D> {
 export function counters<Field extends string>(declared: Counters<Field>): Counters<Field> {
   const wrong = [declared.name, ...declared.fields].find((name) => !/^[a-z][a-zA-Z0-9_]*$/.test(name));
   if (wrong !== undefined) throw new TypeError(`Counters cannot have ${JSON.stringify(wrong)} as a name.`);
-  if (reserved.includes(declared.name)) throw new TypeError(`${declared.name} is the store's own.`);
+  if (reserved.includes(declared.name))
+    throw new TypeError(`The name ${declared.name} is reserved for the store.`);
   if ((declared.fields as readonly string[]).includes('pending'))
-    throw new TypeError('pending is the store’s own.');
+    throw new TypeError('The name pending is reserved for the store.');
   return declared;
 }
 

@@ -233,7 +233,7 @@ export interface Documents {
 export function checkedChanges(changes: readonly AnyChange[]) {
   const checked = (of: AnyCollection, doc: unknown) => (doc === null ? null : of.schema.parse(doc));
   const loud = changes.find((one) => one.in.silent && (one.events?.length ?? 0) > 0);
-  if (loud) throw new TypeError(`${loud.in.name} is silent: its changes carry no events.`);
+  if (loud) throw new TypeError(`${loud.in.name} is silent, so its changes must not have events.`);
   return changes.map((one) => ({
     ...one,
     set: checked(one.in, one.set),
@@ -278,7 +278,7 @@ export function knownTotal(
 /** Throws `TypeError` for targets. If targets were cleared, their rows and counters would be left behind. */
 export function refuseTargets(of: AnyCollection | Counters): void {
   if ('kind' in of && of.kind === 'target') {
-    throw new TypeError(`${of.name} are targets: a change takes them away.`);
+    throw new TypeError(`${of.name} has targets. They are removed only by changes.`);
   }
 }
 

@@ -95,7 +95,9 @@ async function noteLayout(db: Db, declared: readonly (AnyCollection | Counters)[
   for (const { _id, made } of await insertAbsent(layout, notes)) {
     const there = await layout.findOne({ _id });
     if (there?.made !== made) {
-      throw new StartError(`${db.databaseName}: ${_id} is stored in another way than this version does.`);
+      throw new StartError(
+        `${db.databaseName}: ${_id} has a layout that this version cannot read. Start the version of Kith that wrote it.`,
+      );
     }
   }
 }
@@ -394,7 +396,7 @@ class MongoDocuments implements Documents {
       if (collection.expires) await this.#expire(collection, some).catch(failed);
       if (collection.kind === 'target') await this.#sweepEmpty(some).catch(failed);
     }
-    if (failures.length > 0) throw new AggregateError(failures, 'The sweep was not done in whole.');
+    if (failures.length > 0) throw new AggregateError(failures, 'The sweep is incomplete.');
   }
 
   check(): Promise<void> {
@@ -572,7 +574,7 @@ class MongoDocuments implements Documents {
 
   #readsOf<D>({ name }: Collection<D>): MongoReads<D> {
     const reads = this.#reads.get(name);
-    if (!reads) throw new TypeError(`${name} is none of this database's collections.`);
+    if (!reads) throw new TypeError(`${name} is not one of this database's collections.`);
     return reads as unknown as MongoReads<D>;
   }
 
@@ -582,13 +584,13 @@ class MongoDocuments implements Documents {
 
   #copiesOf({ name }: AnyCollection): MongoCopies {
     const copies = this.#copies.get(name);
-    if (!copies) throw new TypeError(`${name} are none of this database's copies.`);
+    if (!copies) throw new TypeError(`${name} is not one of this database's copies.`);
     return copies;
   }
 
   #countersOf({ name }: Counters): MongoById<CounterFields> {
     const counters = this.#counters.get(name);
-    if (!counters) throw new TypeError(`${name} is none of this database's counters.`);
+    if (!counters) throw new TypeError(`${name} is not one of this database's counters.`);
     return counters;
   }
 }

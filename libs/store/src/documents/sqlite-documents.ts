@@ -82,7 +82,9 @@ function bringUpToDate(
     for (const { name, layout, statements } of tables) {
       if (made.get(name) === layout) continue;
       if (made.has(name))
-        throw new StartError(`${file}: ${name} is stored in another way than this version does.`);
+        throw new StartError(
+          `${file}: ${name} has a layout that this version cannot read. Start the version of Kith that wrote it.`,
+        );
       for (const statement of statements) db.exec(statement);
       db.prepare('INSERT INTO layout (name, made) VALUES (?, ?)').run(name, layout);
     }
@@ -318,13 +320,13 @@ class SqliteDocuments implements Documents {
 
   #tableOf<D>({ name }: Collection<D>): SqliteTable<D> {
     const table = this.#tables.get(name);
-    if (!table) throw new TypeError(`${name} is none of this database's collections.`);
+    if (!table) throw new TypeError(`${name} is not one of this database's collections.`);
     return table as SqliteTable<D>;
   }
 
   #countersOf({ name }: Counters): SqliteCounters {
     const counters = this.#counters.get(name);
-    if (!counters) throw new TypeError(`${name} is none of this database's counters.`);
+    if (!counters) throw new TypeError(`${name} is not one of this database's counters.`);
     return counters;
   }
 }

@@ -161,7 +161,7 @@ async function ensureSchema(db: Db, schema: MongoSchema): Promise<void> {
   const stored = await versions.findOne({ _id: 'schema' });
   if (stored && stored.version > schema.version) {
     throw new StartError(
-      `The database ${db.databaseName} was written by a newer version of Kith (schema ${stored.version}).`,
+      `The database ${db.databaseName} was written by a newer version of Kith (schema ${stored.version}). Start the newer version, or restore a backup of this version.`,
     );
   }
   if (stored && stored.version < (schema.oldest ?? 1)) throw olderLayout(db.databaseName, stored.version);

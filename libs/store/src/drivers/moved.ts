@@ -27,6 +27,6 @@ export function isMoved(file: string): boolean {
 export function refuseMoved(file: string, version: number): void {
   if (version < movedVersion) return;
   throw new StartError(
-    `The data in ${dirname(file)} was moved to the distributed form: start that one, or kith move again where it did not end.`,
+    `The data in ${dirname(file)} was moved to the distributed form. Start that form. If the move was interrupted, run kith move again.`,
   );
 }

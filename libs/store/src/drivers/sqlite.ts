@@ -81,7 +81,9 @@ function migrate(db: DatabaseSync, file: string, { migrations, oldest = 1 }: Sql
   const version = schemaVersion(db);
   refuseMoved(file, version);
   if (version >= oldest + migrations.length) {
-    throw new StartError(`The database ${file} was written by a newer version of Kith (schema ${version}).`);
+    throw new StartError(
+      `The database ${file} was written by a newer version of Kith (schema ${version}). Start the newer version, or restore a backup of this version.`,
+    );
   }
   if (version > 0 && version < oldest) throw olderLayout(file, version);
   for (const [index, script] of migrations.entries()) {

@@ -161,7 +161,7 @@ describe.each(handlerEngines())('saved entities (%s)', (engine) => {
     ]);
     for (const answer of answers) {
       expect(answer.json).toEqual({
-        error: 'cursor is not a cursor of this list; begin the list anew.',
+        error: 'cursor does not belong to this list. Start the list again without a cursor.',
         code: 'collection/invalid-query',
         field: 'cursor',
       });

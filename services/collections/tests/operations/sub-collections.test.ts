@@ -148,7 +148,7 @@ describe.each(handlerEngines())('sub-collections (%s)', (engine) => {
     ]);
     for (const answer of refused.slice(0, 5)) {
       expect(answer.json).toEqual({
-        error: 'cursor is not a cursor of this list; begin the list anew.',
+        error: 'cursor does not belong to this list. Start the list again without a cursor.',
         code: 'collection/invalid-query',
         field: 'cursor',
       });

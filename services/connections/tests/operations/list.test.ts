@@ -182,7 +182,7 @@ describe.each(handlerEngines())('list, %s', (engine) => {
   it("refuses another user's cursor and another project's", async () => {
     const next = nextOf((await world.list(ann, 'limit=10')).headers)!;
     const refused = refusal(400, 'connection/invalid-query', {
-      message: 'cursor is not a cursor of this list; begin the list anew.',
+      message: 'cursor does not belong to this list. Start the list again without a cursor.',
       field: 'cursor',
     });
     expect(await world.list(others[0]!, next)).toMatchObject(refused);

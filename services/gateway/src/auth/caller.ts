@@ -43,7 +43,7 @@ export class Callers {
         return this.#user(authorization, at.projectId);
       case 'server-key':
         await this.#user(authorization, at.projectId);
-        throw new ApiError('auth/forbidden', { message: 'This endpoint takes a server key alone.' });
+        throw new ApiError('auth/forbidden', { message: 'This endpoint takes only a server key.' });
       case 'optional':
         return this.#user(authorization, at.projectId).catch((error: unknown) => {
           // A token that is invalid here counts as no token. But if the gateway cannot judge the token yet (503), it passes the

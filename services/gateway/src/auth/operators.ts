@@ -55,7 +55,7 @@ export class Operators {
     if (expiresAt !== null && Date.parse(expiresAt) <= Date.now()) throw unauthorized('expired-key');
     uses.note(found.hash);
     const { operatorScope } = operation;
-    if (operatorScope === undefined) throw forbidden('Only OPERATOR_TOKEN may do this, no operator key.');
+    if (operatorScope === undefined) throw forbidden('Only OPERATOR_TOKEN may do this, not an operator key.');
     if (!scopes.includes(operatorScope))
       throw forbidden(`This operator key lacks the scope ${operatorScope}.`);
     if (projectIds && !allows(projectIds, operation, params))

@@ -108,7 +108,7 @@ describe('TokenVerifier', () => {
       .sign(ours.privateKey);
     expect(await why(await sign({ ...claims(), exp: now() - 1 }))).toMatch(/has expired/);
     const foreign = [sign(claims(), theirs.privateKey), sign({ ...claims(), iss: 'other' })];
-    for (const token of foreign) expect(await why(await token)).toMatch(/signed by another/);
+    for (const token of foreign) expect(await why(await token)).toMatch(/Another server has signed/);
     for (const token of ['null', 'a.b.c', '..']) expect(await why(token)).toMatch(/is malformed/);
     const others = [anonymous, await sign(without('sid')), 'x'.repeat(68), 'kith_sk_abc'];
     for (const token of others) expect(await why(token)).toMatch(/another kind of token/);
@@ -248,7 +248,7 @@ describe('Callers', () => {
     expect(await why(`Bearer ${await sign(claims())}`, createProject)).toMatch(
       /takes the token of an operator/,
     );
-    expect(await why('Bearer open', createProject)).toMatch(/not that of an operator/);
+    expect(await why('Bearer open', createProject)).toMatch(/does not belong to an operator/);
   });
 
   it("takes an operator by the operator's token alone", async () => {

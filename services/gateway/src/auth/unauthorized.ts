@@ -7,12 +7,12 @@ const sentences = {
   malformed: 'The access token is malformed. Send it as it was issued.',
   expired: 'The access token has expired. Refresh the session.',
   revoked: 'The access token was revoked. Sign in again.',
-  foreign: 'The access token was signed by another than this server. Sign in here.',
+  foreign: 'Another server has signed this access token. Sign in to this server.',
   'other-kind': 'This is another kind of token. Send the access token of a session.',
   'not-operator': 'This endpoint takes the token of an operator, not an access token.',
   'expired-key': 'The key has expired. Make another one.',
   'wrong-server-key': 'There is no such server key. Check it, or make another one.',
-  'wrong-operator': 'The token is not that of an operator of this server.',
+  'wrong-operator': 'The token does not belong to an operator of this server.',
 } as const;
 
 export function unauthorized(reason: keyof typeof sentences, cause?: unknown): ApiError {

@@ -92,7 +92,8 @@ export class Stream {
     } catch (error) {
       // The next tick asks again.
       this.#isDue = true;
-      if (!(error instanceof ApiError)) log.warn({ err: error }, 'stream could not ask for its feed');
+      if (!(error instanceof ApiError))
+        log.warn({ err: error }, 'a stream could not read its feed; it tries again');
     }
   }
 

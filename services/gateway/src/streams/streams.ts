@@ -120,7 +120,9 @@ export class Streams {
       await release();
     };
     this.#closing.track(
-      gone().catch((error: unknown) => this.#options.log.error({ err: error }, 'stream not let go')),
+      gone().catch((error: unknown) =>
+        this.#options.log.error({ err: error }, 'a closed stream could not be released'),
+      ),
     );
   }
 }

@@ -25,7 +25,7 @@ export async function storeNotices({
       }
       await store.factors.noteTold({ projectId, userId }, notices);
     } catch (error) {
-      log.warn({ err: error, userId }, 'a change of second factors is not told yet');
+      log.warn({ err: error, userId }, 'the mail about a change of second factors is not queued yet');
     }
   }
 }

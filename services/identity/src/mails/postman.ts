@@ -113,7 +113,7 @@ export class Postman {
         try {
           address = secrets.open('mail-address', sealed, id).toString();
         } catch (error) {
-          log.warn({ err: error, projectId }, 'an asked reset cannot be read any more');
+          log.warn({ err: error, projectId }, 'a requested password reset cannot be decrypted any more');
         }
         const user = address === undefined ? null : await store.users.findByEmail(projectId, address);
         if (user?.email) await store.mailings.add(user, { kind: 'passwordReset', address: user.email });

@@ -15,7 +15,7 @@ const usual: Readonly<Record<MailKind, Text>> = {
     subject: 'Set a new password for {project}',
     text: `Hello,
 
-somebody asked to set a new password for {address} at {project}. To do so within the next hour, open:
+somebody asked to set a new password for {address} at {project}. To set one, open this link within the next hour:
 
 {link}
 
@@ -26,7 +26,7 @@ If it was not you, ignore this mail: nothing has changed.
     subject: 'Confirm your e-mail address for {project}',
     text: `Hello,
 
-to confirm that {address} is your address at {project}, open this within the next 24 hours:
+to confirm that {address} is your address at {project}, open this link within the next 24 hours:
 
 {link}
 
@@ -46,7 +46,7 @@ If you have no account there, ignore this mail.
     subject: 'Confirm your new e-mail address for {project}',
     text: `Hello,
 
-to make {address} the address of your account at {project}, open this within the next 24 hours:
+to make {address} the address of your account at {project}, open this link within the next 24 hours:
 
 {link}
 
@@ -59,7 +59,7 @@ If you did not ask for this, ignore this mail: nothing has changed.
 
 the e-mail address of your account at {project} is no longer {address}.
 
-If it was not you, open this within 7 days to undo the change. Then set a new password.
+If it was not you, open this link within 7 days to undo the change. Then set a new password.
 
 {link}
 `,
@@ -79,14 +79,14 @@ If it was not you, somebody knows your password: set a new one, and remove what 
 
 an authenticator app or a passkey was removed from your account at {project} ({address}). Sign-in does not ask for it any more.
 
-If it was not you and you did not ask for it, set a new password and look through your account.
+If you neither did this nor asked for it, set a new password and check your account.
 `,
   },
   recoveryCodesRenewed: {
     subject: 'New recovery codes for your account at {project}',
     text: `Hello,
 
-new recovery codes were made for your account at {project} ({address}). The earlier ones do not count any more.
+new recovery codes were made for your account at {project} ({address}). The earlier codes no longer work.
 
 If it was not you, set a new password and make new recovery codes.
 `,

@@ -29,7 +29,8 @@ export const changeEmailHandler = handler(
     // If the password was reset or changed since the user was read, the caller may be somebody other than the user.
     const isStored = await mailUser(app, user, { kind: 'emailChange', address }, user.sessionEpoch);
     if (!isStored) throw new ApiError('auth/unauthorized');
-    const message = 'A mail is on its way to the new address; it counts once the link in it is opened.';
+    const message =
+      'A mail is on its way to the new address. The address changes when the link in the mail is opened.';
     return { success: true as const, message };
   },
   { places: 'own' },

@@ -9,8 +9,7 @@ import type { ApiKey } from '../store/index.ts';
 /** Makes an operator key; only this answer contains its token (spec#operator-keys-endpoints, spec#operator-keys-secret). */
 export const createOperatorHandler = handler(createOperator, async ({ body, audit }, app: AppContext) => {
   const expiresAt = body.expiresAt ? new Date(body.expiresAt) : null;
-  if (expiresAt !== null && expiresAt.getTime() <= Date.now())
-    throw refused('expiresAt', 'be a time to come');
+  if (expiresAt !== null && expiresAt.getTime() <= Date.now()) throw refused('expiresAt', 'be in the future');
   const projectIds = body.projectIds ?? null;
   const found = await Promise.all((projectIds ?? []).map((id) => app.store.projects.find(id)));
   if (found.includes(null)) throw refused('projectIds', 'name projects of this server');

@@ -42,6 +42,6 @@ async function replaceImportedHash(
   } catch (error) {
     if (error instanceof DeadlinePassed) throw error;
     // The user can also sign in with the old hash, and a later sign-in replaces this hash.
-    log.warn({ err: error }, 'an imported password hash is not replaced yet');
+    log.warn({ err: error }, 'an imported password hash was not replaced; a later sign-in replaces it');
   }
 }

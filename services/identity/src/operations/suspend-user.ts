@@ -11,7 +11,7 @@ export const suspendUserHandler = handler(suspendUser, async (request, app: AppC
   const until = body.until ? new Date(body.until) : null;
   if (until !== null && until.getTime() <= Date.now()) {
     throw new ApiError('user/invalid-body', {
-      message: 'until must be a time to come.',
+      message: 'until must be in the future.',
       field: 'until',
     });
   }

@@ -37,7 +37,9 @@ export const updateUserHandler = handler(updateUser, async (request, app: AppCon
     app.relay.kick();
     // A file may have been deleted since storage was asked. If `dropDeleted` fails, the profile may go on showing the file.
     await afterChange(() =>
-      dropDeleted(app, request).catch((error) => request.log.warn({ err: error }, 'pictures not checked')),
+      dropDeleted(app, request).catch((error) =>
+        request.log.warn({ err: error }, 'could not check whether the pictures of a profile were deleted'),
+      ),
     );
     return { result: ownUserOf(after) };
   };

@@ -343,7 +343,7 @@ export const keys: Collection<StoredKey> = collection<StoredKey>({
   version: 2,
   upgrade() {
     throw new StartError(
-      'The signing keys in this database were written by an older version of Kith, whose layout this one does not read. Begin with an empty database, and import what is to stay.',
+      'The signing keys in this database were written by an older version of Kith, and this version cannot read them. Start with an empty database, and import the data that you want to keep.',
     );
   },
   schema: z.object({

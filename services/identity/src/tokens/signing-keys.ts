@@ -81,7 +81,7 @@ export class SigningKeys {
     } catch (error) {
       if (!(error instanceof CannotOpen)) throw error;
       throw new StartError(
-        'KITH_SECRET: the signing keys in the database were sealed under another secret; give that one, or name it in KITH_SECRET_PREVIOUS beside a new one.',
+        'KITH_SECRET: the signing keys in the database were sealed under another secret. Set KITH_SECRET to that secret, or add it to KITH_SECRET_PREVIOUS.',
         { cause: error },
       );
     }

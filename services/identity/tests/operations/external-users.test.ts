@@ -227,7 +227,7 @@ describe.each(handlerEngines())('external users on %s', (engine) => {
     const keyless = await verify('nonsense', await makeProject(identity.bus));
     expect([keyless.status, keyless.body]).toEqual([
       403,
-      { error: 'This project has no public key to verify that with.', code: 'auth/missing-keys' },
+      { error: 'This project has no public key to verify user tokens with.', code: 'auth/missing-keys' },
     ]);
     const missing = await call(identity.bus, verifyExternalUser, { projectId: randomUUID(), body: {} });
     expect([missing.status, missing.body.code, missing.body.field]).toEqual([

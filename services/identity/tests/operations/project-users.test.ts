@@ -74,7 +74,7 @@ describe.each(handlerEngines())("the list of a project's users on %s", (engine) 
     ]) {
       expect(answer.status).toBe(400);
       expect(answer.body).toEqual({
-        error: 'cursor is not a cursor of this list; begin the list anew.',
+        error: 'cursor does not belong to this list. Start the list again without a cursor.',
         code: 'project/invalid-query',
         field: 'cursor',
       });

@@ -20,7 +20,7 @@ const unauthorized = {
   code: 'auth/unauthorized',
 };
 const reused = {
-  error: 'This refresh token was used before; its session has ended.',
+  error: 'This refresh token was used before, so its session has ended. Sign in again.',
   code: 'auth/token-reuse-detected',
 };
 

@@ -75,7 +75,7 @@ describe.each(handlerEngines())('sessions and passwords on %s', (engine) => {
     const bad = await list(first, 'cursor=nonsense');
     expect(bad.status).toBe(400);
     expect(bad.body).toEqual({
-      error: 'cursor is not a cursor of this list; begin the list anew.',
+      error: 'cursor does not belong to this list. Start the list again without a cursor.',
       code: 'auth/invalid-query',
       field: 'cursor',
     });

@@ -82,7 +82,7 @@ describe.each(handlerEngines())('the operations of a feed (%s)', (engine) => {
     ['page=0', 'page', 'page must be a number of at least 1.'],
     ['limit=-1', 'limit', 'limit must be a number from 1 to 50.'],
     ['page=1&page=2', 'page', 'page must be given only once.'],
-    ['cursor=x', 'cursor', 'cursor is not a cursor of this list; begin the list anew.'],
+    ['cursor=x', 'cursor', 'cursor does not belong to this list. Start the list again without a cursor.'],
   ])('refuses the query %s', async (query, field, message) => {
     expect(await world.call(listNotifications, randomUUID(), { query })).toMatchObject({
       status: 400,

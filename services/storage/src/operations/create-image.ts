@@ -14,6 +14,6 @@ export const createImage = uploadHandler(spec, async (request, app: AppContext) 
     upload: spec.upload,
     intent: { ...ownerOf(request), receiver: imageReceiver(app, (fields) => request.fields(fields)) },
   });
-  if (!record.image) throw new Error('An image was stored without what makes it one.');
+  if (!record.image) throw new Error('An image was stored as a plain file.');
   return toImage(record, record.image, app.addresses);
 });

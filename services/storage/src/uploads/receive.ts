@@ -261,7 +261,7 @@ async function abandon(
     await app.blobs.removeAll(filePrefix({ id, projectId, userId }));
     await changeAccount(app, owner, (account) => app.store.forget(account, id), wanted());
   } catch (error) {
-    log.warn({ err: error }, 'what is left of an upload is removed later');
+    log.warn({ err: error }, 'the remains of an upload could not be removed; they are removed later');
   }
   return { isOthers };
 }

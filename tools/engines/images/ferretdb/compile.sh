@@ -1,6 +1,6 @@
 #!/bin/sh
-# Compiles FerretDB into the folder given, with the machine's Go or, without one, with the distribution's in a container.
-# PACKAGE: the Go package and its version. BASE: the image to compile in.
+# Compiles FerretDB into the given folder. Uses the machine's Go or, with --in-container, the distribution's Go in a container.
+# PACKAGE is the Go package and its version. BASE is the image to compile in.
 set -eu
 : "${PACKAGE:?}" "${BASE:?}"
 out=$(cd "$1" && pwd)

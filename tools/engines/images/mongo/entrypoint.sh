@@ -1,7 +1,7 @@
 #!/bin/bash
-# Serves the MongoDB protocol from FerretDB on PostgreSQL. Listens once it can really answer.
-# Takes of mongod's arguments those that say how connections are encrypted; other commands are run as they are. With
-# MONGO_INITDB_ROOT_USERNAME and MONGO_INITDB_ROOT_PASSWORD (or …_FILE) clients sign in, otherwise nobody does.
+# Serves the MongoDB protocol with FerretDB on PostgreSQL. Begins to listen only when it can answer.
+# Of mongod's arguments, only --tlsCertificateKeyFile has an effect. Other commands run unchanged. If MONGO_INITDB_ROOT_USERNAME
+# and MONGO_INITDB_ROOT_PASSWORD (or …_FILE) are set, clients have to sign in. Otherwise everyone has access.
 set -eu
 case ${1:-mongod} in
   mongod | -*) ;;
@@ -10,7 +10,7 @@ esac
 data=/data/db/postgres
 template=/usr/local/share/kith/cluster
 sockets=/tmp
-# As root it becomes the user of the packages; as any other it stays that.
+# As root, PostgreSQL and FerretDB run as the packages' user postgres. As any other user, they run as this user.
 if [ "$(id -u)" = 0 ]; then
   as_postgres() { exec setpriv --reuid=postgres --regid=postgres --clear-groups "$@"; }
 else
@@ -27,11 +27,11 @@ root=${MONGO_INITDB_ROOT_USERNAME:-}
 password=${MONGO_INITDB_ROOT_PASSWORD:-}
 [ -z "${MONGO_INITDB_ROOT_PASSWORD_FILE:-}" ] || password=$(cat "$MONGO_INITDB_ROOT_PASSWORD_FILE")
 
-# Two servers on one folder would destroy it, and across containers their process ids can't tell them apart.
+# Two servers would destroy a folder that they share. Process ids cannot show this, because each container has its own.
 exec 9> /data/db/.lock
 flock -n 9 || { echo '/data/db is in use by another container' >&2; exit 1; }
 
-# Renamed when whole: a first start that was killed begins anew.
+# The copy gets its final name only when it is complete. So if the first start is killed, the next start makes a new copy.
 if [ ! -d "$data" ]; then
   rm -rf "$data.new"
   if [ "$(id -u)" = 0 ]; then cp -a "$template" "$data.new"; else cp -r "$template" "$data.new"; fi
@@ -39,14 +39,16 @@ if [ ! -d "$data" ]; then
   sync -f "$data.new"
   mv "$data.new" "$data"
 fi
-# Left by a kill; in a new container its process id may belong to anyone. The lock above has ruled out a live one.
+# A killed server leaves this file. In a new container, another process may have the file's process id. No other server is
+# running, because this one holds the lock.
 rm -f "$data/postmaster.pid"
 
 postgres=
 ferretdb=
 stop() {
   trap '' TERM INT
-  # FerretDB waits for its clients to leave; all they are owed is that what was acknowledged is kept.
+  # On SIGTERM, FerretDB would wait until its clients disconnect. SIGKILL loses nothing, because PostgreSQL has all acknowledged
+  # changes.
   [ -z "$ferretdb" ] || kill -KILL "$ferretdb" 2> /dev/null || true
   [ -z "$postgres" ] || kill -INT "$postgres" 2> /dev/null || true
   wait || true
@@ -61,7 +63,7 @@ until pg_isready -q -U postgres -h $sockets; do
   sleep 0.1
 done
 
-# FerretDB's users are PostgreSQL's. It knows no roles: each may do everything (docs/transport.md).
+# FerretDB's users are the users of PostgreSQL. FerretDB has no roles, so each user may do everything (docs/transport.md).
 sql() { psql -At -h $sockets -U postgres -d postgres -v ON_ERROR_STOP=1; }
 if [ -n "$root" ] && [ "$(sql <<< "SELECT count(*) FROM pg_roles WHERE rolname = '$root'")" = 0 ]; then
   roles='[{"role":"readWriteAnyDatabase","db":"admin"},{"role":"clusterAdmin","db":"admin"}]'
@@ -79,7 +81,7 @@ listen=(--listen-addr=0.0.0.0:27017)
   --postgresql-url='postgres://postgres@127.0.0.1:5432/postgres?pool_max_conns=90') &
 ferretdb=$!
 
-# Neither is of use without the other.
+# If one of them ends, the other one is useless, so the container ends.
 wait -n || true
 echo 'postgres or ferretdb ended' >&2
 stop 1

@@ -1,5 +1,5 @@
 #!/bin/bash
-# Makes the empty cluster with its extension once, while the image is built, so that a new container starts in a second.
+# Makes an empty cluster with its extension while the image is built, so that a new container starts within a second.
 set -euo pipefail
 template=/usr/local/share/kith/cluster
 as_postgres() { setpriv --reuid=postgres --regid=postgres --clear-groups "$@"; }
@@ -9,5 +9,5 @@ as_postgres initdb -D "$template" -U postgres -E UTF8 --locale=C.UTF-8 --no-sync
 as_postgres pg_ctl -w -D "$template" -o '-c config_file=/etc/kith/postgresql.conf' start
 as_postgres psql -h /run/postgresql -d postgres -v ON_ERROR_STOP=1 -c 'CREATE EXTENSION documentdb CASCADE'
 as_postgres pg_ctl -w -D "$template" -m fast stop
-# A container may run as any user, which copies it.
+# A container may run as any user, and this user copies the cluster.
 chmod -R a+rX "$template"

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Takes the same commands as the official image's entry point.
+# Accepts the same commands as the entry point of the official image.
 set -e
 case ${1:-} in
   -*) set -- nats-server "$@" ;;

@@ -1,11 +1,12 @@
 #!/bin/sh
-# Takes the same commands as the official image's entry point.
+# Accepts the same commands as the entry point of the official image.
 set -e
 case ${1:-} in
   -* | *.conf) set -- redis-server "$@" ;;
 esac
 if [ "$1" = redis-server ]; then
-  # Without a configuration file Redis answers its own host only; who may reach a container is the network's to say.
+  # In protected mode, Redis without a password would answer only clients in its own container. Here, the network decides who may
+  # reach the container.
   set -- "$@" --protected-mode no
   if [ "$(id -u)" = 0 ]; then
     chown -R redis:redis /data

@@ -17,7 +17,9 @@ export async function adopt(path: string, { hasList = false } = {}): Promise<num
   const folder = openDataFolder(path);
   try {
     if (isSealed(path))
-      throw new StartError(`The backup in ${path} is sealed; start it before it is adopted.`);
+      throw new StartError(
+        `The backup in ${path} is sealed. Start Kith on it once, which opens it. Then stop Kith, and run kith adopt again.`,
+      );
     const manifest = readManifest(folder);
     if (!isCopy(manifest)) throw new StartError(`${path} holds no backup, or was adopted already.`);
     const epoch = await readEpoch(folder.file('identity.sqlite'));

@@ -24,11 +24,11 @@ export async function checkFiles(
     if (missing === 0) return;
     if (missing === prefixes.length && !(await hasAny(blobs))) {
       throw new StartError(
-        `The platform has files, but their bytes are not in ${nameOf(place)}; set STORAGE_URL as the platform sets it.`,
+        `The platform has files, but their bytes are not in ${nameOf(place)}; set STORAGE_URL to the value that the platform uses.`,
       );
     }
     progress(
-      `warning: of ${prefixes.length} files, the bytes of ${missing} are not in ${nameOf(place)}; unless they were deleted meanwhile or are lost, check STORAGE_URL`,
+      `warning: for ${missing} of ${prefixes.length} files, the bytes are not in ${nameOf(place)}; the files were deleted meanwhile, or their bytes are lost, or STORAGE_URL is wrong`,
     );
   } finally {
     await blobs.close();

@@ -55,6 +55,6 @@ it('a moved folder of an earlier version, which has no note, is handed over', as
 it('a moved folder with another list is refused', async () => {
   await prepare();
   markMoved(join(path, 'events.sqlite'));
-  await expect(prepare([])).rejects.toThrow('nearly complete, with another list');
+  await expect(prepare([])).rejects.toThrow('another list of erasures and is nearly complete');
   expect(await prepare()).toEqual([]);
 });

@@ -70,7 +70,7 @@ export async function prepareFolder(
       // An earlier version of Kith made no note. Only the hand-over is left to do, and it needs no list.
       if (!note) return [];
       throw new StartError(
-        `The restore from ${path} is nearly complete, with another list of erasures. Complete it with that list, or drop the databases, remove ${path}, and restore again.`,
+        `This restore was begun with another list of erasures and is nearly complete. Run it again with that list, or drop the databases, remove ${path}, and restore again.`,
       );
     }
     const move = readState(folder, inputs.prefix)?.move;

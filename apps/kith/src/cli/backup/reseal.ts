@@ -19,7 +19,7 @@ export async function resealFolder(folder: string, secrets: Secrets, by: Secrets
     } catch (error) {
       if (!(error instanceof CannotOpen)) throw error;
       throw new StartError(
-        'KITH_SECRET: the keys in the data were sealed under another secret; give that one, or name it in KITH_SECRET_PREVIOUS.',
+        'KITH_SECRET: the keys in the data were sealed under another secret. Set KITH_SECRET or KITH_SECRET_PREVIOUS to that secret.',
         { cause: error },
       );
     } finally {

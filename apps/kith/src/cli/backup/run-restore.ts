@@ -130,7 +130,7 @@ async function checkPlace(data: string, partial: string): Promise<void> {
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     throw new StartError(
-      `${data} cannot be replaced by ${partial}, which a restore makes first (${code}); set KITH_DATA to a folder that can be renamed.`,
+      `A restore replaces the folder ${data}, but this folder cannot be renamed (${code}). Set KITH_DATA to a folder that can be renamed, for example one below a mount point.`,
       { cause: error },
     );
   }
@@ -154,7 +154,7 @@ async function restoreDatabases(
   { url, prefix, storageUrl, secret, previous }: Databases,
 ): Promise<Count[]> {
   if (secret === undefined)
-    throw new UsageError('Set KITH_SECRET to the secret of the platform that is restored to.');
+    throw new UsageError('Set KITH_SECRET to the secret of the platform that will use these databases.');
   const path = `${restoring.from}.restoring`;
   await using target = await Target.open({ url, prefix });
   // The embedded form's log of events is not moved to the databases, and the new streams begin empty. So the consumers first read

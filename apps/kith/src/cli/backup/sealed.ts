@@ -42,7 +42,7 @@ export async function makeWork(below: string, progress: (line: string) => void):
     return await mkdtemp(join(below, workPrefix));
   } catch (error) {
     throw new StartError(
-      `KITH_BACKUP_WORK: ${below} cannot be used; name a folder in memory, or an encrypted one, that holds the databases.`,
+      `KITH_BACKUP_WORK: ${below} cannot be used. Name a folder, in memory or encrypted, that has room for the databases.`,
       { cause: error },
     );
   }
@@ -123,7 +123,7 @@ export async function openSealed(from: string, to: string, passphrase: string): 
   } finally {
     await blobs.close();
   }
-  if (!manifest) throw new StartError('The sealed backup is damaged or not whole.');
+  if (!manifest) throw new StartError('The sealed backup is damaged or incomplete.');
   dataFolder(to).write(manifestFile, manifest.toString());
 }
 

@@ -1,14 +1,14 @@
 import type { Command } from '../command.ts';
 import { folderConfig } from '../data-folder.ts';
 
-/** Says what is wrong with an installation and how to mend it. */
+/** Says what is wrong with an installation and how to fix it. */
 export const doctorCommand: Command = {
   name: 'doctor',
-  summary: 'check settings, machine, data and engines, and say how to mend what is wrong',
+  summary: 'check settings, machine, data and engines, and say how to fix what is wrong',
   text: `Looks at the settings in the environment, Node, the clock, the disk, the data folder, its databases, the platform that runs on
 it, and the certificate at PUBLIC_URL. With NATS_URL, MONGODB_URL and REDIS_URL it looks at these engines instead of the data
-folder. It changes nothing. Each line says what is wrong, or may become wrong, and how to mend it. Exit code 1 means that
-something is wrong. With warnings alone, the exit code is 0.
+folder. It changes nothing. Each line says what is wrong, or may become wrong, and how to fix it. Exit code 1 means that
+something is wrong. If there are only warnings, the exit code is 0.
 
 Run it with the environment and the user that Kith is started with. --env-file reads the environment from a systemd unit's file.
 
@@ -20,7 +20,7 @@ README.md, "Configuration", lists all environment variables.`,
     'least-gib': { value: 'NUMBER', text: 'free space that the disk must have, in GiB (1)' },
     'least-days': {
       value: 'NUMBER',
-      text: 'warn if the certificate expires within so many days (14)',
+      text: 'warn if the certificate expires within this number of days (14)',
     },
   },
   // Imports its code only when it runs, because the code loads services and databases.

@@ -6,7 +6,7 @@ export const moveCommand: Command = {
   name: 'move',
   summary: 'move an embedded installation to the distributed form',
   text: `Copies all data of a stopped embedded installation to the empty databases of the distributed form, and compares counts
-and checksums. If it is interrupted, run it again to resume. Afterwards no embedded platform starts on the folder. See
+and checksums. If it is interrupted, run it again to resume. Afterwards an embedded platform no longer starts on this folder. See
 docs/move.md.`,
   reads: moveConfig,
   options: {

@@ -21,13 +21,13 @@ export const settingOptions = {
   'web-origin': { value: 'URL', text: 'a web origin that may call the API', multiple: true },
   'public-profiles': {
     choices: ['card', 'all', 'none'],
-    text: 'what is shown of profiles without a token: the card by default, all of it, or nothing',
+    text: 'what a profile shows without a token: only the card (default), all of it, or nothing',
   },
   'public-connections': { choices: yesOrNoChoices, text: 'whether anybody may list a user’s connections' },
-  'storage-mib': { value: 'N', text: 'most MiB of files that the project may store' },
+  'storage-mib': { value: 'N', text: 'maximum MiB of files that the project may store' },
   'external-token-max-age': {
     value: 'SECONDS',
-    text: 'longest life of the project’s own tokens, 3600 to 86400; 3600 by default',
+    text: 'how long the project’s own tokens may be valid: 3600 (default) to 86400',
   },
   'sign-up': { choices: ['open', 'closed'], text: 'whether anybody may sign up' },
   'require-verified-email': {
@@ -35,7 +35,10 @@ export const settingOptions = {
     text: 'whether users can sign in only after their e-mail address is verified',
   },
   'mail-link-base': { value: 'URL', text: 'the page of the application that links in mails lead to' },
-  'mail-texts': { value: 'FILE', text: 'subjects and texts of mails, as JSON, in place of the usual ones' },
+  'mail-texts': {
+    value: 'FILE',
+    text: 'JSON file with subjects and texts of mails that replace the usual ones',
+  },
 } satisfies Record<string, Option>;
 
 /** Reads the settings that were given. */
@@ -73,7 +76,7 @@ function jsonIn(path: string): unknown {
     return JSON.parse(readText(path));
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
-    throw new UsageError(`${path} holds no JSON.`);
+    throw new UsageError(`${path} does not contain valid JSON.`);
   }
 }
 

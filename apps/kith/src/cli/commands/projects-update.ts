@@ -7,7 +7,7 @@ import { projectsResult, projectWord, settingOptions, settingsOf } from './proje
 export const updateProjectCommand: Command = {
   name: 'projects update',
   summary: 'change a project’s name or settings',
-  text: 'Settings that are not given stay unchanged.',
+  text: 'Settings that you do not give stay unchanged.',
   reads: accessConfig,
   options: {
     name: { value: 'NAME', text: 'the name of the project' },

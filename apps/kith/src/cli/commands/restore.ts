@@ -16,7 +16,7 @@ KITH_DATA, which must be empty. If it was interrupted while it filled databases,
     },
     erased: {
       value: 'FILE',
-      text: 'file of erasures (ERASURES_FILE; embedded: erasures.jsonl in the data folder); what it lists is erased again',
+      text: 'list of erasures (ERASURES_FILE; embedded: erasures.jsonl in the data folder); all users and projects in it are erased again',
     },
   },
   words: [{ value: 'FOLDER', what: 'folder' }],

@@ -17,7 +17,7 @@ README.md, "Configuration", lists all environment variables.`,
   options: {
     port: { value: 'NUMBER', text: 'the port to listen on; the same as PORT' },
     'plain-engines': {
-      text: 'with --distributed: start engines without passwords and encryption, to look into them',
+      text: 'with --distributed: start engines without passwords and encryption, so that you can look into them',
     },
     distributed: { text: 'start each service as its own process, on MongoDB, NATS and Redis' },
   },

@@ -6,7 +6,7 @@ import { userPath, usersOptions, userWord } from './users-shared.ts';
 export const removeUserFactorsCommand: Command = {
   name: 'users remove-factors',
   summary: 'remove all second factors and recovery codes of a user, who signs in with the password alone',
-  text: 'Make sure first that it is the user who asks. Sessions stay: kith users end-sessions ends them.',
+  text: 'First make sure that the request comes from the user. Sessions stay open; kith users end-sessions ends them.',
   reads: accessConfig,
   options: usersOptions,
   words: [userWord],

@@ -12,20 +12,21 @@ export async function checkCertificate(address: string, leastDays: number): Prom
   try {
     const { until, refusal } = await certificateAt(host, Number(port || 443));
     const days = (until - Date.now()) / dayMs;
-    const renew = 'Renew it, and let the proxy do so by itself (docs/hosting.md).';
+    const renew =
+      'Renew the certificate, and let the proxy renew it by itself from now on (docs/hosting.md).';
     if (days < 0) check.wrong(`The certificate of ${host} has expired.`, renew);
     else if (refusal)
       check.wrong(
         `Clients refuse the certificate of ${host}: ${refusal}.`,
-        'Get one of an authority that clients trust, for this name; name an own authority in NODE_EXTRA_CA_CERTS.',
+        'Get a certificate for this name from an authority that clients trust. If the authority is your own, set NODE_EXTRA_CA_CERTS to the file of its certificate.',
       );
     else if (days < leastDays)
       check.warn(`The certificate of ${host} expires in ${Math.floor(days)} days.`, renew);
-    else check.ok(`The certificate of ${host} is good for ${Math.floor(days)} days.`);
+    else check.ok(`The certificate of ${host} is valid for another ${Math.floor(days)} days.`);
   } catch (error) {
     check.wrong(
-      `No TLS at ${host}:${port || 443} (${(error as NodeJS.ErrnoException).code ?? (error as Error).message}).`,
-      'Start the proxy in front, and see whether PUBLIC_URL is its address.',
+      `There is no TLS at ${host}:${port || 443} (${(error as NodeJS.ErrnoException).code ?? (error as Error).message}).`,
+      'Start the proxy in front, and check that PUBLIC_URL is its address.',
     );
   }
   return check.findings;

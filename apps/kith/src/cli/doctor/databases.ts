@@ -46,7 +46,7 @@ export async function checkMongo(url: string, prefix: string): Promise<Finding[]
       );
       if (!isRefused) {
         const mend =
-          'Start MongoDB, and see whether MONGODB_URL is its address, with its password and certificate authority.';
+          'Start MongoDB, and check that MONGODB_URL has its address, password and certificate authority.';
         check.wrong(`MongoDB at ${redactUrl(url)} does not answer: ${redactUrl(sentenceOf(error))}`, mend);
         return check.findings;
       }
@@ -65,18 +65,18 @@ function tell(check: Check, { missing, damage }: Examined): void {
   if (damage) check.wrong(`It is damaged: ${damage}.`, 'Restore it from a backup (docs/backup.md).');
   if (missing.length > 0)
     check.wrong(
-      `It lacks ${missing.join(', ')}: lists and lookups read everything, and unique keys are not checked.`,
-      'Restart the service, which makes its indexes when it starts.',
+      `It lacks ${missing.join(', ')}. Without indexes, queries read every row, and unique keys are not checked.`,
+      'Restart the service, which creates them when it starts.',
     );
-  if (!damage && missing.length === 0) check.ok('It is whole, with all its indexes.');
+  if (!damage && missing.length === 0) check.ok('It is undamaged and has all its indexes.');
 }
 
 function tellServer(check: Check, { version, aheadMs, asksWho }: ExaminedServer): void {
   tellSkew(check, aheadMs);
   if (!asksWho)
     check.warn(
-      'MongoDB lets everybody in who can reach it.',
-      'Let it ask for a password, and name a user of each service in its MONGODB_URL.',
+      'MongoDB accepts connections without credentials.',
+      'Turn on authentication, and give each service a MONGODB_URL with a user of its own.',
     );
   if (check.findings.length === 0) check.ok(`MongoDB ${version}.`);
 }
@@ -87,6 +87,6 @@ export function tellSkew(check: Check, aheadMs: number): void {
   const seconds = Math.round(Math.abs(aheadMs) / 1000);
   check.wrong(
     `Its clock is ${seconds} s ${aheadMs > 0 ? 'ahead of' : 'behind'} this machine’s.`,
-    'Set both clocks, and let chrony or systemd-timesyncd keep them.',
+    'Set both clocks, and synchronise them with chrony or systemd-timesyncd.',
   );
 }

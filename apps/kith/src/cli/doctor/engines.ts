@@ -22,10 +22,7 @@ export async function checkEngines(config: DoctorConfig): Promise<Finding[]> {
 
 function notSet(name: string, variable: string): Finding[] {
   const check = new Check(name);
-  check.wrong(
-    `${variable} is not set.`,
-    `Set ${variable} to the address of ${name}, as its services have it.`,
-  );
+  check.wrong(`${variable} is not set.`, `Set ${variable} to the address of ${name} that the services use.`);
   return check.findings;
 }
 
@@ -41,8 +38,8 @@ async function checkNats(url: string, { NATS_NKEY, KITH_PREFIX: prefix }: Doctor
       check.wrong(`NATS ${found.version} is too old.`, `Install NATS ${oldestNats.join('.')} or newer.`);
     if (found.maxPayload < maxPayload)
       check.wrong(
-        `NATS takes messages of ${found.maxPayload} bytes, fewer than ${maxPayload}.`,
-        `Set max_payload: ${maxPayload} in its configuration.`,
+        `NATS allows messages of ${found.maxPayload} bytes, but Kith needs ${maxPayload}.`,
+        `Set max_payload: ${maxPayload} in the configuration of NATS.`,
       );
     if (found.refusal !== undefined)
       check.wrong(
@@ -52,18 +49,18 @@ async function checkNats(url: string, { NATS_NKEY, KITH_PREFIX: prefix }: Doctor
     if (found.missing.length > 0)
       check.warn(
         `The streams ${found.missing.join(' and ')} are not there.`,
-        'Start the keeper or the services, which make them; see whether KITH_PREFIX is theirs.',
+        'Start the keeper or the services, which create the streams. Check that KITH_PREFIX is the same for all of them.',
       );
     if (!found.asksWho)
       check.warn(
-        'NATS lets everybody in who can reach it.',
-        'Start it with the users that Kith writes (docs/adr/0003-nats-users.md).',
+        'NATS accepts connections without credentials.',
+        'Start NATS with the users that Kith writes (docs/adr/0003-nats-users.md).',
       );
     if (check.findings.length === 0) check.ok(`NATS ${found.version}.`);
   } catch (error) {
     check.wrong(
       redactUrl(sentenceOf(error)),
-      'Start NATS, and see whether NATS_URL is its address and NATS_NKEY a seed that it knows.',
+      'Start NATS. Check that NATS_URL is its address, and that NATS_NKEY is the seed of one of its users.',
     );
   }
   return check.findings;
@@ -78,14 +75,14 @@ async function checkRedis(url: string, prefix: string): Promise<Finding[]> {
     if (aheadMs !== undefined) tellSkew(check, aheadMs);
     if (!asksWho)
       check.warn(
-        'Redis lets everybody in who can reach it.',
-        'Let it ask for a password, and name the gateway’s user in REDIS_URL.',
+        'Redis accepts connections without credentials.',
+        'Turn on authentication, and put the gateway’s user and password into REDIS_URL.',
       );
     if (check.findings.length === 0) check.ok(`Redis ${version}`.trim().concat('.'));
   } catch (error) {
     check.wrong(
-      `Redis at ${redactUrl(url)} does not answer: ${redactUrl(sentenceOf(error))} Limits are counted by each gateway alone.`,
-      'Start Redis, and see whether REDIS_URL is its address, with its password.',
+      `Redis at ${redactUrl(url)} does not answer: ${redactUrl(sentenceOf(error))} Meanwhile each gateway counts rate limits alone.`,
+      'Start Redis, and check that REDIS_URL has its address and password.',
     );
   }
   return check.findings;

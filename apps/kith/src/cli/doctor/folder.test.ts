@@ -15,6 +15,6 @@ it('a folder of another user is found to be that, and nothing more is looked for
   expect(findings.at(-1)).toMatchObject({
     state: 'wrong',
     says: expect.stringContaining(`${path} cannot be used by this user: EACCES`),
-    mend: 'Run kith doctor as the user that Kith runs as, and give the folder to that user.',
+    mend: 'Run kith doctor as the user that Kith runs as. Make this user the owner of the folder.',
   });
 });

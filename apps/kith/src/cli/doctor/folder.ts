@@ -15,14 +15,17 @@ const others = 0o077;
 export function checkFolder(path: string): { findings: Finding[]; isUsable: boolean } {
   const check = new Check('data folder');
   const isUsable = examineFolder(path, check);
-  if (check.findings.length === 0) check.ok(`${path} is readable for its owner alone.`);
+  if (check.findings.length === 0) check.ok(`${path} is readable only by its owner.`);
   return { findings: check.findings, isUsable };
 }
 
 function examineFolder(path: string, check: Check): boolean {
   const refuse = (error: unknown) => {
     const says = `${path} cannot be used by this user: ${sentenceOf(error)}`;
-    check.wrong(says, 'Run kith doctor as the user that Kith runs as, and give the folder to that user.');
+    check.wrong(
+      says,
+      'Run kith doctor as the user that Kith runs as. Make this user the owner of the folder.',
+    );
     return false;
   };
   let folder: Stats | undefined;
@@ -32,17 +35,20 @@ function examineFolder(path: string, check: Check): boolean {
     return refuse(error);
   }
   if (!folder) {
-    check.wrong(`There is no data folder ${path}.`, 'Set KITH_DATA to it, or start Kith, which makes it.');
+    check.wrong(
+      `There is no data folder ${path}.`,
+      'Set KITH_DATA to the data folder, or start Kith, which creates it.',
+    );
     return false;
   }
   if (!folder.isDirectory()) {
-    check.wrong(`${path} is no folder.`, 'Set KITH_DATA to the data folder.');
+    check.wrong(`${path} is not a folder.`, 'Set KITH_DATA to the data folder.');
     return false;
   }
   const uid = process.getuid?.();
   if (uid !== undefined && folder.uid !== uid)
     check.warn(
-      `${path} belongs to user ${folder.uid}, and this is user ${uid}.`,
+      `${path} belongs to user ${folder.uid}, but this process runs as user ${uid}.`,
       'Run kith doctor as the user that Kith runs as.',
     );
   if ((folder.mode & others) !== 0)
@@ -58,7 +64,10 @@ function examineFolder(path: string, check: Check): boolean {
     const file = join(path, name);
     const mode = statSync(file, { throwIfNoEntry: false })?.mode ?? 0;
     if ((folder.mode & others) !== 0 && (mode & 0o004) !== 0 && /token|secret/.test(name))
-      check.wrong(`Every user can read ${file}.`, `Run: chmod 600 ${file}, and replace what is in it.`);
+      check.wrong(
+        `Every user can read ${file}.`,
+        `Run: chmod 600 ${file}. Then replace the secret in the file, because others may have read it.`,
+      );
   }
   return true;
 }

@@ -24,11 +24,11 @@ export function checkClock(folder: string): Finding[] {
   const said = spawnSync('timedatectl', ['show', '-p', 'NTPSynchronized', '--value'], { encoding: 'utf8' });
   if (behind > skewMs)
     check.wrong(
-      `The clock is ${Math.round(behind / 1000)} s behind: ${newest?.path} was written later than now.`,
-      'Set the clock, and let chrony or systemd-timesyncd keep it.',
+      `The clock is ${Math.round(behind / 1000)} s behind: ${newest?.path} has a time in the future.`,
+      'Set the clock, and synchronise it with chrony or systemd-timesyncd.',
     );
   if (said.stdout?.trim() === 'no')
-    check.warn('Nothing keeps this machine’s clock.', 'Run: timedatectl set-ntp true');
+    check.warn('This machine’s clock is not synchronised.', 'Run: timedatectl set-ntp true');
   if (check.findings.length === 0) check.ok(`It is ${new Date().toISOString()}.`);
   return check.findings;
 }
@@ -57,8 +57,8 @@ export function checkDisk(folder: string, leastGib: number): Finding[] {
   if (free >= leastGib) check.ok(`${says}.`);
   else
     check.wrong(
-      `${says}, less than ${leastGib}: when nothing is left, changes are refused.`,
-      'Make room: old backups and logs first.',
+      `${says}, less than ${leastGib}. When the disk is full, Kith refuses changes.`,
+      'Free some space; delete old backups and logs first.',
     );
   return check.findings;
 }

@@ -17,7 +17,10 @@ export async function checkRunning(path: string): Promise<Finding[]> {
     return check.findings;
   }
   if (!running) {
-    check.warn(`Nothing runs on ${path}.`, 'Start it: kith start, or by its unit (docs/hosting.md).');
+    check.warn(
+      `No Kith is running on ${path}.`,
+      'Start it with kith start, or with its systemd unit (docs/hosting.md).',
+    );
     return check.findings;
   }
   if (running.version !== version)
@@ -29,10 +32,7 @@ export async function checkRunning(path: string): Promise<Finding[]> {
   for (const url of new Set(Object.values(running.services)))
     for (const what of await missingAt(url)) missing.add(what);
   if (missing.size > 0)
-    check.wrong(
-      `It is not ready: ${[...missing].join(', ')}.`,
-      'Look at its log; what it lacks is named as in docs/observability.md.',
-    );
+    check.wrong(`It is not ready: ${[...missing].join(', ')}.`, 'Look at its log, which says why.');
   if (check.findings.length === 0) check.ok(`It is ready at ${running.url}.`);
   return check.findings;
 }
@@ -49,7 +49,7 @@ async function missingAt(url: string): Promise<string[]> {
 /** Checks whether clients reach Kith at its public address. */
 export async function checkAddress(address: string): Promise<Finding[]> {
   const check = new Check('address');
-  const mend = 'See whether PUBLIC_URL is its address, and whether the proxy in front leads to PORT.';
+  const mend = 'Check that PUBLIC_URL is the address of Kith, and that the proxy in front forwards to PORT.';
   try {
     const asked = Date.now();
     const answer = await fetch(`${address}/v7/x`, { signal: AbortSignal.timeout(patienceMs) });

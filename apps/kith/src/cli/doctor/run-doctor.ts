@@ -29,7 +29,7 @@ export async function runDoctor(given: Given, { env }: Surroundings): Promise<Re
     ...(await checkPublic(config, numberOf(given, 'least-days'))),
   ];
   const wrong = findings.filter(({ state }) => state === 'wrong').length;
-  const failure = wrong === 0 ? undefined : new Failure('not-well', `${wrong} of these must be mended.`);
+  const failure = wrong === 0 ? undefined : new Failure('not-well', `${wrong} of these must be fixed.`);
   return { value: { isWell: wrong === 0, findings }, text: findings.map(lineOf).join(''), failure };
 }
 

@@ -22,7 +22,7 @@ export function readSettings(env: NodeJS.ProcessEnv): { config: DoctorConfig; fi
       if (!(error instanceof StartError) || !(name in left || `${name}_FILE` in left)) throw error;
       check.wrong(
         `${(error as Error).message.replace(/\.$/, '')}.`,
-        'Correct the variable: Kith does not start with it.',
+        'Correct the variable. Kith does not start with this value.',
       );
       delete left[name];
       delete left[`${name}_FILE`];
@@ -37,7 +37,7 @@ export function checkSettings(config: DoctorConfig, env: NodeJS.ProcessEnv): Fin
   const isProduction = config.NODE_ENV === 'production';
   if (!isProduction) {
     check.warn(
-      `NODE_ENV is ${config.NODE_ENV}: demo data, test tokens and the whole reference are there for everybody.`,
+      `NODE_ENV is ${config.NODE_ENV}: demo data, test tokens and the whole reference are open to everybody.`,
       'Set NODE_ENV=production before strangers can reach this address.',
     );
   } else {
@@ -46,7 +46,7 @@ export function checkSettings(config: DoctorConfig, env: NodeJS.ProcessEnv): Fin
   for (const name of ['OPERATOR_TOKEN', 'KITH_SECRET'] as const)
     checkSecret(name, config[name], isProduction, check);
   checkSecretFiles(env, check);
-  if (check.findings.length === 0) check.ok('The settings are those of a production.');
+  if (check.findings.length === 0) check.ok('The settings are fit for production.');
   return check.findings;
 }
 
@@ -54,27 +54,27 @@ function checkProduction(config: DoctorConfig, check: Check): void {
   const { HOST, INTERNAL_HOST, PUBLIC_URL, TRUST_PROXY_HOPS } = config;
   if (config.ALLOW_TEST_TOKENS)
     check.wrong(
-      'ALLOW_TEST_TOKENS is true: whoever knows a project can be any of its external users whose key they hold.',
-      'Take ALLOW_TEST_TOKENS away.',
+      'ALLOW_TEST_TOKENS is true: anyone can send private keys to this server and have test tokens signed.',
+      'Remove ALLOW_TEST_TOKENS.',
     );
   if (config.RATE_LIMIT_SCALE === 0)
-    check.wrong('RATE_LIMIT_SCALE is 0: nothing is limited.', 'Take RATE_LIMIT_SCALE away.');
+    check.wrong('RATE_LIMIT_SCALE is 0: nothing is limited.', 'Remove RATE_LIMIT_SCALE.');
   if (noisy.includes(config.LOG_LEVEL))
     check.warn(`LOG_LEVEL is ${config.LOG_LEVEL}: logs grow with every request.`, 'Set LOG_LEVEL=info.');
   if (config.API_REFERENCE === 'all')
     check.warn(
       'API_REFERENCE is all: everybody can read the reference.',
-      'Take API_REFERENCE away, unless that is wanted.',
+      'If you do not want this, remove API_REFERENCE.',
     );
   if (everyInterface.includes(INTERNAL_HOST))
     check.warn(
       `INTERNAL_HOST is ${INTERNAL_HOST}: metrics are open to every network of this machine.`,
-      'Set INTERNAL_HOST=127.0.0.1, or let a firewall close INTERNAL_PORT.',
+      'Set INTERNAL_HOST=127.0.0.1, or close INTERNAL_PORT with a firewall.',
     );
   if (config.TOKEN_AUDIENCE === 'kith.dev')
     check.warn(
-      'TOKEN_AUDIENCE is the default: tokens of other installations say the same.',
-      'Set TOKEN_AUDIENCE to your own domain; users then sign in again.',
+      'TOKEN_AUDIENCE is the default: tokens of other installations can have the same audience.',
+      'Set TOKEN_AUDIENCE to your own domain. Users then have to sign in again.',
     );
   if (PUBLIC_URL === undefined)
     check.warn(
@@ -83,30 +83,30 @@ function checkProduction(config: DoctorConfig, check: Check): void {
     );
   else if (!PUBLIC_URL.startsWith('https:'))
     check.wrong(
-      `PUBLIC_URL is ${PUBLIC_URL}: passwords and tokens travel in the clear.`,
-      'Put a proxy that speaks TLS in front, and set PUBLIC_URL to its https address (docs/hosting.md).',
+      `PUBLIC_URL is ${PUBLIC_URL}: passwords and tokens are sent unencrypted.`,
+      'Put a proxy with TLS in front, and set PUBLIC_URL to its https address (docs/hosting.md).',
     );
   else if (TRUST_PROXY_HOPS === 0)
     check.wrong(
-      'TRUST_PROXY_HOPS is 0, but a proxy ends TLS in front: all clients share one rate limit.',
+      'TRUST_PROXY_HOPS is 0, but PUBLIC_URL is the address of a proxy: all clients share one rate limit.',
       'Set TRUST_PROXY_HOPS to the number of proxies in front, usually 1.',
     );
   if (TRUST_PROXY_HOPS > 0 && everyInterface.includes(HOST))
     check.warn(
-      `HOST is ${HOST} behind a proxy: whoever reaches PORT past the proxy says which address they have.`,
-      'Set HOST=127.0.0.1, or let a firewall close PORT to all but the proxy.',
+      `HOST is ${HOST} behind a proxy: clients that reach PORT without the proxy can claim any address.`,
+      'Set HOST=127.0.0.1, or let the firewall open PORT only to the proxy.',
     );
 }
 
 function checkSecret(name: string, value: string | undefined, isProduction: boolean, check: Check): void {
   if (value === undefined) return;
-  const advice = `Make another: openssl rand -base64 32. Give it as ${name}_FILE.`;
+  const advice = `Make a new one with: openssl rand -base64 32. Write it to a file, and set ${name}_FILE to this file.${name === 'KITH_SECRET' ? ' If there is data already, see docs/secrets.md first.' : ''}`;
   if (value.length < secretLength) {
     const says = `${name} has ${value.length} characters, fewer than ${secretLength}.`;
     if (isProduction) check.wrong(says, advice);
     else check.warn(says, advice);
   } else if (new Set(value).size < fewCharacters) {
-    check.wrong(`${name} consists of a few characters over and over: it can be guessed.`, advice);
+    check.wrong(`${name} repeats a few characters, so it can be guessed.`, advice);
   }
 }
 

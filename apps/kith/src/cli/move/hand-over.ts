@@ -24,7 +24,7 @@ export async function handOver(
   }
   for (const service of storingNames) {
     await target.finish(service);
-    progress(`${target.databaseOf(service)}: marked as whole`);
+    progress(`${target.databaseOf(service)}: marked as complete`);
   }
   writeState(folder, { ...state, isFinished: true });
   progress('the data is moved');

@@ -67,7 +67,8 @@ export async function untilQuiet(
     }
     const until = Date.now() + patience;
     for (let busy = left(); busy; busy = left()) {
-      if (Date.now() > until) throw new StartError(`${busy}. The data cannot be moved before that.`);
+      if (Date.now() > until)
+        throw new StartError(`${busy} yet. The data can be moved only after that. Run the command again.`);
       await wait(everyMs);
     }
   } finally {

@@ -60,7 +60,7 @@ async function rotateInFolder(path: string, given: Configured): Promise<Row[]> {
 function makeNext(folder: DataFolder): void {
   const current = folder.read(secretFile);
   if (!current) {
-    throw new StartError('KITH_SECRET: give the new secret, and the old one with KITH_SECRET_PREVIOUS.');
+    throw new StartError('KITH_SECRET: set it to the new secret, and KITH_SECRET_PREVIOUS to the old one.');
   }
   // If the two secrets differ, an earlier command that died has already made the new secret.
   const older = folder.read(olderSecretFile);
@@ -74,7 +74,7 @@ function rotateInDatabases(
 ): Promise<Row[]> {
   const { KITH_SECRET, KITH_SECRET_PREVIOUS } = config;
   if (!KITH_SECRET) {
-    throw new StartError('KITH_SECRET: give the new secret, and the old one with KITH_SECRET_PREVIOUS.');
+    throw new StartError('KITH_SECRET: set it to the new secret, and KITH_SECRET_PREVIOUS to the old one.');
   }
   const secrets = secretsOf({ KITH_SECRET, KITH_SECRET_PREVIOUS });
   return resealEach(secrets, (service) => storeOf(service, config));
@@ -97,7 +97,7 @@ async function resealEach(secrets: Secrets, placeOf: (service: string) => StoreC
     } catch (error) {
       if (!(error instanceof CannotOpen)) throw error;
       throw new StartError(
-        `KITH_SECRET_PREVIOUS: something in ${service} was sealed under a secret that is not given; give all that were in use.`,
+        `KITH_SECRET_PREVIOUS: some data of ${service} was sealed under a secret that is missing. Name all secrets that were in use.`,
         { cause: error },
       );
     } finally {

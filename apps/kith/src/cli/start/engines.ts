@@ -47,7 +47,7 @@ export function refuseSomeUrls(env: NodeJS.ProcessEnv): void {
   );
   if (given.length === 0 || missing.length === 0) return;
   throw new StartError(
-    `${missing.join(', ')}: needed beside ${given.join(' and ')}; set all three, or none to have engines started.`,
+    `${missing.join(', ')}: must be set together with ${given.join(' and ')}. Set all three. If none is set, Kith starts the engines itself.`,
   );
 }
 
