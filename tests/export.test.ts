@@ -55,6 +55,10 @@ describe.each(availableEngines())('export (%s)', (engine) => {
     const session = await platform.call<Session>('POST', `/v7/${projectId}/auth/sign-in`, {
       body: { email: ada.email, password: ada.password },
     });
+    await platform.call('PATCH', `/admin/projects/${projectId}/users/${ada.id}`, {
+      token: platform.operatorToken,
+      body: { role: 'editor' },
+    });
     const connectionId = await platform.connect(ada, grace, 'Hello 🦊');
     const sent = await request(ada, alan, 'May I?');
     const received = await request(kurt, ada, 'Ada?');
@@ -98,6 +102,13 @@ describe.each(availableEngines())('export (%s)', (engine) => {
     expect(document.user.email).toBe(ada.email);
     expect(document.sessions).toHaveLength(2);
     expect(ids(document.sessions)).toEqual([sidOf(ada.accessToken), sidOf(session.accessToken)].sort());
+    const audited = { at: iso, target: null, outcome: 'success', count: 1 };
+    const own = { actor: `user:${ada.id}`, ip: expect.any(String), requestId: expect.any(String) };
+    const byOperator = { actor: 'operator', target: `user:${ada.id}`, ip: null, requestId: null };
+    expect(document.audit).toEqual([
+      { ...audited, ...byOperator, action: 'identity.change-user' },
+      { ...audited, ...own, action: 'identity.sign-in' },
+    ]);
     const view = (user: TestUser) => seen(user, ada);
     expect(document.connections).toEqual([
       {

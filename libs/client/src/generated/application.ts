@@ -310,6 +310,16 @@ export interface UsersMethods {
       address: string;
       until: string;
     }>;
+    audit: Array<{
+      at: string;
+      actor: string;
+      action: string;
+      target: string | null;
+      ip: string | null;
+      requestId: string | null;
+      outcome: string;
+      count: number;
+    }>;
     connections: Array<Connection>;
     sentRequests: Array<ConnectionRequest>;
     receivedRequests: Array<ConnectionRequest>;
