@@ -1,5 +1,5 @@
 // Quick counterpart: tests/outages.test.ts
-// Starts at most 0 platforms and 100 processes.
+// Starts no platform and at most 100 processes.
 import { execFile } from 'node:child_process';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
@@ -200,7 +200,8 @@ describe.runIf(availableEngines().includes('containers'))('docker-compose', () =
         () => true,
         () => false,
       );
-    // The containers have been started, and may not serve yet. More frequent requests could use up the limit of this address.
+    // The containers have been started, but perhaps they do not serve yet. More frequent requests could use up the limit of
+    // this address.
     const untilServed = async () => {
       await expect.poll(isIn, { interval: 1000, timeout: 120_000 }).toBe(true);
       await expect.poll(stored, { interval: 1000, timeout: 60_000 }).toBe('some bytes');

@@ -1,4 +1,4 @@
-// Starts at most 0 platforms and 4 processes.
+// Starts no platform and at most 4 processes.
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { cp, lstat, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';

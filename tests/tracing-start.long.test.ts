@@ -1,5 +1,5 @@
 // Quick counterpart: tests/tracing.test.ts
-// Starts at most 0 platforms and 8 processes.
+// Starts no platform and at most 8 processes.
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';

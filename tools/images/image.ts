@@ -14,7 +14,7 @@ export interface Image {
   lock: Lock;
 }
 
-/** The files that the processes of an image run. */
+/** The files that are run by the processes of an image. */
 function entriesOf(name: string): string[] {
   if (name !== 'setup') return [`services/${name}/src/main.ts`];
   const others = [

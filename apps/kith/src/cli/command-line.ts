@@ -65,7 +65,7 @@ function surroundings(
 const line = (value: object) => `${JSON.stringify(value)}\n`;
 const pretty = (value: object) => `${JSON.stringify(value, null, 2)}\n`;
 
-/** The command that the first words name. */
+/** Finds the command that is named by the first words. */
 function find(words: readonly string[]): Command | undefined {
   return commands.find(({ name }) => name.split(' ').every((word, at) => words[at] === word));
 }

@@ -68,7 +68,7 @@ function ofAnother(path: string): string {
   return own === undefined || owner === own ? '' : ` It belongs to user ${owner}, and this is user ${own}.`;
 }
 
-/** Whether a process has locked the folder. Throws `StartError` if this user may not look into the folder. */
+/** Whether a process has locked the folder. Throws `StartError` if this user has no right to look into the folder. */
 export function isLocked(path: string): boolean {
   const file = join(path, lockFile);
   try {

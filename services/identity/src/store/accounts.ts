@@ -33,9 +33,9 @@ export class Accounts {
 
   /**
    * Stores `passwordHash`, `isActive`, `suspendedAt`, `sessionEpoch`, `keptSession`, `updatedAt`, `rev` and `seq`, and the
-   * event if there is one. If `rev` is not one above the stored `rev`, stores nothing and returns `stale`. With `ending`, the
-   * user stays among `endings` until `ended` is called, and mails that end with sessions are removed. `suspension`, if given,
-   * replaces what is stored of the suspension.
+   * event if there is one. `rev` must be the stored `rev` plus one. Otherwise stores nothing and returns `stale`. With
+   * `ending`, the user stays among `endings` until `ended` is called, and mails that end with sessions are removed.
+   * `suspension`, if given, replaces what is stored of the suspension.
    */
   async update(
     user: User,
