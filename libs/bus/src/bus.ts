@@ -51,7 +51,7 @@ export interface ConsumeOptions {
   /** How many events a process works on at the same time on NATS, 1 by default. In the embedded form, events come one by one. */
   atOnce?: number;
   /**
-   * Attempts before an event goes to the dead-letter subject. On NATS, a delivery also counts if no handler got the event,
+   * Attempts before an event goes to the dead-letter subject. NATS counts deliveries, even those whose event no handler got,
    * because the process died or stopped first. At least half of the deliveries are attempts (docs/adr/0029).
    */
   maxDeliveries?: number;

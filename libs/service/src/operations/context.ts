@@ -98,7 +98,7 @@ export function encodeContext(context: Partial<RequestContext>): Message['header
 }
 
 /**
- * Reads a context from header lines. The time left counts from `at` (Unix ms): now, or the earliest time at which the lines may
+ * Reads a context from header lines. The time left begins at `at` (Unix ms): now, or the earliest time at which the lines may
  * have arrived.
  */
 export function decodeContext(headers: Message['headers'], at = Date.now()): RequestContext {

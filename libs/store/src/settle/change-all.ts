@@ -128,7 +128,7 @@ async function committedOf(
   );
 }
 
-/** Removes the intents of changes that were not made. This only tidies up: an intent without a commit counts for nothing. */
+/** Removes the intents of changes that were not made. This only tidies up: an intent without a commit has no effect. */
 async function withdrawAll(db: Db, planned: readonly Planned[]): Promise<void> {
   for (const [name, counts] of countsOf(planned)) {
     await matchingWrites(

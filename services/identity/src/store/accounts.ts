@@ -82,7 +82,8 @@ export class Accounts {
   async suspensions(some: readonly User[]): Promise<Map<string, Suspension>> {
     const ids = some.filter(({ isActive }) => !isActive).map(({ projectId, id }) => userKey(projectId, id));
     if (ids.length === 0) return new Map();
-    // Settles the users first. Otherwise a suspension that was just replaced could count, and its end could restore the user.
+    // Settles the users first. Otherwise a suspension that was just replaced could be returned, and its end could restore the
+    // user.
     await this.#documents.get(users, ids, { settled: true });
     const found = await this.#documents.get(suspensions, ids);
     return new Map(
