@@ -12,7 +12,10 @@ const rounds = 3;
 const seconds = 8;
 const clients = 10;
 
-/** Measures how long refused requests wait. A limit refuses some of them, and others are refused under five times the load. */
+/**
+ * Measures how long refused requests wait. Some requests are refused by a limit, and others because the load is five times the
+ * capacity.
+ */
 export const refusalsRow: Row = {
   name: 'refusals',
   title: 'Refused requests',

@@ -30,8 +30,8 @@ export class SessionKeeper {
   #session: Session | null = null;
   #refreshing: Promise<Session | null> | undefined;
   /**
-   * The refresh tokens of sessions that the store may still keep in place of the current session: it has not written the
-   * current session yet, or could not write it. `undefined` stands for no session. Empty if the store is up to date.
+   * The refresh tokens of earlier sessions that may still be in the store. The store has not written the current session yet,
+   * or could not write it. `undefined` stands for no session. Empty if the store is up to date.
    */
   readonly #outdated = new Set<string | undefined>();
 
