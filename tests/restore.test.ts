@@ -128,7 +128,7 @@ describe('kith restore', () => {
     });
     expect(restored.code).toBe(0);
     expect(await ownersIn(folderOf(data))).toEqual([other.id]);
-    // The services that erased the user have not made another place for files.
+    // While the services erased the user, they made no second folder for files.
     expect(await readdir(data)).not.toContain('storage.sqlite.files');
   });
 
@@ -174,7 +174,7 @@ describe('kith restore', () => {
     expect((await runKith(['backup', backup], env)).code).toBe(0);
     await postdate(backup);
     {
-      // An earlier version noted only this.
+      // Leaves only the values that an earlier version noted.
       using db = new DatabaseSync(join(backup, 'identity.sqlite'));
       const told = JSON.stringify({ number: 1, restoredAt: Date.now() });
       db.prepare("UPDATE facts SET value = ? WHERE name = 'epoch'").run(told);
