@@ -1,4 +1,4 @@
-/** The service that a request was for. */
+/** The service to which a request was sent. */
 export type Kind = 'identity' | 'connections' | 'collections' | 'notifications' | 'crypto';
 
 /** The outcomes of a row's requests, and how long nobody was served. */

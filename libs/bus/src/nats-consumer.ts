@@ -32,7 +32,7 @@ interface Connection {
   flush: () => Promise<void>;
 }
 
-/** An event, and the number of the connection that it came over. */
+/** An event, and the number of the connection over which it came. */
 interface Fetched {
   message: JsMsg;
   over: number | undefined;

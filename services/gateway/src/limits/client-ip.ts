@@ -5,7 +5,7 @@ import ipaddr from 'ipaddr.js';
 /** Where a request comes from. */
 export interface Client {
   ip: string;
-  /** The key under which limits count the client. */
+  /** The key under which the client is counted. */
   key: string;
 }
 
