@@ -148,7 +148,8 @@ describe.runIf(availableEngines().includes('containers'))('docker-compose', () =
     await mkdir(join(folder, 'etc/kith'), { recursive: true });
     await writeFile(join(folder, 'etc/kith/backup-passphrase'), 'a passphrase of this suite\n');
     const words = project.command.map((word) => `'${word}'`).join(' ');
-    // The words may name the program alone, and must not find this script again.
+    // The words may name the program without its path. With the test's own PATH, the shell then finds the program, and not this
+    // script again.
     const script = `#!/bin/sh\nPATH='${process.env.PATH}'\nexec ${words} "$@"\n`;
     await writeFile(join(folder, 'bin/docker-compose'), script, { mode: 0o755 });
     const env = { PATH: `${join(folder, 'bin')}${delimiter}${process.env.PATH}`, DOCKER_BUILDKIT: '0' };

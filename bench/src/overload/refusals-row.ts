@@ -38,7 +38,7 @@ export const refusalsRow: Row = {
 
     const [first] = population.people;
     if (!first) throw new Error('There are no users.');
-    // All requests are of one project, because limits count by project and client.
+    // All requests are of one project, because requests are counted by project and client.
     const asked = Array.from({ length: clients }, (_, at) => ({ person: first, address: `10.8.0.${at}` }));
     const few = writeRequests(join(folder, 'limited.requests'), asked, (one) => ({ path: pagePath(one) }));
     const limited = await platform.startGateway('limited', {

@@ -200,7 +200,7 @@ export function backoffAfter(delivery: number, backoffMs: readonly number[]): nu
   return backoffMs[Math.min(delivery, backoffMs.length) - 1] ?? 0;
 }
 
-/** The id of an event that is published again. It differs from the first id, so the broker takes the event for a new one. */
+/** The id of an event that is published again. It differs from the first id, so the broker treats the event as a new one. */
 export function replayedId(id: string): string {
   return `${originalId(id)}~${Date.now()}`;
 }

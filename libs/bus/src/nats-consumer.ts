@@ -38,7 +38,7 @@ interface Fetched {
   over: number | undefined;
 }
 
-/** The events of a fetch that are not begun immediately. */
+/** Those events of a fetch that are not begun immediately. */
 interface Rest {
   /** Events that may kill their process. */
   suspects: Fetched[];
