@@ -1,4 +1,4 @@
-// Starts at most 0 platforms and 60 processes.
+// Starts no platform and at most 60 processes.
 import { availableEngines } from '@kith/testing';
 import { describeAuditDeaths } from './support/audit-deaths.ts';
 

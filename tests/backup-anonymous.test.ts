@@ -1,4 +1,4 @@
-// Starts at most 0 platforms and 0 processes.
+// Starts no platform and no process.
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

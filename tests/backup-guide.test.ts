@@ -1,4 +1,4 @@
-// Starts at most 1 platforms and 3 processes.
+// Starts at most 1 platform and 3 processes.
 import { execFile } from 'node:child_process';
 import { copyFile, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

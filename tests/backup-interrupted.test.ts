@@ -1,4 +1,4 @@
-// Starts at most 0 platforms and 14 processes.
+// Starts no platform and at most 14 processes.
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';

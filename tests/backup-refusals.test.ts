@@ -1,4 +1,4 @@
-// Starts at most 0 platforms and 0 processes.
+// Starts no platform and no process.
 import { randomUUID } from 'node:crypto';
 import { appendFile, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -1,5 +1,5 @@
 // Quick counterpart: tests/chaos.test.ts
-// Starts at most 0 platforms and 400 processes.
+// Starts no platform and at most 400 processes.
 import { availableEngines, testEffort } from '@kith/testing';
 import { describe, it } from 'vitest';
 import { expectEventsThroughChaos } from './support/chaos.ts';

@@ -1,4 +1,4 @@
-// Starts at most 0 platforms and 80 processes.
+// Starts no platform and at most 80 processes.
 import { availableEngines } from '@kith/testing';
 import { describe, it } from 'vitest';
 import { expectEventsThroughChaos } from './support/chaos.ts';

@@ -1,5 +1,5 @@
 // Quick counterpart: tests/outages.test.ts
-// Starts at most 0 platforms and 100 processes.
+// Starts no platform and at most 100 processes.
 import { execFile } from 'node:child_process';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
@@ -148,7 +148,8 @@ describe.runIf(availableEngines().includes('containers'))('docker-compose', () =
     await mkdir(join(folder, 'etc/kith'), { recursive: true });
     await writeFile(join(folder, 'etc/kith/backup-passphrase'), 'a passphrase of this suite\n');
     const words = project.command.map((word) => `'${word}'`).join(' ');
-    // The words may name the program alone, and must not find this script again.
+    // The words may name the program without its path. With the test's own PATH, the shell then finds the program, and not this
+    // script again.
     const script = `#!/bin/sh\nPATH='${process.env.PATH}'\nexec ${words} "$@"\n`;
     await writeFile(join(folder, 'bin/docker-compose'), script, { mode: 0o755 });
     const env = { PATH: `${join(folder, 'bin')}${delimiter}${process.env.PATH}`, DOCKER_BUILDKIT: '0' };
@@ -200,7 +201,8 @@ describe.runIf(availableEngines().includes('containers'))('docker-compose', () =
         () => true,
         () => false,
       );
-    // The containers have been started, and may not serve yet. More frequent requests could use up the limit of this address.
+    // The containers have been started, but perhaps they do not serve yet. More frequent requests could use up the limit of
+    // this address.
     const untilServed = async () => {
       await expect.poll(isIn, { interval: 1000, timeout: 120_000 }).toBe(true);
       await expect.poll(stored, { interval: 1000, timeout: 60_000 }).toBe('some bytes');

@@ -1,5 +1,5 @@
 // Quick counterpart: tests/docs-add-a-service.test.ts
-// Starts at most 0 platforms and 40 processes.
+// Starts no platform and at most 40 processes.
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { caller } from '@kith/platform';

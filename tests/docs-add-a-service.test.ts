@@ -1,4 +1,4 @@
-// Starts at most 0 platforms and 2 processes.
+// Starts no platform and at most 2 processes.
 import { execFile } from 'node:child_process';
 import { symlink } from 'node:fs/promises';
 import { join } from 'node:path';

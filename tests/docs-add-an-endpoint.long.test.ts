@@ -1,5 +1,5 @@
 // Quick counterpart: tests/guides.test.ts
-// Starts at most 0 platforms and 1 process.
+// Starts no platform and at most 1 process.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { followGuide } from './support/follow-guide.ts';
 import { readBlocks } from './support/guide.ts';

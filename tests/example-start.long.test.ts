@@ -1,5 +1,5 @@
 // Quick counterpart: tests/example.test.ts
-// Starts at most 0 platforms and 8 processes.
+// Starts no platform and at most 8 processes.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';

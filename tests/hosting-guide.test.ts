@@ -1,4 +1,4 @@
-// Starts at most 1 platforms and 12 processes.
+// Starts at most 1 platform and 12 processes.
 import { execFile } from 'node:child_process';
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { request } from 'node:http';

@@ -1,4 +1,4 @@
-// Starts at most 0 platforms and 60 processes.
+// Starts no platform and at most 60 processes.
 import { createSubCollection, signUp } from '@kith/contracts';
 import { availableEngines } from '@kith/testing';
 import { describeKeyedDeaths } from './support/keyed/suite.ts';

@@ -1,5 +1,5 @@
 // Quick counterpart: tests/images.test.ts
-// Starts at most 0 platforms and 20 processes.
+// Starts no platform and at most 20 processes.
 import { execFile } from 'node:child_process';
 import { mkdtempDisposable } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-// Starts at most 0 platforms and 1 processes.
+// Starts no platform and at most 1 process.
 import { execFile, spawnSync } from 'node:child_process';
 import { existsSync, globSync, readdirSync, readFileSync } from 'node:fs';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';

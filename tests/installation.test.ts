@@ -1,4 +1,4 @@
-// Starts at most 0 platforms and 0 processes.
+// Starts no platform and no process.
 import { copyFile, readFile, rename, rm, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';

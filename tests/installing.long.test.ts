@@ -1,5 +1,5 @@
 // Quick counterpart: tests/installing.test.ts
-// Starts at most 0 platforms and 3 processes.
+// Starts no platform and at most 3 processes.
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { lstat, mkdtempDisposable, readdir, readFile } from 'node:fs/promises';

@@ -1,4 +1,4 @@
-// Starts at most 0 platforms and 50 processes.
+// Starts no platform and at most 50 processes.
 import { spawn } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { mkdir, mkdtempDisposable, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';

@@ -1,4 +1,4 @@
-// Starts at most 0 platforms and 5 processes.
+// Starts no platform and at most 5 processes.
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';

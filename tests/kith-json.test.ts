@@ -1,4 +1,4 @@
-// Starts at most 0 platforms and 3 processes.
+// Starts no platform and at most 3 processes.
 import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-// Starts at most 1 platform and 0 processes.
+// Starts at most 1 platform and no process.
 import type { Bus } from '@kith/bus';
 import { services } from '@kith/platform';
 import { startPlatform } from '@kith/testing';

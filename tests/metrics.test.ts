@@ -18,7 +18,7 @@ const expressions = [
   ...alertExpressions(read('deploy/prometheus/alerts.yml')),
 ];
 
-// If these times counted, an alert about slow requests would only say that somebody has a slow connection.
+// If these times were included, an alert about slow requests would only say that somebody has a slow connection.
 it.each(expressions.filter((one) => one.includes('_duration_seconds_bucket')))(
   'times leave out what lasts as long as its client takes: %s',
   (expression) => {

@@ -1,5 +1,5 @@
 // Quick counterpart: tests/move.test.ts
-// Starts at most 0 platforms and 24 processes.
+// Starts no platform and at most 24 processes.
 import { cp, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

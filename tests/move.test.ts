@@ -1,4 +1,4 @@
-// Starts at most 0 platforms and 8 processes.
+// Starts no platform and at most 8 processes.
 import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

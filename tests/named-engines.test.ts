@@ -1,4 +1,4 @@
-// Starts at most 0 platforms and 100 processes.
+// Starts no platform and at most 100 processes.
 import {
   dockerOrThrow,
   type EngineImages,

@@ -1,4 +1,4 @@
-// Starts at most 0 platforms and 10 processes.
+// Starts no platform and at most 10 processes.
 import { execFile } from 'node:child_process';
 import { mkdtempDisposable, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

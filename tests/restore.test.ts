@@ -1,4 +1,4 @@
-// Starts at most 0 platforms and 4 processes.
+// Starts no platform and at most 4 processes.
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { cp, lstat, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
@@ -128,7 +128,7 @@ describe('kith restore', () => {
     });
     expect(restored.code).toBe(0);
     expect(await ownersIn(folderOf(data))).toEqual([other.id]);
-    // The services that erased the user have not made another place for files.
+    // While the services erased the user, they made no second folder for files.
     expect(await readdir(data)).not.toContain('storage.sqlite.files');
   });
 
@@ -174,7 +174,7 @@ describe('kith restore', () => {
     expect((await runKith(['backup', backup], env)).code).toBe(0);
     await postdate(backup);
     {
-      // An earlier version noted only this.
+      // Leaves only the values that an earlier version noted.
       using db = new DatabaseSync(join(backup, 'identity.sqlite'));
       const told = JSON.stringify({ number: 1, restoredAt: Date.now() });
       db.prepare("UPDATE facts SET value = ? WHERE name = 'epoch'").run(told);

@@ -96,7 +96,7 @@ describe.each(availableEngines())('a database that was restored from a backup (%
       expect(await platform.restore('connections')).toBe('connections: epoch 2; you can start it now\n');
     }
     await sees(viewer, ['ada']);
-    // The block was made after the backup, so the restore has lost it. After the block is made again, it counts.
+    // The block was made after the backup, so the restore has lost it. After the block is made again, it hides the user.
     await waitFor(async () => (await suggested()) === 1);
     await block('POST');
     expect(await suggested()).toBe(0);

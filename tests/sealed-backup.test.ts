@@ -1,4 +1,4 @@
-// Starts at most 0 platforms and 2 processes.
+// Starts no platform and at most 2 processes.
 import { cp, mkdtemp, readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-// Starts at most 0 platforms and 20 processes.
+// Starts no platform and at most 20 processes.
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';

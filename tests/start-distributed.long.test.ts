@@ -1,5 +1,5 @@
 // Quick counterpart: tests/start.test.ts
-// Starts at most 0 platforms and 30 processes.
+// Starts no platform and at most 30 processes.
 import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

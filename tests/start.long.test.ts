@@ -1,5 +1,5 @@
 // Quick counterpart: tests/start.test.ts
-// Starts at most 0 platforms and 18 processes.
+// Starts no platform and at most 18 processes.
 import { generateKeyPairSync } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';

@@ -1,4 +1,4 @@
-// Starts at most 0 platforms and 20 processes.
+// Starts no platform and at most 20 processes.
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';

@@ -1,5 +1,5 @@
 // Quick counterpart: apps/testing/tests/platform.test.ts
-// Starts at most 0 platforms and 3 processes.
+// Starts no platform and at most 3 processes.
 import { type ExecFileException, execFile } from 'node:child_process';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -1,5 +1,5 @@
 // Quick counterpart: tests/tracing.test.ts
-// Starts at most 0 platforms and 8 processes.
+// Starts no platform and at most 8 processes.
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
@@ -32,8 +32,8 @@ describe('starting and ending tracing', () => {
     expect((await http(platform.url, { path })).status).toBe(200);
     return (await readFile(file, 'utf8')).split('\n');
   };
-  // OpenTelemetry's API package does not count. It has only types and functions that do nothing, and the library for metrics loads it,
-  // too.
+  // OpenTelemetry's API package is ignored. It has only types and functions that do nothing, and the library for metrics loads
+  // it, too.
   const ofSdk = (modules: string[]) => modules.filter((url) => /\/@opentelemetry\/(?!api\/)/.test(url));
 
   it.each([

@@ -1,5 +1,5 @@
 // Quick counterpart: tests/guides.test.ts
-// Starts at most 0 platforms and 10 processes.
+// Starts no platform and at most 10 processes.
 import { execFile } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -43,7 +43,8 @@ async function start() {
     if (isAskedToEnd) return 1;
     // The same flags as in apps/kith/src/forms/node-flags.ts. In the embedded form, the services run in this process.
     const flags = ['--min-semi-space-size=16'];
-    // Without the two dashes, Node would take the `--env-file` of a command for its own, and look for the file in the project's folder.
+    // Without the two dashes, Node would treat the `--env-file` of a command as its own option, and look for the file in the
+    // project's folder.
     return await run(node, [...flags, '--', join(root, script), ...words], {
       cwd: root,
       // With this cache, Node strips types and compiles modules only once, and not at every start.

@@ -1,6 +1,6 @@
 import { chmodSync } from 'node:fs';
 
-/** Calls a function as a user who may not look into a folder. The function must be synchronous. */
+/** Calls a function as a user who has no right to look into a folder. The function must be synchronous. */
 export function asStranger<T>(folder: string, call: () => T): T {
   // Root may look into every folder, whatever its mode is.
   const isRoot = process.getuid?.() === 0;

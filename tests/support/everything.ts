@@ -37,7 +37,7 @@ async function filesIn(folder: string): Promise<string> {
   return (await Promise.all(files.map(read))).join('\n');
 }
 
-/** What the gateways count in Redis, under a platform's prefix. */
+/** The counts of the gateways in Redis, under a platform's prefix. */
 export async function countsOf({ engines, prefix }: TestPlatform): Promise<string> {
   if (!engines) return '';
   const redis = new Redis(engines.redisUrl);

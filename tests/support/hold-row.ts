@@ -2,7 +2,7 @@ import { Collection } from 'mongodb';
 import { vi } from 'vitest';
 
 /**
- * Holds the next write of a row of a collection whose id contains `part`. The change that the row follows from is made then, but not
+ * Holds the next write of a row whose id contains `part`. While the write is held, the change behind it is made, but not
  * settled.
  */
 export function holdRow(collection: string, part = '') {

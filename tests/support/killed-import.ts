@@ -149,7 +149,7 @@ function connectionOf(row: number, { lines, askers }: Size): object {
 async function runUntil(platform: Platform, { words, env }: Prepared, kill: Kill): Promise<void> {
   const isOfKind = (path: string) =>
     kill.of === 'copies' ? copies.includes(path) : path.endsWith(`/import/${kill.of}`);
-  // If the platform is too slow, the command sends the same request again. The two tries count as one request.
+  // If the platform is too slow, the command sends the same request again. The two tries are one request here.
   const seen = new Set<string>();
   let isDead = false;
   await using gate = await layGate(platform.url, ({ path, body, stage }) => {

@@ -337,7 +337,7 @@ export const factors = surfaceSuite('factors', (world) => {
       await world.refused(challengePasskey, given, 'auth/invalid-body', { field: 'rpId' });
     }
     const { body: request } = await world.ok(challengePasskey, { ...as(ada), body: { rpId } });
-    // A challenge that was made for a session does not count for a sign-in.
+    // A challenge that was made for a session is not valid for a sign-in.
     const elsewhere = { body: { ...credentials(ada), passkey: passkey.get(request) } };
     await world.refused(signIn, elsewhere, 'auth/invalid-second-factor', { field: 'passkey' });
     const before = Date.now();

@@ -29,7 +29,7 @@ export function helpOf(script, words) {
 }
 
 /**
- * The texts of `help.txt`, by script. The texts of the command line are by script and command.
+ * The texts of `help.txt`, by script. A text of the command line has the script and the command as its key.
  *
  * @param {string} content
  * @returns {Map<string, string>}

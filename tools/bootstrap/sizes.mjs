@@ -130,7 +130,7 @@ export function cutTo(parts, lock) {
 }
 
 /**
- * The paths in a lock file that some parts need.
+ * The lock file's paths of all packages that `parts` need.
  *
  * @param {readonly string[]} parts
  * @param {Lock} lock
@@ -156,7 +156,7 @@ function requiredOf(parts, lock) {
 }
 
 /**
- * The paths in a lock file of some packages and of all packages that they depend on, as npm installs them.
+ * The lock file's paths of the packages `names` and of all packages that they depend on, as npm installs them.
  *
  * @param {Lock['packages']} packages
  * @param {readonly string[]} names Packages of ours.

@@ -1,4 +1,4 @@
-// Starts at most 1 platform and 0 processes.
+// Starts at most 1 platform and no process.
 import { mkdtempDisposable } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -14,7 +14,7 @@ export interface Image {
   lock: Lock;
 }
 
-/** The files that the processes of an image run. */
+/** The files that are run by the processes of an image. */
 function entriesOf(name: string): string[] {
   if (name !== 'setup') return [`services/${name}/src/main.ts`];
   const others = [
@@ -38,8 +38,8 @@ export function lockOf(root: string): Lock {
 
 /**
  * Determines the content of an image. Takes the packages of ours whose sources the image's processes may load. Adds the
- * dependencies that these sources name, and everything that those dependencies need. Throws if a source imports something that its
- * package does not depend on.
+ * dependencies that are named in these sources, and everything that those dependencies need. Throws if a source imports
+ * something that its package does not depend on.
  */
 export function imageOf(root: string, name: string, lock = lockOf(root)): Image {
   const entries = entriesOf(name);

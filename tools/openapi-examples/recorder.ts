@@ -7,7 +7,7 @@ export interface Sent extends Omit<Example, 'answer'> {
   token?: string;
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: any operation's answer; what is read of it, the platform's suites check.
+// biome-ignore lint/suspicious/noExplicitAny: the answer of any operation; the platform's suites check the fields that are read.
 type Answer = any;
 
 /** Sends requests to a platform, and keeps the first request of each operation with its answer. */

@@ -1,4 +1,4 @@
-// Starts at most 0 platforms and 0 processes.
+// Starts no platform and no process.
 import { expect, it } from 'vitest';
 import { makeStable } from './stable.ts';
 

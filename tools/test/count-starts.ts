@@ -1,6 +1,6 @@
 // Runs before each test file. Counts the platforms and the processes that the file starts. By default a file may start at most two
 // platforms and no process. If it starts more, it fails, unless a comment in the file says how many it needs:
-// `// Starts at most 3 platforms and 40 processes.`
+// `// Starts at most 3 platforms and 40 processes.`, `// Starts no platform and at most 20 processes.` and the like.
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { readFileSync } from 'node:fs';
 import { testEffort } from '@kith/testing/effort';
@@ -26,14 +26,20 @@ afterAll(() => {
     throw new Error(
       `This file started ${counted.platforms} platforms and ${counted.processes} processes; ` +
         `it may start ${allowed.platforms} and ${allowed.processes}. ` +
-        'Share a platform, or say in a comment: // Starts at most N platforms and N processes.',
+        'Share a platform, or say in a comment: // Starts at most N platforms and N processes. ' +
+        'Instead of 0, write: no platform, no process.',
     );
   }
 });
 
 function allowedStarts(source: string): { platforms: number; processes: number } {
-  const said = /^\/\/ Starts at most (\d+) platforms? and (\d+) process(?:es)?\.$/m.exec(source);
+  // Without a number, the comment says `no platform` or `no process`.
+  const said =
+    /^\/\/ Starts (?:no platform|at most (\d+) platforms?) and (?:no process|(?:at most )?(\d+) process(?:es)?)\.$/m.exec(
+      source,
+    );
   // Longer random runs start more platforms and processes.
   const effort = testEffort();
-  return { platforms: Number(said?.[1] ?? 2) * effort, processes: Number(said?.[2] ?? 0) * effort };
+  const platforms = said ? Number(said[1] ?? 0) : 2;
+  return { platforms: platforms * effort, processes: Number(said?.[2] ?? 0) * effort };
 }

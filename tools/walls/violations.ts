@@ -82,7 +82,8 @@ function isSuite(file: string): boolean {
 }
 
 /**
- * Files that import each other in a circle. Imports of types count, too. A circle is reported once, at the import that closes it.
+ * Files that import each other in a circle. Imports of types are included. A circle is reported once, at the import that closes
+ * it.
  */
 function circles(imports: readonly Import[]): Violation[] {
   const next = new Map<string, { to: string; line: number }[]>();

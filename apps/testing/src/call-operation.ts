@@ -10,7 +10,7 @@ export interface OperationAnswer {
   /** The body as text, unchanged. */
   text: string;
   /** The body as parsed JSON; `undefined` if the answer has no body. */
-  // biome-ignore lint/suspicious/noExplicitAny: what a test expects of it is what it asserts
+  // biome-ignore lint/suspicious/noExplicitAny: each test asserts what it expects of this value
   body: any;
   /** The query string of the next page, from `Link`. */
   next: string | undefined;

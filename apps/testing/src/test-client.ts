@@ -2,8 +2,8 @@ import { createClient, type KithClient, type Session } from '@kith/client';
 import type { TestUser } from './people.ts';
 
 /**
- * Makes a client of a user's project that is signed in as the user. If only a project is given, makes a client that is not signed
- * in.
+ * Makes a client that is signed in as a user, for the user's project. If only a project is given, makes a client that is not
+ * signed in.
  */
 export function testClient(url: string, of: TestUser | { projectId: string }): KithClient {
   return createClient({ url, projectId: of.projectId, session: 'accessToken' in of ? sessionOf(of) : null });

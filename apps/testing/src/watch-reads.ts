@@ -33,7 +33,10 @@ export async function watchReads(config: StoreConfig): Promise<WatchedStore> {
   return config.kind === 'mongo' ? watchMongo(config) : watchSqlite(config);
 }
 
-/** How many connections a driver keeps open. Opening a connection takes a round trip, which does not count as the store's. */
+/**
+ * How many connections the driver opens in advance. Opening a connection takes a round trip, which must not be counted with the
+ * store's round trips.
+ */
 const atHand = 12;
 /** Commands that a driver sends by itself. */
 const housekeeping = /^(hello|ismaster|ping|endsessions|sasl.*|killcursors)$/i;

@@ -1,5 +1,5 @@
 // Quick counterpart: tests/package-manifests.test.ts
-// Starts at most 0 platforms and 6 processes.
+// Starts no platform and at most 6 processes.
 import { execFile } from 'node:child_process';
 import { cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -39,8 +39,8 @@ export interface OpenLoad extends ClosedLoad {
 }
 
 /**
- * Loads an address with wrk at a constant rate. A request's time begins when the request is due, so that waiting for a slow server
- * counts (see `open.lua`).
+ * Loads an address with wrk at a constant rate. A request's time begins when the request is due, so it includes waiting for a
+ * slow server (see `open.lua`).
  */
 export function openLoad(load: OpenLoad): Promise<Loaded> {
   return runWrk('open.lua', load, [String(load.rate)]);

@@ -58,7 +58,7 @@ export const noisyRow: Row = {
     };
     // There are so many quiet clients that each stays far below the limit, even when the next load begins directly with the
     // same clients. Their addresses differ from those in the loads above, because the limits' windows of the earlier addresses
-    // still count.
+    // have not ended.
     const quietClients = Array.from({ length: 2_000 }, (_, at) => `10.9.${at >> 8}.${at & 255}`);
     const quiet = {
       ...{ ...closed, url, connections: 128, rate: quietShare * capacity },

@@ -12,7 +12,10 @@ const rounds = 3;
 const seconds = 8;
 const clients = 10;
 
-/** Measures how long refused requests wait. A limit refuses some of them, and others are refused under five times the load. */
+/**
+ * Measures how long refused requests wait. Some requests are refused by a limit, and others because the load is five times the
+ * capacity.
+ */
 export const refusalsRow: Row = {
   name: 'refusals',
   title: 'Refused requests',
@@ -35,7 +38,7 @@ export const refusalsRow: Row = {
 
     const [first] = population.people;
     if (!first) throw new Error('There are no users.');
-    // All requests are of one project, because limits count by project and client.
+    // All requests are of one project, because requests are counted by project and client.
     const asked = Array.from({ length: clients }, (_, at) => ({ person: first, address: `10.8.0.${at}` }));
     const few = writeRequests(join(folder, 'limited.requests'), asked, (one) => ({ path: pagePath(one) }));
     const limited = await platform.startGateway('limited', {

@@ -3,7 +3,7 @@ import type { Kind, Record } from './record.ts';
 export interface Answer {
   /** The status of the answer; 0 if there was no answer. */
   status: number;
-  // biome-ignore lint/suspicious/noExplicitAny: what an answer holds is looked at field by field.
+  // biome-ignore lint/suspicious/noExplicitAny: the fields of an answer are checked one by one.
   body: any;
   /** Whether the effect of the request is known. It is known after a success, a refusal by a rule, or a 503. */
   isCertain: boolean;

@@ -147,7 +147,7 @@ export class Person extends Key {
 }
 
 /**
- * How long after the first try a retry may begin, in ms. A retry has to come within the old token's grace period of 30 s, and
- * waiting for an answer takes up to 15 s.
+ * The longest time between the first try and the beginning of a retry, in ms. A retry has to come within the old token's grace
+ * period of 30 s, and waiting for an answer takes up to 15 s.
  */
 const graceMs = 14_000;

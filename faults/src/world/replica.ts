@@ -6,7 +6,7 @@ import { isReady } from './is-ready.ts';
 
 export interface ReplicaOptions {
   name: ProcessName;
-  /** The name of the node that the replica is on. */
+  /** The name of the replica's node. */
   node: string;
   env: NodeJS.ProcessEnv;
   internalPort: number;

@@ -51,8 +51,8 @@ export interface ConsumeOptions {
   /** How many events a process works on at the same time on NATS, 1 by default. In the embedded form, events come one by one. */
   atOnce?: number;
   /**
-   * Attempts before an event goes to the dead-letter subject. On NATS, a delivery also counts if no handler got the event,
-   * because the process died or stopped first. At least half of the deliveries are attempts (docs/adr/0029).
+   * Attempts before an event goes to the dead-letter subject. On NATS, the number includes deliveries whose event no handler
+   * got, because the process died or stopped first. At least half of the deliveries are attempts (docs/adr/0029).
    */
   maxDeliveries?: number;
   /** How long to wait before each further attempt, in ms. The last number applies to all later attempts. */
@@ -200,7 +200,7 @@ export function backoffAfter(delivery: number, backoffMs: readonly number[]): nu
   return backoffMs[Math.min(delivery, backoffMs.length) - 1] ?? 0;
 }
 
-/** The id of an event that is published again. It differs from the first id, so the broker takes the event for a new one. */
+/** The id of an event that is published again. It differs from the first id, so the broker treats the event as a new one. */
 export function replayedId(id: string): string {
   return `${originalId(id)}~${Date.now()}`;
 }

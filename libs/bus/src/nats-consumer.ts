@@ -32,13 +32,13 @@ interface Connection {
   flush: () => Promise<void>;
 }
 
-/** An event, and the number of the connection that it came over. */
+/** An event, and the number of the connection over which it came. */
 interface Fetched {
   message: JsMsg;
   over: number | undefined;
 }
 
-/** The events of a fetch that are not begun immediately. */
+/** Those events of a fetch that are not begun immediately. */
 interface Rest {
   /** Events that may kill their process. */
   suspects: Fetched[];
@@ -190,8 +190,8 @@ export class NatsConsumer {
     try {
       for (const one of suspects) {
         await this.#working.idle();
-        // The server must know what became of the other events before this process can die. If the connection is lost, the server
-        // cannot be told, and this event still has its attempt.
+        // The server must know what became of the other events before this process can die. If the connection is lost, the
+        // server cannot be told. Then this process works on the event all the same.
         await this.#connection.flush().catch(() => undefined);
         await this.#begin(one);
         await this.#working.idle();
@@ -306,8 +306,8 @@ async function mostOf(consumer: Consumer): Promise<number> {
 }
 
 /**
- * The error that the client throws if a fetch receives nothing for the time of two heartbeats. The client goes on counting until
- * this process has taken the last event of the fetch.
+ * The error that the client throws if a fetch receives nothing for the time of two heartbeats. The client measures this time
+ * until this process has taken the last event of the fetch, even if all events have arrived.
  */
 const heartbeatsMissed = 'heartbeats missed';
 

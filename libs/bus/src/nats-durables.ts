@@ -3,7 +3,10 @@ import { AckPolicy, DeliverPolicy, JetStreamApiError, type JetStreamManager } fr
 import { nanos, PermissionViolationError } from '@nats-io/transport-node';
 import type { ConsumeOptions } from './bus.ts';
 
-/** A stream or consumer is missing, and this process may not make it. Another process makes and keeps it (docs/adr/0056). */
+/**
+ * A stream or consumer is missing, and this process is not allowed to make it. Another process makes and keeps it
+ * (docs/adr/0056).
+ */
 export class MayNotMake extends StartError {
   override name = 'MayNotMake';
 }

@@ -86,7 +86,7 @@ export class NatsRequests {
     });
   }
 
-  /** Fails requests to a subject that this process may not publish to, because no reply will come. */
+  /** Fails requests to a subject to which this process is not allowed to publish, because no reply will come. */
   refused(error: Error): void {
     if (!(error instanceof PermissionViolationError) || error.operation !== 'publish') return;
     for (const [id, { subject }] of this.#asked) if (subject === error.subject) this.#take(id)?.fail(error);

@@ -15,7 +15,7 @@ export function watchAbsence(): void {
   setInterval(() => {
     const now = performance.now();
     const since = tickedAt ?? now;
-    // Messages that came in during an earlier absence may not be read yet. They may have waited since that absence began.
+    // Perhaps messages that came in during an earlier absence are not read yet. They may have waited since that absence began.
     if (now - since > awayMs) away = { since: now < away.until ? away.since : since, until: now + catchUpMs };
     tickedAt = now;
   }, tickMs).unref();

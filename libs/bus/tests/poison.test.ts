@@ -1,4 +1,4 @@
-// Starts at most 0 platforms and 38 processes.
+// Starts no platform and at most 38 processes.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';

@@ -1,4 +1,4 @@
-// Starts at most 0 platforms and 40 processes.
+// Starts no platform and at most 40 processes.
 import { createLogger } from '@kith/base';
 import { streamNames } from '@kith/bus';
 import { NatsBus } from '@kith/bus/nats';

@@ -32,7 +32,7 @@ export const notSignedIn = { status: 401, code: 'auth/unauthorized' } as const;
 /**
  * Returns a function that sends a request with a token. If the token is refused, the function sends the request once more with
  * another token. Each further attempt is made as the same user. If another user or no user is signed in by then, the attempt
- * rejects with the error of the first attempt: only that error says whether the request may have been carried out. `endOf` can
+ * rejects with the error of the first attempt. Only that error says whether the request may have been carried out. `endOf` can
  * give another error in its place.
  */
 export function authorized<T>(

@@ -30,8 +30,8 @@ export class SessionKeeper {
   #session: Session | null = null;
   #refreshing: Promise<Session | null> | undefined;
   /**
-   * The refresh tokens of sessions that the store may still keep in place of the current session: it has not written the
-   * current session yet, or could not write it. `undefined` stands for no session. Empty if the store is up to date.
+   * The refresh tokens of earlier sessions that may still be in the store. The store has not written the current session yet,
+   * or could not write it. `undefined` stands for no session. Empty if the store is up to date.
    */
   readonly #outdated = new Set<string | undefined>();
 
@@ -174,8 +174,8 @@ export class SessionKeeper {
       throw error;
     }
     // If the user has signed out during the refresh, or has signed in as somebody else, the new session is dropped. If this
-    // happened in another tab, that tab has changed the store, but the event of this change may not have come yet. If the store
-    // cannot be read, the new session counts.
+    // happened in another tab, that tab has changed the store, but perhaps the event of this change has not come yet. If the
+    // store cannot be read, the new session is kept.
     const isOver = this.#session !== from || (await this.#adoptOther(from).catch(() => false));
     if (!isOver) await this.set(sessionOf(answer), { reason: 'refreshed' });
     return this.#session;

@@ -7,7 +7,7 @@ export interface Session {
   readonly refreshToken: string;
   readonly user: OwnUser;
   /**
-   * When the access token expires by this machine's clock, as Unix time in ms. If absent, the expiry time in the token counts.
+   * When the access token expires by this machine's clock, as Unix time in ms. If absent, the expiry time in the token is used.
    */
   readonly expiresAt?: number | undefined;
 }

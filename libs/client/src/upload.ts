@@ -150,7 +150,7 @@ function streamOf(
       while (rest.length === 0) {
         const { done, value } = await reader.read();
         if (done) {
-          // After a release, the form gets no end, so the platform refuses it. With an end, a part of the file would be stored
+          // After `release`, the form gets no end, so the platform refuses it. With an end, a part of the file would be stored
           // as the whole file.
           if (!isReleased) controller.enqueue(tail);
           return controller.close();

@@ -1,4 +1,4 @@
-// Starts at most 0 platforms and 1 process.
+// Starts no platform and at most 1 process.
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';

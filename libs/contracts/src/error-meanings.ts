@@ -126,7 +126,7 @@ export const errorMeanings = {
     remedy: 'Let the user type again.',
   },
   'auth/too-many-attempts': {
-    when: 'Ten attempts at this e-mail address have failed within 15 minutes, no matter from which clients. The password was not checked. If the user has recently signed in from the same client, only the failures of this client count.',
+    when: 'Ten attempts at this e-mail address have failed within 15 minutes, no matter from which clients. The password was not checked. If the user has recently signed in from the same client, only the failures of this client are counted.',
     remedy:
       'Wait for `Retry-After` seconds, then let the user type again. Each further failure doubles the wait, up to an hour.',
   },
@@ -325,7 +325,7 @@ export const errorMeanings = {
   },
   'storage/invalid-image': {
     when: 'The bytes are not a JPEG, PNG, WebP, GIF or AVIF image, the image is incomplete or damaged, or all its frames together have more than 100 megapixels.',
-    remedy: 'Ask for another image. Anything else can be stored as a file.',
+    remedy: 'Ask for another image. Upload a file that is not an image with `storage.create-file`.',
   },
   'storage/file-too-large': {
     when: 'The file has more than 50 MiB.',

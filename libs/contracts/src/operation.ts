@@ -43,7 +43,7 @@ export interface Upload {
   tooLarge: ErrorCode;
 }
 
-/** The largest size of a form without the bytes of its file, in bytes. The heads of the parts and the other fields count. */
+/** The largest size of a form without the bytes of its file, in bytes. Includes the heads of the parts and the other fields. */
 export const maxFormBytes = 64 * 1024;
 
 /** Everything that a caller may rely on about one operation of the HTTP API. */
@@ -86,7 +86,9 @@ export interface OperationSpec {
    * (spec#users-role-server-keys).
    */
   serverKeyBody?: z.ZodObject;
-  /** Null means no limit. At operators' operations, only requests that fail to authenticate count (spec#operators-limit). */
+  /**
+   * Null means no limit. At operators' operations, only requests that fail to authenticate are counted (spec#operators-limit).
+   */
   limit: Limit | null;
   params: z.ZodObject;
   query: z.ZodObject;

@@ -49,7 +49,7 @@ function describedAs(spec: OperationSpec): Described[] {
   return methodsOf(spec).map((method) => path[method.toLowerCase()] as Described);
 }
 
-/** The codes that the answers of a described operation name, by status. */
+/** The codes in the answers of a described operation, by status. */
 function codesBy({ responses }: Described): [status: string, codes: string[]][] {
   return Object.entries(responses).map(([status, response]) => {
     const media = resolve(response).content?.['application/json'];

@@ -110,7 +110,8 @@ describe.each(availableEngines())('a service that has enough to do (%s)', (engin
   it('does not begin what nobody waits for any more', async () => {
     const all = calls(atOnce);
     await expect.poll(() => begun).toEqual(['0', '1']);
-    // The deadline of `late` counts from its arrival. When the caller of `later` gives up, this deadline has certainly passed.
+    // The time allowed for `late` begins when it arrives. When the caller of `later` gives up, this deadline has certainly
+    // passed.
     const late = [call('late', 50), call('later', 1_000)];
     for (const one of late) await expect(one).rejects.toThrow('did not answer');
     goOn();

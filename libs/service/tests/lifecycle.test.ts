@@ -1,4 +1,4 @@
-// Starts at most 0 platforms and 2 processes.
+// Starts no platform and at most 2 processes.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { get } from 'node:http';

@@ -1,4 +1,4 @@
-// Starts at most 0 platforms and 60 processes.
+// Starts no platform and at most 60 processes.
 import { randomUUID } from 'node:crypto';
 import { cpSync, mkdirSync, rmSync } from 'node:fs';
 import { mkdtemp } from 'node:fs/promises';

@@ -1,4 +1,4 @@
-// Starts at most 0 platforms and 1 process.
+// Starts no platform and at most 1 process.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';

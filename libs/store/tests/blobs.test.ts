@@ -1,4 +1,4 @@
-// Starts at most 0 platforms and 2 processes.
+// Starts no platform and at most 2 processes.
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer } from 'node:net';

@@ -1,4 +1,4 @@
-// Starts at most 0 platforms and 6 processes.
+// Starts no platform and at most 6 processes.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { basename } from 'node:path';

@@ -1,4 +1,4 @@
-// Starts at most 0 platforms and 40 processes.
+// Starts no platform and at most 40 processes.
 import { randomUUID } from 'node:crypto';
 import { type Documents, HeldChanges, type Replies, type StoreConfig } from '@kith/store';
 import { availableEngines, createStore, dieBeforeEachWrite, runUntilDeath, waitFor } from '@kith/testing';

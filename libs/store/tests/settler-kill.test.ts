@@ -1,4 +1,4 @@
-// Starts at most 0 platforms and 30 processes.
+// Starts no platform and at most 30 processes.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Settler, type Step } from '../src/settle/settler.ts';
 import { hasMongo, openWorld, type World } from './settle-support/open.ts';

@@ -1,4 +1,4 @@
-// Starts at most 0 platforms and 20 processes.
+// Starts no platform and at most 20 processes.
 import { describe, expect, it } from 'vitest';
 import { Settler } from '../src/settle/settler.ts';
 import { hasMongo, openWorld } from './settle-support/open.ts';

@@ -11,8 +11,8 @@ export interface AppContext {
   /** Publishes the events that were stored with changes. */
   relay: Pick<Relay, 'kick'>;
   /**
-   * In this process, changes of one collection that have lost a race run one after the other. Imports of entities into one
-   * collection run one after the other, too.
+   * If several changes of one collection have lost a race in this process, they run one after the other. Imports of entities
+   * into one collection run one after the other, too.
    */
   turns: Turns;
 }

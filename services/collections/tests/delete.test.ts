@@ -7,7 +7,7 @@ import { runDying } from './support/dying.ts';
 import { countStored, type Stored, seedBelow } from './support/raw.ts';
 import { type Answer, startWorld, type World } from './support/world.ts';
 
-// Starts at most 0 platforms and 20 processes.
+// Starts no platform and at most 20 processes.
 
 describe.each(availableEngines())('deleting a collection (%s)', (engine) => {
   let world: World;

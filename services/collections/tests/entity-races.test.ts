@@ -6,7 +6,7 @@ import { type Acts, actsOf, type EntityList } from './support/acts.ts';
 import { runDying } from './support/dying.ts';
 import { startWorld, type World } from './support/world.ts';
 
-// Starts at most 0 platforms and 80 processes.
+// Starts no platform and at most 80 processes.
 
 const entityIds = Array.from({ length: 12 }, (_, index) => `entity ${index}`);
 

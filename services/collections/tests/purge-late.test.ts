@@ -9,7 +9,7 @@ import { runDying } from './support/dying.ts';
 import { countStored } from './support/raw.ts';
 import { erase, makeBelow, purgeAll, save } from './support/store-acts.ts';
 
-// Starts at most 0 platforms and 1 process.
+// Starts no platform and at most 1 process.
 
 // These tests run only on MongoDB. On SQLite, a change is one transaction and is never half done.
 describe.skipIf(!availableEngines().includes('containers'))('a purge and what was on its way', () => {

@@ -7,7 +7,7 @@ import { runDying } from './support/dying.ts';
 import { countStored, seedBelow } from './support/raw.ts';
 import { erase, makeBelow, purgeAll, save } from './support/store-acts.ts';
 
-// Starts at most 0 platforms and 20 processes.
+// Starts no platform and at most 20 processes.
 
 describe.each(availableEngines())('the purge (%s)', (engine) => {
   const owner = { projectId: randomUUID(), userId: randomUUID() };

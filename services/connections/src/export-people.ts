@@ -25,8 +25,8 @@ export async function exportList<Item>(
 }
 
 /**
- * Finds the users whom the rows of a page name. Throws if identity has to be asked about a user and does not answer. A list may
- * leave out a profile. An export may not, because nobody repeats an export a moment later.
+ * Finds the users who are named in the rows of a page. Throws if identity has to be asked about a user and does not answer. A
+ * list may leave out a profile. An export must not, because nobody repeats an export a moment later.
  */
 export async function publicUsers(
   app: AppContext,

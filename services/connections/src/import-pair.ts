@@ -26,7 +26,7 @@ export function pairOfRow(
   };
 }
 
-/** The fields of a row that differ from the stored connection. If the row leaves out a field, this field does not count. */
+/** The fields of a row that differ from the stored connection. Fields that the row leaves out are not compared. */
 export function differingFields(
   row: ImportedConnection,
   { given, stored }: { given: LivePair; stored: Pair },

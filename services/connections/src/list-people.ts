@@ -112,8 +112,8 @@ function readCursor(cursor: string, binding: readonly string[]): ListPosition {
 }
 
 /**
- * Returns the users whom the entries of a page name. If identity does not answer, the list does not fail. It leaves out the
- * profiles that only identity has.
+ * Returns the users who are named in the entries of a page. If identity does not answer, the list does not fail. It leaves out
+ * the profiles that only identity has.
  */
 async function showUsers(
   app: AppContext,

@@ -9,7 +9,7 @@ import { openStore } from '../src/store/index.ts';
 import { unknownUser } from '../src/unknown-user.ts';
 import type { DyingWork } from './support/dying-child.ts';
 
-// Starts at most 0 platforms and 2 processes.
+// Starts no platform and at most 2 processes.
 
 async function runDying(work: DyingWork): Promise<void> {
   const script = new URL('./support/dying-child.ts', import.meta.url).pathname;

@@ -5,7 +5,7 @@ import { lists } from '../src/listing.ts';
 import { openStore } from '../src/store/index.ts';
 import { perform } from './support/pairs.ts';
 
-// Starts at most 0 platforms and 100 processes.
+// Starts no platform and at most 100 processes.
 
 const writer = new URL('./support/dying-writer.ts', import.meta.url);
 const stateAfter = { request: 'pending', accept: 'accepted', disconnect: 'none' } as const;

@@ -144,7 +144,7 @@ describe.each(availableEngines())('limits on %s', (engine) => {
     expect(await remaining(`/${project}/connections`)).toBe('99');
     expect(await remaining('/v7/connections', claiming({ projectId: project.toUpperCase() }))).toBe('98');
     expect(await remaining(`/${project}/connections`)).toBe('97');
-    // If a request does not claim a valid project, it counts under a fixed name in place of the project.
+    // If a request does not claim a valid project, it is counted under a fixed name in place of the project.
     const nobodys = [
       claiming({ projectId: 'made up' }),
       claiming({}),

@@ -48,7 +48,7 @@ describe.each(availableEngines())('a service that turns requests away (%s)', (en
     asked.length = 0;
     const after = await send(port, { path });
     expect(after.status).toBe(200);
-    // Requests that the gateway refused do not count towards the rate limit. Requests that the service turned away do count.
+    // Requests that the gateway refused do not count towards the rate limit. Requests that the service turned away do.
     expect(after.headers.ratelimit).toContain(`r=${100 - 2 * least - 1};`);
     await service.stop();
   });

@@ -264,7 +264,7 @@ describe.each(availableEngines())('streams (%s)', (engine) => {
     await world.tell(userId);
     await waitFor(() => open.every(({ events }) => events.length === 1));
     expect(open.map(({ isEnded }) => isEnded)).toEqual([false, false, false, false, false]);
-    // Another user's streams do not count.
+    // Another user's streams are not counted.
     using stranger = await world.stream(randomUUID());
     expect(stranger.status).toBe(200);
     for (const source of open) source[Symbol.dispose]();

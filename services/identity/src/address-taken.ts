@@ -4,7 +4,7 @@ import type { AppContext } from './app.ts';
  * Whether an e-mail address is taken: another user has it, or gave it up not long ago and may still take it back
  * (spec#accounts-old-address). On MongoDB, no single write can check both conditions and store a user. So this function first
  * looks for a user with the address, then for a user who may take it back, and the caller stores the address right after the
- * call. If a user gives up the address between the two checks, the first check has found this user. Both checks miss only a
+ * call. A user who gives up the address between the two checks was already found by the first check. Both checks miss only a
  * user who takes the address after the first check and gives it up before the second. To take the address, this user needs the
  * token of a mail.
  * @param userId The user who wants the address; absent for a new user.

@@ -11,7 +11,7 @@ const mostKinds = 4;
  */
 const mostCost = 1;
 
-/** Why a project with the hash kinds `known` may not get the kind `kind`, too; null if it may. */
+/** Why the hash kind `kind` is refused for a project that has the kinds `known`; null if it is accepted. */
 export function kindRefusal(known: readonly string[], kind: string): ImportReason | null {
   if (known.includes(kind)) return null;
   if (known.length >= mostKinds) return 'too-many-hash-kinds';

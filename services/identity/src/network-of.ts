@@ -1,4 +1,4 @@
-/** What an IP address counts as: an IPv4 address as itself, an IPv6 address as its /64 network (spec#limits-ipv6). */
+/** How an IP address is counted: an IPv4 address by itself, an IPv6 address by its /64 network (spec#limits-ipv6). */
 export function networkOf(ip: string): string {
   if (!ip.includes(':')) return ip;
   const [head = [], tail] = ip.split('::').map((part) => part.split(':').filter((group) => group !== ''));

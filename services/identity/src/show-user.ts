@@ -11,7 +11,7 @@ interface Reader extends Pick<RequestContext, 'seesAll' | 'serverKey'> {
 }
 
 /**
- * Whether a request may see profiles. If strangers may not see them, gateways already ask strangers for a token
+ * Whether a request may see profiles. If strangers must not see them, gateways already ask strangers for a token
  * (spec#users-strangers-none). This check is for gateways of an older version, and for gateways that do not know the setting
  * yet.
  */

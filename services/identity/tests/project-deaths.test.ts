@@ -8,7 +8,7 @@ import { makeProjectRow } from './support/projects.ts';
 import { dumpStore } from './support/raw-store.ts';
 import { makeUser } from './support/users.ts';
 
-// Starts at most 0 platforms and 120 processes.
+// Starts no platform and at most 120 processes.
 
 const eraser = new URL('./support/dying-eraser.ts', import.meta.url);
 

@@ -95,8 +95,8 @@ export function markAll(feed: Feed, at: number): Feed {
 }
 
 /**
- * Adds a stream to the feed's open streams. If there are then more than `maxStreams`, removes the oldest. A stream that is
- * opened again, because the answer was slow, still counts once.
+ * Adds a stream to the feed's open streams. If there are then more than `maxStreams`, removes the oldest. If a stream is opened
+ * again, because the answer was slow, it is still counted once.
  */
 export function openStream(feed: Feed, streamId: string): Feed {
   const others = closeStream(feed, streamId).streams;

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { append, type NewNotification, type Owner } from '../src/feed.ts';
 import { openStore } from '../src/store/index.ts';
 
-// Starts at most 0 platforms and 50 processes.
+// Starts no platform and at most 50 processes.
 
 const writer = new URL('./support/dying-writer.ts', import.meta.url);
 

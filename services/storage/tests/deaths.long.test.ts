@@ -1,5 +1,5 @@
 // Quick counterpart: services/storage/tests/upload-deaths.test.ts
-// Starts at most 0 platforms and 250 processes.
+// Starts no platform and at most 250 processes.
 import { describe, it } from 'vitest';
 import { dieAtEachStep, places } from './support/deaths.ts';
 import { erasure, uploadOf } from './support/dying-acts.ts';

@@ -1,4 +1,4 @@
-// Starts at most 0 platforms and 4 processes.
+// Starts no platform and at most 4 processes.
 import { randomBytes, randomUUID } from 'node:crypto';
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { once } from 'node:events';

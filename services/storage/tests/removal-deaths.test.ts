@@ -2,7 +2,7 @@ import { describe, it } from 'vitest';
 import { dieAtEachStep, places } from './support/deaths.ts';
 import { deletion, erasure, removal } from './support/dying-acts.ts';
 
-// Starts at most 0 platforms and 120 processes.
+// Starts no platform and at most 120 processes.
 
 describe.each(places)('a process that dies ($engine, $home)', { timeout: 300_000 }, (place) => {
   it.each([

@@ -3,7 +3,7 @@ import { describe, it } from 'vitest';
 import { dieAtEachStep, places } from './support/deaths.ts';
 import { uploadOf } from './support/dying-acts.ts';
 
-// Starts at most 0 platforms and 130 processes.
+// Starts no platform and at most 130 processes.
 
 describe.each(places)('a process that dies ($engine, $home)', { timeout: 300_000 }, (place) => {
   it('before any step of the upload of a file leaves all of it or nothing', () =>

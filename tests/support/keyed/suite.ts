@@ -62,7 +62,8 @@ export function describeKeyedDeaths(engine: EngineKind, specs: readonly Operatio
         expect(deaths.at(0)).toEqual({ killed: true, acknowledged: false });
         // Waits for the events, because a later sweep may have to complete the change.
         for (const projectId of projects) {
-          // One read decides: the read of a moment in which an event leaves its document may miss the event.
+          // Compares what the last read of the wait has found, and does not read again. A read at the moment when an event
+          // leaves its document may miss the event.
           let found: (string | undefined)[] = [];
           const isWhole = async () => {
             found = await eventsOf(spec, projectId);

@@ -29,7 +29,7 @@ export function mayAnswer(spec: OperationSpec, code: ErrorCode): boolean {
   if (layers.test(code) || code === `${spec.feature}/server-error` || spec.errors.includes(code)) return true;
   if (code === 'project/invalid-id') return spec.scope === 'project';
   if (spec.auth === 'user' && code === 'auth/suspended') return true;
-  // This code answers an `On-Behalf-Of` header from a caller who may not send it.
+  // This code answers an `On-Behalf-Of` header from a caller who is not allowed to send it.
   if (spec.auth === 'optional' && code === 'auth/forbidden') return true;
   if (spec.shortForm && code === 'auth/token-expired') return true;
   return outcomesOf(spec).some((outcome) => outcome.split(' ', 1)[0] === code);

@@ -20,7 +20,7 @@ const applications = [
 ];
 
 /**
- * Finds Chromium for suites that need a browser. If CHROMIUM_PATH is set, only this path counts. Otherwise looks at the usual
+ * Finds Chromium for suites that need a browser. If CHROMIUM_PATH is set, looks only at this path. Otherwise looks at the usual
  * places. If Chromium is missing, installs the distribution's package, but only with CI=true, and only if this process is root
  * on Debian or Ubuntu.
  * @throws EnginesError If Chromium is missing and is not installed. The error says what to do.

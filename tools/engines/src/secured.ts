@@ -1,7 +1,7 @@
 import type { ContainerSpec, Engine } from './specs.ts';
 
 /**
- * The files and names that an engine needs to accept only encrypted connections of known users. The caller that starts the engine
+ * The files and names with which an engine accepts only encrypted connections of known users. The caller that starts the engine
  * makes these files.
  */
 export interface Secured {

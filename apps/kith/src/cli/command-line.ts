@@ -16,8 +16,8 @@ export interface Terminal {
 }
 
 /**
- * Runs the command that the words name. Returns the exit code: 0 for done, 1 for failed, 2 for wrong usage, 3 if nothing is
- * running. With `--json`, it writes the result to stdout as JSON. If the command fails, it writes one JSON object to stderr.
+ * Runs the command that is named by the words. Returns the exit code: 0 for done, 1 for failed, 2 for wrong usage, 3 if nothing
+ * is running. With `--json`, it writes the result to stdout as JSON. If the command fails, it writes one JSON object to stderr.
  */
 export async function runCommandLine(words: readonly string[], terminal: Terminal): Promise<number> {
   const isJson = words.includes('--json');
@@ -65,7 +65,7 @@ function surroundings(
 const line = (value: object) => `${JSON.stringify(value)}\n`;
 const pretty = (value: object) => `${JSON.stringify(value, null, 2)}\n`;
 
-/** The command that the first words name. */
+/** Finds the command that is named by the first words. */
 function find(words: readonly string[]): Command | undefined {
   return commands.find(({ name }) => name.split(' ').every((word, at) => words[at] === word));
 }

@@ -10,9 +10,9 @@ export const folderConfig = dataFolderConfig.pick({ KITH_DATA: true });
 const named = z.object({ KITH_DATA: z.string().optional() });
 
 /**
- * The data folder that a command works on: KITH_DATA, or by default `.kith` in the folder where the command was typed. In the
- * project, a subfolder may have no `.kith`. Then the project's `.kith` is used, because npm always runs `npm start` in the
- * project's folder.
+ * The data folder that a command works on: KITH_DATA, or by default `.kith` in the folder where the command was typed. If the
+ * command was typed in a subfolder of the project that has no `.kith`, the project's `.kith` is used, because npm always runs
+ * `npm start` in the project's folder.
  */
 export function dataFolderIn(env: NodeJS.ProcessEnv): string {
   const here = whereGiven(env);

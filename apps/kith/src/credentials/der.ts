@@ -22,7 +22,7 @@ export function integer(bytes: Buffer): Buffer {
   return tagged(0x02, (short[0] ?? 0) < 0x80 ? short : Buffer.concat([Buffer.from([0]), short]));
 }
 
-/** A string of bits. The last `unused` bits of `content` do not count. */
+/** A string of bits. The last `unused` bits of `content` are not part of it. */
 export const bits = (content: Buffer, unused = 0) =>
   tagged(0x03, Buffer.concat([Buffer.from([unused]), content]));
 

@@ -62,7 +62,7 @@ export async function ensureDemo(
   options: { url: string; adminUrl?: string | undefined; operatorToken: string; stateName: string },
 ): Promise<Demo> {
   const { url, adminUrl = url, operatorToken, stateName } = options;
-  // If the platform was just started, its gateway may not listen yet, and its services may still be starting.
+  // If the platform was just started, perhaps its gateway does not listen yet, and its services are still starting.
   await answering(url, 30_000);
   const patience = { patienceMs: 30_000 };
   const call = caller(url, patience);

@@ -70,7 +70,7 @@ function ofAnother(path: string): string {
     : ` It belongs to user ${owner}, but this process runs as user ${own}.`;
 }
 
-/** Whether a process has locked the folder. Throws `StartError` if this user may not look into the folder. */
+/** Whether a process has locked the folder. Throws `StartError` if this user has no right to look into the folder. */
 export function isLocked(path: string): boolean {
   const file = join(path, lockFile);
   try {

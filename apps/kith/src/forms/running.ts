@@ -40,8 +40,8 @@ export function readRunning(path: string): Running | undefined {
 }
 
 /**
- * The installation that runs on a data folder, or `undefined`. The folder's lock ends with the process that holds it. So the record
- * of a killed process does not count. Throws `StartError` if the process runs on another machine or in another container.
+ * The installation that runs on a data folder, or `undefined`. The folder's lock ends with the process that holds it. So the
+ * record of a killed process is ignored. Throws `StartError` if the process runs on another machine or in another container.
  */
 export function runningIn(path: string): Running | undefined {
   if (!isLocked(path)) return undefined;

@@ -19,7 +19,7 @@ export function SaveCheckbox(props: { folder: Collection; entityId: string; save
   const toggle = () => {
     setChosen({ isIn: !isIn, instead: savedIn });
     const act = isIn ? unsave : save;
-    // Changes are sent one after the other, so that the last choice counts.
+    // Changes are sent one after the other, so that the server ends with the last choice.
     last.current = last.current.then(() => act(folder.id, entityId));
   };
   return (

@@ -4,8 +4,8 @@ import { readableLine } from './readable-line.ts';
 export type { Logger } from 'pino';
 
 /**
- * Makes a process's logger. It writes JSON lines to stdout, or readable lines on a terminal. No caller logs tokens, keys or the
- * bodies of requests. The redaction is for secrets in the error objects of libraries.
+ * Makes a process's logger. It writes JSON lines to stdout, or readable lines on a terminal. Callers must not log tokens, keys
+ * or the bodies of requests. If a field has the name of a secret all the same, its value is redacted.
  */
 export function createLogger(options: {
   name: string;

@@ -94,7 +94,7 @@ export interface AuthMethods {
    */
   listFactors(options?: CallOptions): Promise<FactorList>;
   /**
-   * Begins to enrol a second factor. The factor counts only after the user confirms it, within 10 minutes. Only this answer shows the secret.
+   * Begins to enrol a second factor. The factor is used only after the user confirms it, within 10 minutes. Only this answer shows the secret.
    *
    * Errors of its own: `auth/invalid-rp-id`, `auth/not-password-user`, `auth/step-up-required`, `auth/too-many-factors`, `auth/unauthorized`, `auth/server-error`, `auth/invalid-body`.
    */
@@ -172,7 +172,7 @@ export interface AuthMethods {
     allowCredentials: Array<{ type: 'public-key'; id: string; transports: Array<string> }>;
   }>;
   /**
-   * Lets the caller prove again who they are: by password, code or passkey. The proof counts for 5 minutes in the session of the token.
+   * Lets the caller prove again who they are: by password, code or passkey. The proof is valid for 5 minutes in the session of the token.
    *
    * Errors of its own: `auth/too-many-attempts`, `auth/invalid-credentials`, `auth/invalid-second-factor`, `auth/unauthorized`, `auth/server-error`, `auth/invalid-body`.
    */

@@ -215,7 +215,7 @@ export const behaviours = {
         }
       }
     }
-    // A token from elsewhere may name no user.
+    // The client cannot read from the token `unknown` which user it belongs to. The call has to work all the same.
     const kith = clientOf(world, { session: { ...ada.session, accessToken: 'unknown' } });
     return { outcomes, count: (await kith.connections.count()).count };
   },

@@ -58,8 +58,8 @@ export const listFactors = operation({
 const begun = { id: uuid, name: shownText(60).nullable(), expiresAt: timestamp };
 
 /**
- * Begins to enrol a second factor. The factor counts only after the user confirms it, within 10 minutes. Only this answer shows
- * the secret (spec#accounts-factors-enrol).
+ * Begins to enrol a second factor. The factor is used only after the user confirms it, within 10 minutes. Only this answer
+ * shows the secret (spec#accounts-factors-enrol).
  */
 export const enrolFactor = operation({
   ...common,
@@ -184,8 +184,8 @@ export const challengeSignIn = operation({
 });
 
 /**
- * Lets the caller prove again who they are: by password, code or passkey. The proof counts for 5 minutes in the session of the
- * token (spec#accounts-step-up).
+ * Lets the caller prove again who they are: by password, code or passkey. The proof is valid for 5 minutes in the session of
+ * the token (spec#accounts-step-up).
  */
 export const stepUp = operation({
   ...common,

@@ -61,7 +61,7 @@ export const project = z.object({
 });
 export type Project = z.output<typeof project>;
 
-/** The settings of a project that gateways use. If `publicProfiles` is `none`, `publicConnections` is false. */
+/** Those settings of a project that gateways use. If `publicProfiles` is `none`, `publicConnections` is false. */
 export const gatewaySettings = project
   .pick({ limits: true, webOrigins: true, publicConnections: true })
   .extend({

@@ -20,8 +20,8 @@ const oneCopyMs = 60_000;
 
 /**
  * Publishes the events of an outbox. Publishes immediately when a handler kicks the relay. Also publishes every `sweepMs`, for
- * events that a process left behind when it died. Publishing an event twice is harmless, because consumers go by `seq` and by
- * the event's id.
+ * events that a process left behind when it died. Publishing an event twice is harmless, because consumers compare `seq` or the
+ * event's id.
  */
 export class Relay {
   readonly #options: { bus: Bus; outbox: Outbox; log: Logger; metrics: Metrics };

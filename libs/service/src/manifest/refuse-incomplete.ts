@@ -25,7 +25,7 @@ export function refuseIncomplete(
   const audited = specs.find(mayBeAudited);
   if (audited && !emits.includes('audit')) {
     throw new Error(
-      `The audit log tells of ${audited.name}, and ${name} may not emit its events: add audit to emits in its manifest (docs/adr/0060-the-audit-log.md).`,
+      `The audit log tells of ${audited.name}, but ${name} is not allowed to emit events of the audit log: add audit to emits in its manifest (docs/adr/0060-the-audit-log.md).`,
     );
   }
 }

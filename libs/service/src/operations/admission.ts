@@ -14,8 +14,8 @@ const burstMs = 1_000;
  */
 const pauseMs = 100;
 /**
- * The longest queue, as a multiple of the number of places. This limit counts even for fast work, because operations that
- * wait are held in memory.
+ * The longest queue, as a multiple of the number of places. This limit applies even to fast work, because operations that wait
+ * are held in memory.
  */
 const longestQueue = 16;
 /** The weight of the latest value in the moving mean of recent values. */

@@ -44,8 +44,7 @@ export interface RequestContext {
   isShort?: true;
   /**
    * The Unix time in ms after which nobody waits for the answer, by this machine's clock. The header also carries the time that
-   * is left, and the receiver goes by that time. The reason is that the clocks of two machines may differ by more than a
-   * request takes.
+   * is left, and the receiver uses that time, because the clocks of two machines may differ by more than a request takes.
    */
   deadline: number;
   params: Record<string, string>;
@@ -98,7 +97,7 @@ export function encodeContext(context: Partial<RequestContext>): Message['header
 }
 
 /**
- * Reads a context from header lines. The time left counts from `at` (Unix ms): now, or the earliest time at which the lines may
+ * Reads a context from header lines. The time left begins at `at` (Unix ms): now, or the earliest time at which the lines may
  * have arrived.
  */
 export function decodeContext(headers: Message['headers'], at = Date.now()): RequestContext {

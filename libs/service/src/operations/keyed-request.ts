@@ -22,7 +22,7 @@ export class KeyedRequest {
   constructor(of: { spec: OperationSpec; context: RequestContext; body: Uint8Array }) {
     const { spec, context, body } = of;
     const { idempotencyKey = '', projectId, caller, serverKey, params, query } = context;
-    // A key counts only for its caller or its project. Others may use the same key.
+    // A key is valid only for its caller or its project. Others may use the same key.
     const who = [caller?.userId ?? '-', ...(serverKey ? [serverKey.keyId] : [])].join('~');
     const scope = `${projectId}|${who}|${spec.name}`;
     // The target is part of the request. With another target, the same body is another request.

@@ -2,7 +2,7 @@ import { clocksMs } from '@kith/base';
 import { type Collection, collection, type Documents, timeKey } from '@kith/store';
 import { z } from 'zod';
 
-/** A user whose account has ended, and whose data may not all be erased yet. */
+/** A user whose account has ended. Perhaps some data of the user is not erased yet. */
 export interface EndedUser {
   projectId: string;
   userId: string;

@@ -282,7 +282,10 @@ export class ServiceCopy implements AsyncDisposable {
     }
   }
 
-  /** Copies events. An event counts as unpublished if it was not published, or if a consumer may not have received it. */
+  /**
+   * Copies events. An event counts as unpublished if it was not published, or if it is possible that a consumer has not
+   * received it.
+   */
   async #copyEvents(): Promise<void> {
     // Looks at the targets first. If an event is moved from its target to `events` meanwhile, the search in `events` below
     // finds it there.

@@ -20,7 +20,7 @@ export async function eachChunk(
       await take(value);
     }
   } catch (error) {
-    // Does not wait until the source is closed, because the source may never end.
+    // Does not wait until the source is closed, because some sources never end.
     chunks.return(undefined).catch(() => undefined);
     throw error;
   } finally {

@@ -5,7 +5,7 @@ import type { z } from 'zod';
  *
  * - `target`: decides the change by compare-and-set, and carries its events.
  * - `row`: follows from one target, and belongs to that target for ever.
- * - `copy`: a copy of what another service owns; the newest version wins, and no change writes it.
+ * - `copy`: a copy of what another service owns. Only the newest version is kept, and no change writes it.
  */
 export type Kind = 'target' | 'row' | 'copy';
 

@@ -174,8 +174,8 @@ export interface Documents {
    */
   change(changes: readonly AnyChange[]): Promise<('made' | Refusal)[]>;
   /**
-   * Keeps copies. A higher epoch wins. In the same epoch, a higher version wins. A mark wins over both. If copies arrive at the
-   * same time, one write stores them.
+   * Keeps the newest version of each copy: the version with the higher epoch, or in the same epoch the higher version. A mark
+   * is newer than every version. If copies arrive at the same time, one write stores them.
    */
   keep<D>(of: Collection<D>, copies: readonly Copy<D>[]): Promise<void>;
   /**

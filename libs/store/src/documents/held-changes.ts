@@ -84,8 +84,8 @@ export function afterChange<T>(work: () => T): T | undefined {
 
 /**
  * Does work whose changes are not part of the request under way. These changes are made immediately, and stay even if the
- * request is refused. Use it for changes that count whatever the answer is, such as a failed attempt. These changes also do not
- * carry an event of the request (`CarriedEvent`).
+ * request is refused. Use it for changes that must stay whatever the answer is, such as a failed attempt. These changes also do
+ * not carry an event of the request (`CarriedEvent`).
  */
 export function apart<T>(work: () => T): T {
   return holding.exit(() => CarriedEvent.without(work));

@@ -315,8 +315,8 @@ class MongoDocuments implements Documents {
   async #fence<D>(of: Collection<D>, ids: readonly string[]): Promise<void> {
     const stored = this.#targetsOf(of);
     const _id = { $in: [...ids] };
-    // Removes the keys, so that no search finds the placeholder again. The placeholder itself can stay for a while, because the
-    // last events of an earlier target with this id may not be published yet.
+    // Removes the keys, so that no search finds the placeholder again. The placeholder itself can stay for a while, because
+    // perhaps the last events of an earlier target with this id are not published yet.
     await stored.updateMany({ _id, shape: { $exists: false } } as Filter<MongoTarget>, {
       $inc: { rev: 1 },
       $unset: { k: '' },
@@ -549,8 +549,8 @@ class MongoDocuments implements Documents {
   }
 
   /**
-   * Deletes what has expired, except targets whose events or changes are on their way. The document of an expired target stays
-   * for a while, without content.
+   * Deletes expired documents. An expired target first loses only its content, and only if its outbox is empty and it is
+   * settled (`isQuiet`). `#sweepEmpty` deletes its document later.
    */
   async #expire({ kind }: AnyCollection, stored: MongoCollection<MongoTarget>): Promise<void> {
     const old = { expiresAt: { $gt: new Date(0), $lt: new Date() } };

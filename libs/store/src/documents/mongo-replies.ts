@@ -85,9 +85,8 @@ export class MongoReplies implements Replies {
       else kept = { at: 0, refusal: outcome };
     }
     if (kept !== 'made') {
-      // If the process dies here, some targets stay behind. They have no meaning, and they expire. A target with rows or events
-      // means something by itself and may have changed since. Such a target stays, and the work finds it when the work is done
-      // again.
+      // Keeps targets with rows or events: they may have changed since, and the request finds them when it is repeated. If the
+      // process dies here, the other targets stay behind without effect, and expire.
       for (const change of made) if (isAlone(change)) await erase(change);
     }
     return kept;

@@ -37,7 +37,7 @@ export interface SqliteDocumentsOptions extends Declared {
   synchronous?: Synchronous | undefined;
 }
 
-/** A version of a document. `rev` is random, so that nobody takes a new document for a deleted one with the same id. */
+/** A version of a document. `rev` is random, so that nobody mistakes a new document for a deleted one with the same id. */
 type Read<D> = Stored<D> & { rev: number };
 
 /** This many changes, or more, are a bulk. During a bulk, the log is copied back into the database less often. */

@@ -30,7 +30,7 @@ interface EventDocument {
   /** Set if another event was already stored under the key of this one. */
   conflict?: true;
   expireAt?: Date;
-  /** The span that the event's copies lie in. Absent if the event was published when spans were not stored yet. */
+  /** The span in which the event's copies lie. Absent if the event was published when spans were not stored yet. */
   first?: number;
   last?: number;
 }

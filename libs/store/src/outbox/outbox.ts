@@ -1,7 +1,7 @@
 import type { EventEnvelope } from '@kith/contracts';
 import type { Progress, Span } from './progress.ts';
 
-/** A stored event that may not have been published yet. `key` is project, aggregate and seq. */
+/** A stored event that is perhaps not published yet. `key` is project, aggregate and seq. */
 export interface StoredEvent {
   key: string;
   event: EventEnvelope;

@@ -13,9 +13,9 @@ export interface ManyChange extends Omit<Change, 'events'> {
 
 /**
  * Makes many changes with the same steps and guarantees as `Settler.change`. Each step writes all changes together. Returns for
- * each change whether it was made. A change is not made if its target has changed since it was read, if another change has
- * taken a unique key, or if the database aborted the change to end a deadlock. All targets are in one collection, and each is
- * changed once.
+ * each change whether it was made. A change is not made in three cases: its target has changed since it was read, another
+ * change has taken a unique key, or the database aborted the change to end a deadlock. All targets are in one collection, and
+ * each is changed once.
  */
 export async function changeAll(
   db: Db,
@@ -128,7 +128,7 @@ async function committedOf(
   );
 }
 
-/** Removes the intents of changes that were not made. This only tidies up: an intent without a commit counts for nothing. */
+/** Removes the intents of changes that were not made. This only tidies up: an intent without a commit has no effect. */
 async function withdrawAll(db: Db, planned: readonly Planned[]): Promise<void> {
   for (const [name, counts] of countsOf(planned)) {
     await matchingWrites(

@@ -29,7 +29,10 @@ export function isCommitRefused(error: unknown): boolean {
   return refused.has(error as Error);
 }
 
-/** Another request now holds the claim that this change needs to keep its answer. The change was not made, and never will be. */
+/**
+ * Another request now holds the claim. Without the claim, the answer of this change cannot be kept. So the change was not made,
+ * and never will be.
+ */
 export class ClaimLost extends Error {}
 
 /**

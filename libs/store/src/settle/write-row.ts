@@ -11,8 +11,8 @@ const goneForMs = clocksMs + 10 * 60_000;
 
 /**
  * Writes a row, unless a later change of its target has written it already. Resolves to `false` if nothing could be written by
- * `until` (Unix time in ms). After `until`, another process may have settled the plan long ago. Then the row may no longer show
- * that a later change has taken it away.
+ * `until` (Unix time in ms). After `until`, another process may have settled the plan long ago. Then perhaps the row does not
+ * show any more that a later change has taken it away.
  */
 export async function writeRow(
   rows: Collection<RowFields>,

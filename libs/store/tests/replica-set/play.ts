@@ -180,7 +180,7 @@ class World {
       case 'go': {
         const awake = this.#gates.filter(({ client }) => !this.#asleep.has(client));
         const gate = awake[turn.at % awake.length];
-        // All commands under way wait for a majority, so there is no command to let go on.
+        // No command can go on, because all commands under way wait for a majority.
         if (!gate) {
           this.#set.replicateAll();
           return;

@@ -15,7 +15,7 @@ interface Row {
 /**
  * Imports collections. The parent of a collection must exist already or come in the same rows. Publishes no events
  * (docs/adr/0018). If a collection exists already, it stays as it is. If two rows describe the same collection, the first row
- * counts.
+ * is used.
  */
 export const importCollections = handler(spec, async (request, app: AppContext) => {
   const { projectId } = request.params;
@@ -96,7 +96,7 @@ async function importRows(app: AppContext, rows: readonly Row[]) {
   return { imported, unchanged, refused };
 }
 
-/** The fields of a row that differ from the stored collection. If the row leaves out a field, this field does not count. */
+/** The fields of a row that differ from the stored collection. Fields that the row leaves out are not compared. */
 function differingFields(
   row: ImportedCollection,
   { parentId, stored }: { parentId: string | undefined; stored: CollectionRecord },

@@ -89,7 +89,7 @@ function countOf(group: Group, there: readonly EntityRecord[]) {
   return { imported: group.entities.size - there.length, unchanged, refused };
 }
 
-/** The fields of a row that differ from the saved entity. If the row leaves out a field, this field does not count. */
+/** The fields of a row that differ from the saved entity. Fields that the row leaves out are not compared. */
 function differingFields(row: ImportedEntity, stored: EntityRecord): string[] {
   const metadata = row.metadata === undefined || isSameJson(row.metadata, stored.metadata);
   const isSame = { addedAt: Date.parse(row.addedAt) === stored.addedAt, metadata };

@@ -181,8 +181,8 @@ export class CollectionStore {
 
   /** Returns the owner's collections that hold an entity, in no particular order. */
   async holding(owner: Owner, entityId: string): Promise<CollectionRecord[]> {
-    // A change counts from its commit on. If a process died between the commit and the write of the row, `settle` writes the
-    // row now.
+    // A change has happened once it is committed. If a process died between the commit and the write of the row, `settle`
+    // writes the row now.
     await this.#documents.settle(collections, ownerRange(owner, ''));
     const homes: (Owner & { id: string })[] = [];
     for await (const { id } of walk(this.#documents, entities, savedRange(owner, entityId), 'saved'))

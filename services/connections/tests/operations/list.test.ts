@@ -169,7 +169,7 @@ describe.each(handlerEngines())('list, %s', (engine) => {
       limit: 10,
     });
     const cursor = new URLSearchParams(nextOf(second.headers)).get('cursor');
-    // If a request has both a cursor and a page, the cursor counts.
+    // If a request has both a cursor and a page, the cursor is used.
     const third = await world.list(ann, `page=1&limit=4&cursor=${cursor}`);
     expect(idsOf(third.body)).toEqual(expected.slice(20, 24));
     expect(third.body.pagination).toMatchObject({ currentPage: 3, hasNextPage: true });

@@ -45,8 +45,8 @@ export class ServerKeys {
 
   /**
    * The id of a server key. Undefined if the gateway does not know the key yet, or if the key is of another project than the
-   * address names. Limits count the request under this id, before the key is checked (spec#limits-server-keys). At the
-   * addresses of other projects, the key is not accepted, so it must not raise the limit there.
+   * address names. The request is counted under this id, before the key is checked (spec#limits-server-keys). At the addresses
+   * of other projects, the key is not accepted, so it must not raise the limit there.
    */
   idOf(token: string, named: string | null): string | undefined {
     const key = this.#known.keys.find(token)?.key;

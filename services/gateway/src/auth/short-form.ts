@@ -32,9 +32,9 @@ export async function scopeOf(
 }
 
 /**
- * The project under which limits count a request under a short form. It is the project that the token claims, although nobody
- * has verified the claim yet. So these requests count together with requests under the long form. Null if the claim is not a
- * UUID, or if the operation needs no token. The request then counts under a fixed name in place of the project
+ * The project for which a request under a short form is counted. It is the project that the token claims, although nobody has
+ * verified the claim yet. So these requests are counted together with requests under the long form. Null if the claim is not a
+ * UUID, or if the operation needs no token. The request is then counted under a fixed name in place of the project
  * (spec#limits-short-forms).
  */
 export function claimedProject(

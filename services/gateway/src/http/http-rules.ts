@@ -8,8 +8,8 @@ const hostForm = /^[A-Za-z0-9._~!$&'()*+,;=:[\]%-]*$/;
 
 /**
  * Checks the rules of HTTP/1.1 that Node leaves to this server, so that violations are answered with the envelope, too. A
- * request needs a target and one Host, both well-formed (RFC 9112 section 3.2). It may have no expectation except 100-continue
- * (RFC 9110 section 10.1.1).
+ * request needs a target and one Host, both well-formed (RFC 9112 section 3.2). It must not have an expectation other than
+ * 100-continue (RFC 9110 section 10.1.1).
  */
 export function checkHttpRules(request: HttpRequest): void {
   if (!targetForm.test(request.url)) throw new ApiError('request/invalid-http');

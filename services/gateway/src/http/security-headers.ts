@@ -52,7 +52,7 @@ function helmetHeaders(): Record<string, string> {
   middleware({} as never, recorder as unknown as ServerResponse, () => {
     isDone = true;
   });
-  // If helmet looked at the request or waited for something, its headers could not be made once for all answers.
+  // The headers are made once and used for all answers. So helmet must neither depend on the request nor wait for something.
   if (!isDone) throw new Error('helmet has not set its headers at once.');
   return Object.fromEntries(headers);
 }

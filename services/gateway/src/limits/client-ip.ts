@@ -5,7 +5,7 @@ import ipaddr from 'ipaddr.js';
 /** Where a request comes from. */
 export interface Client {
   ip: string;
-  /** The key under which limits count the client. */
+  /** The key under which the client is counted. */
   key: string;
 }
 
@@ -42,7 +42,7 @@ export class Clients {
     return named ?? this.#read(socket.remoteAddress ?? '') ?? nobody;
   }
 
-  /** The client that a header or a socket's address names. */
+  /** The client that is named by a header or a socket's address. */
   #read(text: string): Client | undefined {
     const kept = this.#kept.get(text);
     if (kept) return kept;
@@ -71,7 +71,7 @@ export class Clients {
   }
 }
 
-/** The key under which a client counts: an IPv4 address, or the /64 network of an IPv6 address (spec#limits-ipv6). */
+/** The key under which a client is counted: an IPv4 address, or the /64 network of an IPv6 address (spec#limits-ipv6). */
 export function limitKeyOf(ip: string): string {
   const address = ipaddr.parse(ip);
   if (address.kind() === 'ipv4') return address.toString();

@@ -1,7 +1,7 @@
 /** The findings about a Redis server. */
 export interface ExaminedRedis {
   version: string;
-  /** How far the server's clock is ahead of this machine's, in ms. Undefined if this user may not ask for the time. */
+  /** How far the server's clock is ahead of this machine's, in ms. Undefined if this user has no right to ask for the time. */
   aheadMs: number | undefined;
   /** Whether the URL contains credentials for the server. */
   asksWho: boolean;

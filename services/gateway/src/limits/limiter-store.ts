@@ -57,7 +57,7 @@ async function redisStore(
     enableOfflineQueue: false,
     maxRetriesPerRequest: 0,
     // If Redis does not answer in time, the request is counted in memory instead. If the command were sent again later, the
-    // request would count twice.
+    // request would be counted twice.
     autoResendUnfulfilledCommands: false,
     disableClientInfo: true,
     retryStrategy: (attempt) => Math.min(attempt * 100, 2_000),

@@ -2,8 +2,8 @@ import type { Redis } from 'ioredis';
 import type { Count, Counting } from './count.ts';
 
 /**
- * Counts groups of requests, one group for each pair. A group first counts under its ceiling. The requests that the ceiling
- * lets through then count under the pair. KEYS of a group: ceiling, pair. ARGV of a group: requests, window of the pair,
+ * Counts groups of requests, one group for each pair. A group is first counted under its ceiling. The requests that the ceiling
+ * lets through are then counted under the pair. KEYS of a group: ceiling, pair. ARGV of a group: requests, window of the pair,
  * maximum of the ceiling (0 means none), window of the ceiling. Returns four numbers for each group: requests that were let
  * through, the pair's count after that, ms left of the pair's window, ms left of the ceiling's window.
  */
@@ -120,9 +120,9 @@ export class RedisCounts {
 }
 
 /**
- * Waits at most `ms` for an answer, and calls `late` when it gives up. An answer that has arrived by then counts, even if this
- * process was too busy to read it. So after the timer, this function waits for one more turn of the event loop before it gives
- * up. ioredis' own `commandTimeout` would blame Redis for pauses of this process.
+ * Waits at most `ms` for an answer, and calls `late` when it gives up. An answer that has arrived by then is still used, even
+ * if this process was too busy to read it. So after the timer, this function waits for one more turn of the event loop before
+ * it gives up. ioredis' own `commandTimeout` would blame Redis for pauses of this process.
  */
 function within<T>(work: Promise<T>, ms: number, late: () => void): Promise<T> {
   return new Promise((resolve, reject) => {

@@ -1,6 +1,6 @@
 /**
  * A table of values by id. `hear` stores single changes. From time to time, the caller asks for the whole table, and the answer
- * replaces all values. Changes that are heard while that answer is on its way stay.
+ * replaces all values. If a change is heard while that answer is on its way, the change stays.
  */
 export class HeardTable<V> {
   #values = new Map<string, V>();

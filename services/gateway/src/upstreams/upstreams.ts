@@ -264,7 +264,7 @@ export class Upstreams {
       const value = headers[name];
       if (value !== undefined) head.headers[name] = value;
     }
-    // Only with this header can pages that are cross-origin isolated load the file. CORS and the token decide who gets a file.
+    // Pages that are cross-origin isolated can load the file only with this header. CORS and the token decide who gets a file.
     head.headers['Cross-Origin-Resource-Policy'] = 'cross-origin';
     if (leavesBodyUnread(request)) head.headers.Connection = 'close';
     if (!writeHead(response, head)) return void reply.destroy();

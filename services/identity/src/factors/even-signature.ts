@@ -15,8 +15,8 @@ export function evenSignature(signature: string): string {
 }
 
 /**
- * The bytes in front of each number: the DER type, the length, and a zero byte for the sign. The length of 33 includes the zero
- * byte.
+ * The bytes in front of each number: the DER type, the length, and a zero byte that keeps the number positive. The length is
+ * `numberBytes` + 1, because it includes the zero byte.
  */
 const head = Buffer.from([0x02, numberBytes + 1, 0]);
 

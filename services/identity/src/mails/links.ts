@@ -12,7 +12,7 @@ export function mayLeadTo(project: Pick<Project, 'webOrigins'>, address: string)
   return username === '' && password === '' && !origin.includes('*') && project.webOrigins.includes(origin);
 }
 
-/** The page of the application that links lead to; undefined if none is known. */
+/** The page of the application to which links lead; undefined if none is known. */
 export function applicationPage({
   mailLinkBase,
   webOrigins,

@@ -33,9 +33,9 @@ export class Accounts {
 
   /**
    * Stores `passwordHash`, `isActive`, `suspendedAt`, `sessionEpoch`, `keptSession`, `updatedAt`, `rev` and `seq`, and the
-   * event if there is one. If `rev` is not one above the stored `rev`, stores nothing and returns `stale`. With `ending`, the
-   * user stays among `endings` until `ended` is called, and mails that end with sessions are removed. `suspension`, if given,
-   * replaces what is stored of the suspension.
+   * event if there is one. `rev` must be the stored `rev` plus one. Otherwise stores nothing and returns `stale`. With
+   * `ending`, the user stays among `endings` until `ended` is called, and mails that end with sessions are removed.
+   * `suspension`, if given, replaces what is stored of the suspension.
    */
   async update(
     user: User,
@@ -82,7 +82,8 @@ export class Accounts {
   async suspensions(some: readonly User[]): Promise<Map<string, Suspension>> {
     const ids = some.filter(({ isActive }) => !isActive).map(({ projectId, id }) => userKey(projectId, id));
     if (ids.length === 0) return new Map();
-    // Settles the users first. Otherwise a suspension that was just replaced could count, and its end could restore the user.
+    // Settles the users first. Otherwise a suspension that was just replaced could be returned, and its end could restore the
+    // user.
     await this.#documents.get(users, ids, { settled: true });
     const found = await this.#documents.get(suspensions, ids);
     return new Map(

@@ -8,8 +8,8 @@ import { type Attempt, type Failures, renewMs } from './records.ts';
 const batch = 1_000;
 
 /**
- * Failed attempts to sign in. The failures of all strangers at an address count together. Each client that an account knows has
- * a count of its own.
+ * Failed attempts to sign in. The failures of all strangers at an address are counted together. Each client that an account
+ * knows has a count of its own.
  */
 export class Attempts {
   readonly #documents: Documents;

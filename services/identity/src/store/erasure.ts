@@ -76,7 +76,7 @@ export class Erasure {
 
   /** Whether a project has users whose erasure is not finished. */
   async isUnder(projectId: string): Promise<boolean> {
-    // The mark of a user who was just deleted may not be written yet.
+    // Perhaps the mark of a user who was just deleted is not written yet.
     await this.#documents.settle(users, within(projectId));
     return (await this.#documents.range(deletedUsers, { ...within(projectId), limit: 1 })).length > 0;
   }

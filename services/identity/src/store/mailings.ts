@@ -170,7 +170,7 @@ export class Mailings {
   /** Whether another user had this address not long ago and may still take it back (spec#accounts-old-address). */
   async isKept(projectId: string, address: string, at: Date, userId?: string): Promise<boolean> {
     const key = nameKey(projectId, address);
-    // The row of a change that was just made may not be written yet.
+    // Perhaps the row of a change that was just made is not written yet.
     await this.#documents.settle(users, within(projectId));
     const found = (await this.#documents.by(mailings, 'kept', [key])).get(key) ?? [];
     return found.map(mailingOf).some((one) => one.userId !== userId && one.until > at.getTime());

@@ -72,7 +72,7 @@ export class People {
     const add = (some: readonly User[]) => {
       for (const user of some) if (found.size < limit && !hidden.has(user.id)) found.set(user.id, user);
     };
-    // Some users on a page may be hidden or already found. So one page may not be enough.
+    // Some users on a page may be hidden or already found. So one page is not always enough.
     const page = 2 * limit;
     for (const index of ['username', 'name']) {
       for (let skip = 0; found.size < limit; skip += page) {

@@ -91,7 +91,7 @@ export class Projects {
 
   /** A project that is being deleted, and how many users are left in it. */
   async findDeleting(id: string): Promise<(DeletingProject & { usersLeft: number }) | null> {
-    // The mark of a project that was just deleted may not be written yet.
+    // Perhaps the mark of a project that was just deleted is not written yet.
     await this.#documents.settle(projects, everything);
     const found = (await this.#documents.get(deletingProjects, [id])).get(id);
     if (!found) return null;

@@ -165,7 +165,7 @@ export interface Attempt {
   failures: Failures | null;
 }
 
-/** How long failures count after the last one, in ms (spec#accounts-attempts-end). */
+/** How long failures are counted after the last one, in ms (spec#accounts-attempts-end). */
 export const failuresKeptMs = 24 * 3600_000;
 /** How long an account knows a client after a sign-in, in ms (spec#accounts-attempts-known-client). */
 export const clientKnownMs = 30 * 24 * 3600_000;

@@ -29,8 +29,8 @@ export class Users {
   }
 
   /**
-   * Stores a user's profile, `role`, `reputation`, `updatedAt`, `rev` and `seq` with the event of the change. If `rev` is not
-   * one above the stored `rev`, stores nothing and returns `stale`.
+   * Stores a user's profile, `role`, `reputation`, `updatedAt`, `rev` and `seq` with the event of the change. `rev` must be the
+   * stored `rev` plus one. Otherwise stores nothing and returns `stale`.
    */
   async update(user: User, event: EventEnvelope): Promise<'stored' | 'stale' | 'username-taken'> {
     const { username, name, avatar, bio, location, birthdate, metadata, rev, seq } = user;

@@ -206,6 +206,6 @@ export class SigningKeys {
 }
 
 function signingOf(keys: readonly SigningKey[], at: number): SigningKey | undefined {
-  // If this machine's clock is behind, it may not be time for any key to sign. Then the oldest key signs.
+  // If this machine's clock is behind, perhaps no key is to sign yet. Then the oldest key signs.
   return keys.find(({ signsFrom }) => signsFrom.getTime() <= at) ?? keys.at(-1);
 }

@@ -15,7 +15,7 @@ describe.each(handlerEngines())('what operators set of users on %s', (engine) =>
 
   test('is stored and told of by an event of nobody’s; what changes nothing is neither', async () => {
     const { bus } = identity;
-    // biome-ignore lint/suspicious/noExplicitAny: what a test expects of it is what it asserts
+    // biome-ignore lint/suspicious/noExplicitAny: each test asserts what it expects of this value
     const events: any[] = [];
     await bus.consume(
       { durable: 'test-changes', subjects: [eventFilter(bus.prefix, userUpdated)] },

@@ -63,7 +63,7 @@ describe.each(handlerEngines())('sign-in on %s', (engine) => {
       const { status, body } = await post({ email, password: long });
       expect([status, body.code, body.field]).toEqual([400, 'auth/invalid-body', 'password']);
     }
-    // The length counts code points.
+    // The length is a number of code points.
     expect((await post({ email, password: '\u{1F600}'.repeat(256) })).status).toBe(401);
   });
 

@@ -26,9 +26,9 @@ import { callerOf, makeProject, password, sessionIdOf, signUpUser } from '../sup
 describe.each(handlerEngines())('suspension on %s', (engine) => {
   let identity: TestIdentity;
   let projectId: string;
-  // biome-ignore lint/suspicious/noExplicitAny: what a test expects of it is what it asserts
+  // biome-ignore lint/suspicious/noExplicitAny: each test asserts what it expects of this value
   const events: any[] = [];
-  // biome-ignore lint/suspicious/noExplicitAny: what a test expects of it is what it asserts
+  // biome-ignore lint/suspicious/noExplicitAny: each test asserts what it expects of this value
   const notices: any[] = [];
 
   beforeAll(async () => {

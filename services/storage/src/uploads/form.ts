@@ -63,7 +63,8 @@ export async function readForm<T>(
         piece = read;
         copied = 0;
         parser.write(read);
-        // If the two numbers differ, the parser holds back some bytes, or some bytes are not of the file.
+        // If the parser has copied fewer bytes than were read, it holds back some bytes, or some bytes do not belong to the
+        // file.
         isWithin = copied === read.length;
       }
       if (isWithin) freeChunk(read);

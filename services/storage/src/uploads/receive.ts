@@ -34,7 +34,7 @@ export interface Receipt extends Intent {
   id: string;
   /** Aborted when the request ends, and when the upload cannot be noted. */
   signal: AbortSignal;
-  /** Resolves when the upload is noted. Before that, no bytes may be complete in the store. */
+  /** Resolves when the upload is noted. Before that, the bytes in the store must not be complete. */
   noted: Promise<void>;
   /**
    * Throws `storage/quota-exceeded` if there is no room for this many bytes. Until the upload is noted, the room is not known,
@@ -230,7 +230,7 @@ async function commit(
 
 const importedMeanwhile = 'Another request has just imported this file. Nothing was changed. Try again.';
 
-/** The time at which a claim expires. By then, no upload can make its file any more, whichever replica's clock counts. */
+/** The time at which a claim expires. By then, no upload can make its file any more, even if the replicas' clocks differ. */
 function claimEnd(due: number): number {
   return due + 2 * clocksMs;
 }

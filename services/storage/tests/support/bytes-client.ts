@@ -13,7 +13,7 @@ export interface Answer {
   status: number;
   headers: IncomingHttpHeaders;
   body: Buffer;
-  // biome-ignore lint/suspicious/noExplicitAny: what a test expects of it is what it asserts
+  // biome-ignore lint/suspicious/noExplicitAny: each test asserts what it expects of this value
   json: any;
 }
 

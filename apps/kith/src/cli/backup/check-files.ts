@@ -7,9 +7,10 @@ import { serviceBackups } from '../../services.ts';
 const most = 100;
 
 /**
- * Looks for the bytes of the files that the copied databases name. If there are many files, looks only for some of them, evenly
- * spread. Throws `StartError` if it finds nothing and the place is empty, because then the platform keeps its files elsewhere.
- * If only some bytes are missing, prints a warning: they may be lost, or were deleted after the databases were copied.
+ * Looks for the bytes of the files that are named in the copied databases. If there are many files, looks only for some of
+ * them, evenly spread. Throws `StartError` if it finds nothing and the place is empty, because then the platform keeps its
+ * files elsewhere. If only some bytes are missing, prints a warning: they may be lost, or were deleted after the databases were
+ * copied.
  */
 export async function checkFiles(
   fileOf: (service: string) => string,

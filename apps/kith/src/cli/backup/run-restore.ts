@@ -91,7 +91,7 @@ async function restoreFolder(
   await whole(data, async (partial) => {
     await checkPlace(data, partial);
     const erased = await prepare(restoring, partial);
-    // A later restore from an even older backup needs the whole list.
+    // Keeps the whole list of erasures, because a later restore from an even older backup needs it.
     if (restoring.erased) await writeErasures(join(partial, 'erasures.jsonl'), restoring.erased);
     if (!storageUrl) return;
     const to = [path, data].reduce((place, one) => inPartial(place, one, partial), blobsAt(storageUrl));

@@ -51,7 +51,7 @@ export async function checkMongo(url: string, prefix: string): Promise<Finding[]
         return check.findings;
       }
       own.wrong(
-        `The user of MONGODB_URL may not read ${prefix}_${service}: ${redactUrl(sentenceOf(error))}`,
+        `The user of MONGODB_URL has no right to read ${prefix}_${service}: ${redactUrl(sentenceOf(error))}`,
         `Give it the role readWrite on ${prefix}_${service}, or set MONGODB_URL to a user that has it.`,
       );
     }

@@ -29,7 +29,7 @@ export async function* batches(
   for await (const line of lines) {
     const read = readRow(line.bytes, kind.row);
     if (read && 'json' in read) {
-      // The length of the whole line counts, because the sent row is not longer than the line.
+      // Adds up the lengths of whole lines, because a sent row is not longer than its line.
       const length = line.bytes.length;
       if (batch.rows.length === kind.rowsAtOnce || bytes + length > mostBytes) {
         yield batch;

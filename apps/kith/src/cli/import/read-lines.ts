@@ -13,8 +13,8 @@ const chunkBytes = 1024 * 1024;
 const newline = 0x0a;
 
 /**
- * Reads lines from a position on. The last line counts even without a line end. If a line is longer than 1 MiB, a part of it
- * may be left out, because no row is that long. So a file without line ends never fills the memory.
+ * Reads lines from a position on. Returns the last line even if it has no line end. If a line is longer than 1 MiB, a part of
+ * it may be left out, because no row is that long. So a file without line ends never fills the memory.
  */
 export async function* readLines(
   file: FileHandle,
