@@ -108,6 +108,7 @@ describe.each(availableEngines())('export (%s)', (engine) => {
     expect(document.audit).toEqual([
       { ...audited, ...byOperator, action: 'identity.change-user' },
       { ...audited, ...own, action: 'identity.sign-in' },
+      { ...audited, ...own, action: 'identity.sign-up' },
     ]);
     const view = (user: TestUser) => seen(user, ada);
     expect(document.connections).toEqual([
@@ -186,11 +187,20 @@ describe.each(availableEngines())('export (%s)', (engine) => {
 
   it('of a user who has done nothing has every part of it, empty', async () => {
     const user = await newUser('New');
-    const { exportedAt: _, user: own, recoveryCodesLeft, factors, sessions, ...lists } = await read(user);
+    const {
+      exportedAt: _,
+      user: own,
+      recoveryCodesLeft,
+      factors,
+      sessions,
+      audit,
+      ...lists
+    } = await read(user);
     expect([own.id, factors, recoveryCodesLeft]).toEqual([user.id, [], 0]);
     expect(sessions).toHaveLength(1);
+    expect(audit.map(({ action }) => action)).toEqual(['identity.sign-up']);
     expect(Object.values(lists)).toEqual(Object.values(lists).map(() => []));
-    expect(Object.keys(lists)).toHaveLength(Object.keys(exportUser.parts.sections).length - 1);
+    expect(Object.keys(lists)).toHaveLength(Object.keys(exportUser.parts.sections).length - 2);
   });
 
   it('is whole beyond a page', async () => {
