@@ -5,6 +5,7 @@ import { DatabaseSync } from 'node:sqlite';
 import type { Call } from '@kith/platform';
 import { createPeople, type TestUser, waitFor } from '@kith/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { runKith } from './support/command.ts';
 import { makeFolders, operatorToken, startOn } from './support/folder-platform.ts';
 
 const services = ['identity', 'connections', 'collections', 'notifications'];
@@ -174,6 +175,24 @@ describe('an installation whose machine died', () => {
     await (await startOn(folder)).stop();
     const restored = services.filter((name) => has(name, "SELECT 1 FROM facts WHERE name = 'epoch'"));
     expect(restored).toEqual([]);
+  }, 60_000);
+
+  it('takes nothing for lost because an old event was published again', async () => {
+    const folder = await folders.mix(early, early, []);
+    {
+      using log = new DatabaseSync(join(folder, 'events.sqlite'));
+      log.exec(`INSERT INTO dead_letters (durable, id, subject, body, error, at)
+        SELECT 'connections-profiles', id, subject, body, 'any', at FROM events WHERE subject LIKE '%.user.%' LIMIT 1`);
+      // As after a week.
+      using identity = new DatabaseSync(join(folder, 'identity.sqlite'));
+      identity.exec('DELETE FROM events; DELETE FROM marks');
+      log.exec('DELETE FROM events');
+    }
+    const replayed = await runKith(['dead-letters', 'replay', 'connections-profiles'], { KITH_DATA: folder });
+    expect(replayed.stdout).toBe('1 published again\n');
+    await (await startOn(folder)).stop();
+    using identity = new DatabaseSync(join(folder, 'identity.sqlite'), { readOnly: true });
+    expect(identity.prepare("SELECT value FROM facts WHERE name = 'epoch'").all()).toEqual([]);
   }, 60_000);
 
   // The files look as they would after a power failure with `synchronous=NORMAL`. They would look the same if somebody had put back an

@@ -76,6 +76,39 @@ test('events that are over a week old go while it is open, once every consumer h
   await events.close();
 });
 
+test('dead letters go after 90 days', async () => {
+  const file = join(folder, 'letters.sqlite');
+  const events = new EventLog({ file, log, expireEveryMs: 20 });
+  consume(events, ['old', 'new'], { maxDeliveries: 1 });
+  for (const id of ['old', 'new']) publish(events, id);
+  await waitFor(() => events.deadLetters('d').length === 2);
+  {
+    using db = new DatabaseSync(file, { timeout: 5_000 });
+    db.exec("UPDATE dead_letters SET at = at - 91 * 24 * 3600 * 1000 WHERE id = 'old'");
+  }
+  await waitFor(() => events.deadLetters('d').length === 1);
+  expect(events.deadLetters('d').map(({ id }) => id)).toEqual(['new']);
+  await events.close();
+});
+
+test('an event that waits for its next attempt does not wait longer because the clock was set back', async () => {
+  const file = join(folder, 'set-back.sqlite');
+  const first = new EventLog({ file, log });
+  const before = consume(first, ['a'], { backoffMs: [60_000] });
+  publish(first, 'a');
+  await waitFor(() => first.backlog('d').pending === 1 && before.ids().length === 1);
+  await first.close();
+  {
+    using db = new DatabaseSync(file);
+    db.exec('UPDATE redeliveries SET due = due + 24 * 3600 * 1000');
+  }
+  const second = new EventLog({ file, log });
+  const after = consume(second);
+  await waitFor(() => second.backlog('d').pending === 0);
+  expect(after.ids()).toEqual(['a']);
+  await second.close();
+});
+
 test('the file is its owner’s alone', async () => {
   const file = join(folder, 'mode.sqlite');
   const events = new EventLog({ file, log });

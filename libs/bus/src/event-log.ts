@@ -35,6 +35,8 @@ const schema = [
   'ALTER TABLE consumers ADD COLUMN noted INTEGER NOT NULL DEFAULT 0',
 ];
 const keepMs = 7 * 24 * 3600 * 1000;
+/** How long dead letters are kept, as on NATS. */
+const keepDeadMs = 90 * 24 * 3600 * 1000;
 const expireEveryMs = 3600 * 1000;
 
 /**
@@ -167,8 +169,10 @@ export class EventLog {
          AND position <= (SELECT coalesce(min(position), 0) FROM consumers)
          AND position NOT IN (SELECT position FROM redeliveries)`,
     );
+    const bury = this.#db.prepare('DELETE FROM dead_letters WHERE at < ?');
     try {
       remove.run(Date.now() - keepMs);
+      bury.run(Date.now() - keepDeadMs);
     } catch (error) {
       this.#log.warn({ err: error }, 'old events not removed');
     }

@@ -10,6 +10,7 @@ export {
   NoResponders,
   type Notice,
   type OutgoingEvent,
+  originalId,
   type RequestOptions,
   RequestTimeout,
   replayedId,

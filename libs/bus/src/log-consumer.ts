@@ -34,6 +34,8 @@ export class LogConsumer {
   readonly #log: Logger;
   readonly #sql: ReturnType<typeof prepare>;
   readonly #handlers: Handle[] = [];
+  /** The longest wait before another attempt, in ms. */
+  readonly #longestMs: number;
   /** Events that were read from the log and not yet delivered. */
   #fresh: EventRow[] = [];
   #running: Promise<void> | undefined;
@@ -45,6 +47,7 @@ export class LogConsumer {
 
   constructor(db: DatabaseSync, options: ConsumeOptions, log: Logger) {
     this.#options = { ...defaultDelivery, ...options };
+    this.#longestMs = Math.max(...this.#options.backoffMs, troubleMs);
     this.#log = log;
     db.prepare('INSERT INTO consumers (durable, position) VALUES (?, 0) ON CONFLICT DO NOTHING').run(
       options.durable,
@@ -128,7 +131,8 @@ export class LogConsumer {
   #next(): EventRow | 'passed' | 'end' {
     if (this.idle) return 'end';
     const { durable, subjects } = this.#options;
-    const due = this.#sql.due.get(durable, Date.now());
+    const now = Date.now();
+    const due = this.#sql.due.get(durable, now, now + this.#longestMs);
     if (due) return due as unknown as EventRow;
     if (this.#fresh.length === 0) {
       const rows = this.#sql.fresh.all(durable) as unknown as EventRow[];
@@ -272,7 +276,8 @@ export class LogConsumer {
   #wakeAt(time: number | null | undefined): void {
     clearTimeout(this.#timer);
     if (this.idle || time == null) return;
-    this.#timer = setTimeout(() => this.wake(), Math.max(time - Date.now(), 1));
+    const ms = Math.max(time - Date.now(), 1);
+    this.#timer = setTimeout(() => this.wake(), Math.min(ms, this.#longestMs));
     this.#timer.unref();
   }
 }
@@ -299,10 +304,11 @@ function prepare(db: DatabaseSync) {
     ),
     takeBack: db.prepare('UPDATE consumers SET position = ? WHERE durable = ?'),
     hasNoted: db.prepare('UPDATE consumers SET noted = 1 WHERE durable = ? AND noted = 0'),
+    // If the clock was set back, a retry may be due later than any retry that is stored now. Such a retry is due immediately.
     due: db.prepare(
       `SELECT e.position, e.id, e.subject, e.body, e.traceparent, r.failures FROM redeliveries r
          JOIN events e ON e.position = r.position
-        WHERE r.durable = ? AND r.due <= ? ORDER BY r.position LIMIT 1`,
+        WHERE r.durable = ? AND (r.due <= ? OR r.due > ?) ORDER BY r.position LIMIT 1`,
     ),
     fresh: db.prepare(
       `SELECT e.position, e.id, e.subject, e.body, e.traceparent, 0 AS failures, ${hasFailed} AS hasFailed

@@ -31,6 +31,7 @@ export const endedUsers: EventSubscription<AppContext> = subscription({
 });
 
 const everyMs = 1_000;
+/** How many users are read at a time. */
 const usersAtOnce = 10;
 /** A time after the end of an account, in ms. By then, all requests that still found the user have ended. */
 const lateMs = 60_000;
@@ -48,22 +49,27 @@ const takingBack: readonly string[] = [connectionWithdrawn, connectionBlocked, c
 /** Erases the data of users whose accounts have ended, again and again until nothing is left. */
 export function startEraser(parts: Parts, options: { log: Logger }): { stop(): Promise<void> } {
   let stopped = false;
-  const sweeper = new Sweeper(
-    async () => {
-      const failures: unknown[] = [];
-      for (const ended of await parts.store.erasure.due(Date.now(), usersAtOnce)) {
-        await eraseUser(parts, ended, () => stopped).catch((error) => failures.push(error));
-      }
-      if (failures.length > 0) throw new AggregateError(failures, `${failures.length} users not erased yet`);
-    },
-    { everyMs, log: options.log },
-  );
+  const sweeper = new Sweeper(() => eraseDue(parts, () => stopped), { everyMs, log: options.log });
   return {
     stop() {
       stopped = true;
       return sweeper.stop();
     },
   };
+}
+
+/** Erases all users who are due. If one user cannot be erased, the others who were read together with this user are erased nevertheless. */
+export async function eraseDue(parts: Parts, isStopped: () => boolean): Promise<void> {
+  for (let hasMore = true; hasMore && !isStopped(); ) {
+    const due = await parts.store.erasure.due(Date.now(), usersAtOnce);
+    const failures: unknown[] = [];
+    for (const ended of due) {
+      await eraseUser(parts, ended, isStopped).catch((error) => failures.push(error));
+      await nextTurn();
+    }
+    if (failures.length > 0) throw new AggregateError(failures, `${failures.length} users not erased yet`);
+    hasMore = due.length === usersAtOnce;
+  }
 }
 
 /**

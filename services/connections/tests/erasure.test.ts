@@ -12,7 +12,7 @@ import {
 import { makeEvent, Relay } from '@kith/service';
 import { availableEngines, createRuntime, createStore, waitFor } from '@kith/testing';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { eraseUser } from '../src/eraser.ts';
+import { eraseDue, eraseUser } from '../src/eraser.ts';
 import { openStore } from '../src/store/index.ts';
 import { pairEvents } from '../src/store/keys.ts';
 import { unknownUser } from '../src/unknown-user.ts';
@@ -187,6 +187,18 @@ describe.each(availableEngines())('the end of an account, %s', (engine) => {
     expect(await due(Date.now() + 3600_000)).toEqual([ended]);
     await eraseUser(parts, { ...ended, endedAt: Date.now() - 3661_000 });
     expect(await due(Date.now() + 3600_000)).toEqual([]);
+  });
+
+  it('does not pause while more users are due', async () => {
+    await using undo = new AsyncDisposableStack();
+    const parts = await partsOf(undo);
+    const { erasure } = parts.store;
+    const projectId = randomUUID();
+    const ids = Array.from({ length: 25 }, () => randomUUID());
+    for (const userId of ids) await erasure.mark({ projectId, userId }, Date.now());
+    await eraseDue(parts, () => false);
+    expect(await erasure.due(Date.now(), 100)).toEqual([]);
+    expect(await erasure.due(Date.now() + 3600_000, 100)).toHaveLength(25);
   });
 
   it('keeps the last event of a pair that another replica has removed', async () => {

@@ -12,7 +12,7 @@ export const storageConfig = z.object({
     .string()
     .optional()
     .describe(
-      'where files are stored: `file:///folder`, or `s3://KEY:SECRET@host:port/bucket` (`?region=…`, `&tls=false`); default: the data folder, or GridFS at `MONGODB_URL`',
+      'where files are stored: `file:///folder`, or `s3://KEY:SECRET@host:port/bucket` (`?region=…`, `&tls=false`); default: the data folder, or GridFS at `MONGODB_URL`. Give Kith a folder or bucket that holds nothing else',
     ),
   STORAGE_PROJECT_MIB: mebibytes.default(10_240).describe('most MiB of files that a project may store'),
   STORAGE_USER_MIB: mebibytes.default(500).describe('most MiB of files that a user may store'),

@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import type { Logger } from '@kith/base';
+import { originalId } from '@kith/bus';
 import type { EventEnvelope } from '@kith/contracts';
 import { noteRestored } from '@kith/store/open';
 import { serviceOfEvent } from '../services.ts';
@@ -46,8 +47,12 @@ function lastEvents(file: string): { logId?: string; last: Map<string, Logged> }
   using db = new DatabaseSync(file, { timeout: 5_000 });
   const tables = tablesOf(db);
   if (!tables.has('events') || !tables.has('log')) return { last };
-  const rows = db.prepare('SELECT position, body FROM events WHERE at > ? ORDER BY position DESC LIMIT ?');
-  for (const { position, body } of rows.iterate(Date.now() - rememberedMs, most)) {
+  const rows = db.prepare(
+    'SELECT position, id, body FROM events WHERE at > ? ORDER BY position DESC LIMIT ?',
+  );
+  for (const { position, id, body } of rows.iterate(Date.now() - rememberedMs, most)) {
+    // An event that was published again, for example a dead letter, may be older than what the service's file keeps.
+    if (originalId(id as string) !== id) continue;
     const event = JSON.parse(new TextDecoder().decode(body as Uint8Array)) as EventEnvelope;
     const service = serviceOfEvent(event);
     if (service && !last.has(service)) last.set(service, { event, position: Number(position) });
