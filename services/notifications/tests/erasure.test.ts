@@ -1,14 +1,18 @@
 import { randomUUID } from 'node:crypto';
 import { Turns } from '@kith/base';
+import { replayedHeader } from '@kith/bus';
 import {
+  createNotifications,
+  type EventEnvelope,
   markAllNotificationsAsRead,
+  markNotificationAsRead,
   openFeed,
   type PublicUser,
   userDeleted,
   userUpdated,
 } from '@kith/contracts';
 import { ask, makeEvent } from '@kith/service';
-import { availableEngines, dumpStore, waitFor } from '@kith/testing';
+import { availableEngines, callerOf, callOperation, dumpStore, waitFor } from '@kith/testing';
 import { describe, expect, test } from 'vitest';
 import { changeFeed } from '../src/change-feed.ts';
 import { eraseDue } from '../src/eraser.ts';
@@ -16,6 +20,8 @@ import { expireOld } from '../src/expire-old.ts';
 import { append, type Feed } from '../src/feed.ts';
 import { nobody } from '../src/initiator.ts';
 import { notificationIdOf } from '../src/notification-id.ts';
+import { eventsOf } from '../src/store/place.ts';
+import { newUser, userCreatedOf } from './support/events.ts';
 import { World } from './support/world.ts';
 
 const patience = { timeoutMs: 25_000 };
@@ -105,6 +111,96 @@ describe.each(availableEngines())('a user whose account has ended (%s)', (engine
     await world.publish(deletedOf(gone));
     await world.quiet(stays);
     expect(await world.list(stays.id)).toEqual(expected(toStays));
+  }, 60_000);
+
+  test('is erased though an application’s notifications say "initiatorId", and these stay as they are', async () => {
+    await using world = await World.start(engine);
+    const { runtime, store, projectId } = world;
+    const { bus } = runtime;
+    const gone = await world.user('Vanya');
+    // The application's events come before all others in the order of keys, and are more than one step reads.
+    const firsts = Array.from({ length: 6 }, (_, at) => ({
+      ...newUser(projectId, 'First'),
+      id: `00000000-0000-4000-8000-00000000000${at}`,
+    }));
+    const ids = firsts.map(({ id }) => id);
+    await world.publish(...firsts.map(userCreatedOf));
+    await waitFor(async () => (await store.profiles.find(projectId, ids)).size === ids.length);
+    const stays = await world.user('Stays');
+    const metadata = { initiatorId: gone.id };
+    const count = 17;
+    const notify = async (userId: string) => {
+      for (let made = 0; made < count; made++) {
+        const body = { userIds: [userId], type: 'order-shipped', metadata };
+        const given = { projectId, body, serverKey: { keyId: randomUUID() } };
+        expect((await callOperation(bus, createNotifications, given)).status).toBe(201);
+      }
+    };
+    await Promise.all(ids.map(notify));
+    await world.publish(world.life(gone, stays).requested, world.life(stays, gone).requested);
+    await waitFor(async () => (await world.count(stays.id)) === 1 && (await world.count(gone.id)) === 1);
+    const published = async (...userIds: string[]) => {
+      const found = userIds.map((userId) => store.outbox.published(eventsOf({ projectId, userId }), 100));
+      return (await Promise.all(found)).flat();
+    };
+    await waitFor(async () => (await published(...ids, stays.id)).length === ids.length * count + 1);
+    const kept = await published(...ids);
+
+    await world.publish(deletedOf(gone));
+    await waitFor(async () => (await store.feed({ projectId, userId: gone.id })).read === undefined, {
+      ...patience,
+      what: 'the erasure',
+    });
+    const [blank] = await published(stays.id);
+    expect(JSON.stringify(blank)).not.toContain(gone.id);
+    expect(blank?.event).toMatchObject({ actorId: null, data: { metadata: { initiatorId: nobody } } });
+    // Neither the outbox nor the bus has another copy of the application's events.
+    expect(await published(...ids)).toEqual(kept);
+    const events: EventEnvelope[] = [];
+    await bus.consume({ durable: 'test-all', subjects: [`${bus.prefix}.event.>`] }, async (message) => {
+      events.push(JSON.parse(new TextDecoder().decode(message.body)));
+    });
+    await waitFor(() => events.some(({ id }) => id === blank?.event.id));
+    const own = events.filter(({ aggregate }) => ids.includes(aggregate.id) && aggregate.type === 'feed');
+    expect(own.map(({ id }) => id).sort()).toEqual(kept.map(({ event }) => event.id).sort());
+    expect((await world.list(String(ids[0]), 'limit=1')).data[0]?.metadata).toEqual(metadata);
+  }, 60_000);
+
+  test('is in no answer that is given again', async () => {
+    await using world = await World.start(engine);
+    const { projectId } = world;
+    const [gone, other] = [await world.user('Vanya'), await world.user('Other')];
+    const reader = await world.user('Reader');
+    await world.publish(world.life(gone, reader).requested, world.life(other, reader).requested);
+    await waitFor(async () => (await world.count(reader.id)) === 2);
+    const caller = callerOf(reader.id);
+    const { data } = await world.list(reader.id);
+    const mark = (initiator: PublicUser) => {
+      const item = data.find(({ metadata }) => metadata.initiatorId === initiator.id);
+      return callOperation(world.runtime.bus, markNotificationAsRead, {
+        ...{ projectId, caller, params: { notificationId: item?.id ?? '' } },
+        idempotencyKey: `key of ${initiator.id}`,
+      });
+    };
+    const isReplayed = ({ headers }: Awaited<ReturnType<typeof mark>>) => headers[replayedHeader];
+    const [first, kept] = [await mark(gone), await mark(other)];
+    expect(first.body.metadata).toMatchObject({ initiatorId: gone.id, initiatorName: 'Vanya' });
+    const again = await mark(gone);
+    expect([again.text, isReplayed(again)]).toEqual([first.text, 'true']);
+
+    await world.publish(deletedOf(gone));
+    await waitFor(async () => !(await contentOf(world)).includes(gone.id), {
+      ...patience,
+      what: 'the erasure',
+    });
+    const blank = await mark(gone);
+    expect([blank.status, isReplayed(blank)]).toEqual([200, 'true']);
+    expect(blank.text).not.toMatch(/vanya/i);
+    expect(blank.text).not.toContain(gone.id);
+    const { data: now } = await world.list(reader.id);
+    expect(now).toContainEqual(blank.body);
+    const unchanged = await mark(other);
+    expect([unchanged.text, isReplayed(unchanged)]).toEqual([kept.text, 'true']);
   }, 60_000);
 
   test('is not brought back by events that come after the end', async () => {
