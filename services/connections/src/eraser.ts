@@ -58,7 +58,7 @@ export function startEraser(parts: Parts, options: { log: Logger }): { stop(): P
   };
 }
 
-/** Erases all users who are due. If one user cannot be erased, the others who were read together with this user are erased nevertheless. */
+/** Erases all users who are due. If a user cannot be erased, the other users of the same batch are erased nevertheless. */
 export async function eraseDue(parts: Parts, isStopped: () => boolean): Promise<void> {
   for (let hasMore = true; hasMore && !isStopped(); ) {
     const due = await parts.store.erasure.due(Date.now(), usersAtOnce);

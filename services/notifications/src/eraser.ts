@@ -10,6 +10,7 @@ import { blanked, blankedEvent, isInitiatedBy } from './initiator.ts';
 import { eventsOf, eventsTelling } from './store/place.ts';
 
 const everyMs = 1_000;
+/** How many users are read at a time. */
 const usersAtOnce = 10;
 /** If a process dies while it erases a user, another process takes over after this time. */
 const claimMs = 10_000;
@@ -35,24 +36,30 @@ export function startEraser(app: AppContext, options: { log: Logger }): { stop()
   };
 }
 
-/** Erases the users who are due. If one user cannot be erased, the others are erased nevertheless. */
+/** Erases all users who are due. If a user cannot be erased, the other users of the same batch are erased nevertheless. */
 export async function eraseDue(
   app: AppContext,
-  { now = Date.now(), isStopped = () => false }: { now?: number; isStopped?: () => boolean } = {},
+  { clock = Date.now, isStopped = () => false }: { clock?: () => number; isStopped?: () => boolean } = {},
 ): Promise<void> {
   const { erasure } = app.store;
-  const failures: unknown[] = [];
-  for (const { endedAt, ...user } of await erasure.due(now, usersAtOnce)) {
-    try {
-      await erasure.lookAgain(user, now + claimMs);
-      const isDone = await eraseUser(app, user, isStopped);
-      if (isStopped()) return;
-      await erasure.lookAgain(user, isDone ? nextLook(endedAt, now, looks) : now + everyMs);
-    } catch (error) {
-      failures.push(error);
+  for (let hasMore = true; hasMore; ) {
+    const now = clock();
+    const due = await erasure.due(now, usersAtOnce);
+    const failures: unknown[] = [];
+    for (const { endedAt, ...user } of due) {
+      try {
+        await erasure.lookAgain(user, now + claimMs);
+        const isDone = await eraseUser(app, user, isStopped);
+        if (isStopped()) return;
+        await erasure.lookAgain(user, isDone ? nextLook(endedAt, now, looks) : now + everyMs);
+      } catch (error) {
+        failures.push(error);
+      }
+      await nextTurn();
     }
+    if (failures.length > 0) throw new AggregateError(failures, `${failures.length} users not erased yet`);
+    hasMore = due.length === usersAtOnce;
   }
-  if (failures.length > 0) throw new AggregateError(failures, `${failures.length} users not erased yet`);
 }
 
 /** Erases a user. Resolves to `false` if something still has to wait, for example for an event to be published. */

@@ -213,7 +213,7 @@ describe.each(availableEngines())('a user whose account has ended (%s)', (engine
     // From now on, nobody looks for data of this user any more. So late events must not store any.
     const { erasure } = world.store;
     await waitFor(async () => (await erasure.due(Date.now() + tenMinutes, 10)).length === 1);
-    await eraseDue(appOf(world), { now: Date.now() + anHour + 2 * tenMinutes });
+    await eraseDue(appOf(world), { clock: () => Date.now() + anHour + 2 * tenMinutes });
     expect(await erasure.due(Date.now() + 2 * anHour, 10)).toEqual([]);
     const [asked, told, ended] = [world.life(gone, stays), world.life(stays, gone), world.life(stays, gone)];
     await world.publish(updatedOf(gone), asked.requested, told.requested, told.accepted, ended.blocked);
@@ -267,13 +267,13 @@ describe.each(availableEngines())('a user whose account has ended (%s)', (engine
         return { change: { feed, put }, result: undefined };
       });
     }
-    await eraseDue(app, { now: Date.now() + tenMinutes / 2 });
+    await eraseDue(app, { clock: () => Date.now() + tenMinutes / 2 });
     expect(await contentOf(world)).not.toContain(gone.id);
     expect(await world.count(stays.id)).toBe(120);
     expect(await store.erasure.due(Date.now() + anHour, 10)).toHaveLength(1);
-    await eraseDue(app, { now: Date.now() + anHour });
+    await eraseDue(app, { clock: () => Date.now() + anHour });
     expect(await store.erasure.due(Date.now() + 2 * anHour, 10)).toHaveLength(1);
-    await eraseDue(app, { now: Date.now() + anHour + 2 * tenMinutes });
+    await eraseDue(app, { clock: () => Date.now() + anHour + 2 * tenMinutes });
     expect(await store.erasure.due(Date.now() + 2 * anHour, 10)).toEqual([]);
   }, 60_000);
 

@@ -57,7 +57,13 @@ export function readAddress(routes: RouteTable, method: string, target: string):
   const wireVersion = (outer ?? inner)?.version ?? 'v6';
   const found = routes.match('project', segments);
   const form = outer?.text ?? '';
-  return choose(found, method, segments, { wireVersion, form, isShort: false, projectId: first.toLowerCase(), query });
+  return choose(found, method, segments, {
+    wireVersion,
+    form,
+    isShort: false,
+    projectId: first.toLowerCase(),
+    query,
+  });
 }
 
 /** The project that a target names, even if there is no such endpoint. Null if the target names no project. */
