@@ -96,15 +96,19 @@ export function callBy<T>(
   { signal, timeoutMs = settings.timeoutMs, idempotencyKey }: CallOptions = {},
 ): Promise<T> {
   const key = keyOf(operation, settings, idempotencyKey);
-  const isSafe = operation.method === 'GET' || operation.isRepeatable === true || key !== undefined;
+  const isRepeatable = operation.method === 'GET' || operation.isRepeatable === true;
+  let isKeyTaken = false;
   // The async function makes the returned promise reject if the input cannot be sent. Without this function, the call itself
   // would throw.
   return (async () => {
     const built = buildRequest(settings, operation, input);
     const request = key === undefined ? built : { ...built, headers: { 'idempotency-key': quoted(key) } };
-    const attempt = authorized(settings, operation.auth, signal, (token) =>
-      send(request, { fetch: settings.fetch, token, timeoutMs, signal }),
-    );
+    const attempt = authorized(settings, operation.auth, signal, (token) => {
+      // The platform ignores the key of a visitor (spec#idempotency-scope). So a visitor's write may not be repeated.
+      isKeyTaken = key !== undefined && (operation.auth !== 'optional' || token !== undefined);
+      return send(request, { fetch: settings.fetch, token, timeoutMs, signal });
+    });
+    const isSafe = () => isRepeatable || isKeyTaken;
     return withRetries(attempt, { isSafe, retries: settings.retries, signal });
   })();
 }

@@ -25,17 +25,17 @@ const givenUp = new WeakSet<object>();
 
 /**
  * Repeats an attempt until it succeeds, at most `retries` times. An attempt may do its work and fail nevertheless. It is then
- * repeated only if doing the work twice is the same as doing it once (`isSafe`).
+ * repeated only if doing the work twice is the same as doing it once (`isSafe`, asked after each failure).
  */
 export async function withRetries<T>(
   attempt: () => Promise<T>,
-  options: { isSafe: boolean; retries: number; signal?: AbortSignal | undefined },
+  options: { isSafe: () => boolean; retries: number; signal?: AbortSignal | undefined },
 ): Promise<T> {
   for (let failures = 0; ; failures++) {
     try {
       return await attempt();
     } catch (error) {
-      const delay = failures < options.retries ? retryDelay(error, failures, options.isSafe) : undefined;
+      const delay = failures < options.retries ? retryDelay(error, failures, options.isSafe()) : undefined;
       if (delay === undefined) {
         throw giveUp(error);
       }

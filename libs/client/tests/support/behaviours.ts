@@ -166,6 +166,14 @@ export const behaviours = {
     await world.control.fault({ match: 'POST', times: 1, how: 'lose-answer' });
     const lost = await settled(kith.auth.signIn({ email: 'nobody@example.org', password: 'correct horse' }));
     const signIns = (await world.control.seen()).length;
+    // The platform ignores the `Idempotency-Key` of a visitor. So the client repeats this request only for a signed-in user.
+    const verifies = [];
+    for (const caller of [clientOf(world), kith]) {
+      await world.control.seen();
+      await world.control.fault({ match: 'POST', times: 1, how: 'lose-answer' });
+      const outcome = await settled(caller.auth.verifyEmail({ token: 'made up' }));
+      verifies.push([outcome, (await world.control.seen()).length]);
+    }
     const created = { name, writes, there: items.length };
     const busy = { status: 503, body: JSON.stringify({ error: 'Away.', code: 'gateway/unavailable' }) };
     await world.control.fault({
@@ -178,7 +186,7 @@ export const behaviours = {
     await world.control.fault({ match: 'PATCH', times: 1, how: late });
     const timedOut = await settled(kith.notifications.markAllAsRead());
     const sent = (await world.control.seen()).length;
-    return { count, reads, created, lost, signIns, unavailable, timedOut, sent };
+    return { count, reads, created, lost, signIns, verifies, unavailable, timedOut, sent };
   },
 
   async keepsToItsUser(world) {

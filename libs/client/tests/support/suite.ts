@@ -44,6 +44,10 @@ const expected: Record<BehaviourName, unknown> = {
     created: { name: 'Once', writes: 2, there: 1 },
     lost: { isTimeout: false, hasCause: true },
     signIns: 1,
+    verifies: [
+      [{ isTimeout: false, hasCause: true }, 1],
+      [{ status: 400, code: 'auth/invalid-or-expired-token', field: null, retryAfterMs: null }, 2],
+    ],
     unavailable: { answer: { markedAsRead: 0 } },
     timedOut: { answer: { markedAsRead: 0 } },
     sent: 5,
