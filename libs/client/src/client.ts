@@ -56,6 +56,9 @@ export interface KithClient extends MethodGroups {
  */
 const repeatable = (operation: Operation): Operation => ({ ...operation, isRepeatable: true });
 
+/** How long an attempt of a refresh may take, in ms. Then a repeat still comes within the platform's grace period of 30 s. */
+const refreshMs = 10_000;
+
 /**
  * Makes a client for a project. It sends nothing until a method is called. Throws `TypeError` if `url` is not an address
  * or `projectId` is not a UUID.
@@ -67,11 +70,17 @@ export function createClient(options: ClientOptions): KithClient {
     store,
     lockName: store.name && `${connection.projectUrl} ${store.name}`,
     async refreshBy(refreshToken) {
-      const { body } = await call(settings, repeatable(managed.requestNewAccessToken), { refreshToken });
+      const { body } = await call(refreshing, repeatable(managed.requestNewAccessToken), { refreshToken });
       return body as SessionAnswer;
     },
   });
   const settings: CallSettings = { ...connection, tokens: keeper };
+  /** If the answer to a refresh is lost, the session lives only if the refresh is repeated in time (spec#accounts-refresh-grace). */
+  const refreshing: CallSettings = {
+    ...settings,
+    timeoutMs: Math.min(settings.timeoutMs, refreshMs),
+    retries: Math.max(settings.retries, 1),
+  };
   /** For requests that reach the platform even if a listener leaves or reloads the page meanwhile. */
   const lasting: CallSettings = {
     ...settings,
