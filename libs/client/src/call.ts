@@ -1,7 +1,7 @@
 import { buildRequest, type Outgoing } from './build-request.ts';
 import { isKithError, KithError } from './errors.ts';
 import { type Answer, type ExchangeOptions, exchange, type Transport } from './exchange.ts';
-import type { CallOptions, Input, Operation } from './operation.ts';
+import type { Input, Operation, WriteOptions } from './operation.ts';
 import { randomName } from './random-name.ts';
 import { giveUp, withRetries } from './retry.ts';
 import { isOtherUser } from './session.ts';
@@ -82,7 +82,7 @@ export function call(
   settings: CallSettings,
   operation: Operation,
   input?: Input,
-  options?: CallOptions,
+  options?: WriteOptions,
 ): Promise<Answer> {
   return callBy(exchange, settings, operation, input, options);
 }
@@ -93,7 +93,7 @@ export function callBy<T>(
   settings: CallSettings,
   operation: Operation,
   input: Input = {},
-  { signal, timeoutMs = settings.timeoutMs, idempotencyKey }: CallOptions = {},
+  { signal, timeoutMs = settings.timeoutMs, idempotencyKey }: WriteOptions = {},
 ): Promise<T> {
   const key = keyOf(operation, settings, idempotencyKey);
   const isRepeatable = operation.method === 'GET' || operation.isRepeatable === true;
