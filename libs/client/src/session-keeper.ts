@@ -25,7 +25,7 @@ export class SessionKeeper {
   readonly #refreshBy: (refreshToken: string) => Promise<SessionAnswer>;
   readonly #listeners = new Set<SessionListener>();
   readonly #unsubscribe: (() => void) | undefined;
-  /** Pending while an asynchronous store reads the first session. `failed` if the store could not read it. */
+  /** Pending while the store reads the first session. `failed` if the store could not read it. */
   #loading: Promise<void> | 'failed' | undefined;
   #session: Session | null = null;
   #refreshing: Promise<Session | null> | undefined;
@@ -137,10 +137,10 @@ export class SessionKeeper {
   }
 
   #load(): Promise<void> | undefined {
-    const first = this.#store.get();
+    const first = this.#read();
     if (!first || !('then' in first)) {
       this.#loading = undefined;
-      this.#session = first;
+      if (first) this.#become(first, { reason: 'set' });
       return undefined;
     }
     const loading = first.then(
@@ -158,6 +158,15 @@ export class SessionKeeper {
     this.#loading = loading;
     loading.catch(() => {});
     return loading;
+  }
+
+  /** Reads the store. If a synchronous store throws, rejects as an asynchronous store does. */
+  #read(): Session | null | Promise<Session | null> {
+    try {
+      return this.#store.get();
+    } catch (error) {
+      return Promise.reject(error);
+    }
   }
 
   async #refresh(from: Session | null): Promise<Session | null> {
