@@ -50,12 +50,18 @@ export function giveUp<E>(error: E): E {
   return error;
 }
 
+/** Whether an attempt may have done its work although it has failed. */
+export function mayBeDone(error: unknown): boolean {
+  if (error instanceof KithNetworkError) return true;
+  return error instanceof KithError && !nothingDone.has(error.code) && passing.has(error.status);
+}
+
 /** How long to wait before the next attempt, in ms; undefined if there must be no next attempt. */
 export function retryDelay(error: unknown, failures: number, isSafe: boolean): number | undefined {
   if (givenUp.has(error as object)) return undefined;
   if (error instanceof KithNetworkError) return isSafe ? backoff(failures) : undefined;
   if (!(error instanceof KithError)) return undefined;
-  if (!nothingDone.has(error.code) && !(isSafe && passing.has(error.status))) return undefined;
+  if (!nothingDone.has(error.code) && !(isSafe && mayBeDone(error))) return undefined;
   const asked = error.retryAfterMs ?? 0;
   // The backoff is added to the requested wait. Otherwise all refused clients would come back at the same moment.
   return asked > longestAskedMs ? undefined : asked + backoff(failures);

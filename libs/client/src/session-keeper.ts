@@ -34,6 +34,11 @@ export class SessionKeeper {
    * or could not write it. `undefined` stands for no session. Empty if the store is up to date.
    */
   readonly #outdated = new Set<string | undefined>();
+  /**
+   * Whether the account may be deleted although the answer was lost. If the platform then refuses the session, the user has left,
+   * and the listeners are not told of an error.
+   */
+  isLeaving = false;
 
   /** @param options.refreshBy Exchanges a refresh token for a session. Rejects with the same errors as any method. */
   constructor(options: {
@@ -179,7 +184,9 @@ export class SessionKeeper {
       if (!isEnd(error)) throw error;
       // Another tab may have refreshed first without a lock, or somebody may have signed in there.
       if (await this.#adoptOther(from)) return this.#session;
-      if (this.#session === from) await this.set(null, { reason: 'ended', error });
+      const hasLeft = this.isLeaving && error.code === 'auth/unauthorized';
+      const change: SessionChange = hasLeft ? { reason: 'signed-out' } : { reason: 'ended', error };
+      if (this.#session === from) await this.set(null, change);
       throw error;
     }
     // If the user has signed out during the refresh, or has signed in as somebody else, the new session is dropped. If this

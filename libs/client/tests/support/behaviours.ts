@@ -4,6 +4,7 @@ import {
   localStorageSession,
   memorySession,
   type Session,
+  type SessionListener,
   type UploadProgress,
 } from '../../src/index.ts';
 import type { Person, World } from './control.ts';
@@ -187,6 +188,23 @@ export const behaviours = {
     const timedOut = await settled(kith.notifications.markAllAsRead());
     const sent = (await world.control.seen()).length;
     return { count, reads, created, lost, signIns, verifies, unavailable, timedOut, sent };
+  },
+
+  async deletesThroughALostAnswer(world) {
+    const outcomes = [];
+    for (const isSignedOut of [false, true]) {
+      const { session, email, password } = await world.control.person();
+      const changes: unknown[] = [];
+      const onSession: SessionListener = (now, { reason, error }) =>
+        changes.push([now, reason, error?.code ?? null]);
+      const kith = clientOf(world, { session, onSession });
+      if (isSignedOut) await clientOf(world, { session }).auth.signOut();
+      else await world.control.fault({ match: 'DELETE', times: 1, how: 'lose-answer' });
+      const deleted = await settled(kith.users.delete({ userId: session.user.id }));
+      const signedIn = await settled(kith.auth.signIn({ email, password }).then(({ user }) => user.name));
+      outcomes.push({ deleted, changes, signedIn });
+    }
+    return outcomes;
   },
 
   async keepsToItsUser(world) {

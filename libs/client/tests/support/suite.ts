@@ -52,6 +52,22 @@ const expected: Record<BehaviourName, unknown> = {
     timedOut: { answer: { markedAsRead: 0 } },
     sent: 5,
   },
+  deletesThroughALostAnswer: [
+    {
+      deleted: { answer: null },
+      changes: [[null, 'signed-out', null]],
+      signedIn: { ...unauthorized, code: 'auth/invalid-credentials' },
+    },
+    // If the session has ended before, nothing is deleted, and the call rejects.
+    {
+      deleted: unauthorized,
+      changes: [
+        [null, 'ended', 'auth/unauthorized'],
+        [expect.anything(), 'signed-in', null],
+      ],
+      signedIn: { answer: 'Ada' },
+    },
+  ],
   keepsToItsUser: {
     // Nothing is sent after the first attempt, neither as Grace nor without a user.
     outcomes: Array(4)
