@@ -88,6 +88,59 @@ describe.skipIf(!browser)(
       expect(visitor.complaints).toEqual([]);
     });
 
+    it('shows every item of a list once, even if the list is scrolled while it is loaded again', async ({
+      expect,
+    }) => {
+      const user = await world.platform.createUser({ name: 'Scroller', username: 'scroller' });
+      await world.befriend(
+        user,
+        Array.from({ length: 65 }, (_, index) => `Acquaintance ${String(index).padStart(2, '0')}`),
+      );
+      await using visitor = await world.open({ viewport: phone });
+      const { page } = visitor;
+      await signIn(visitor, user);
+      await visitor.goTo('Connections');
+      await page.getByText('65 connections').waitFor();
+      const list = page.getByRole('list', { name: 'Your connections' });
+      const items = list.getByRole('listitem');
+      const scrollTo = (count: number) =>
+        waitFor(
+          async () => {
+            await items.last().scrollIntoViewIfNeeded();
+            return (await items.count()) >= count;
+          },
+          { what: `${count} items` },
+        );
+      const frames = () =>
+        page.evaluate('new Promise((shown) => requestAnimationFrame(() => requestAnimationFrame(shown)))');
+      await scrollTo(40);
+      await page.evaluate('scrollTo(0, 0)');
+      await frames();
+      await expect.poll(() => list.getAttribute('aria-busy')).toBe('false');
+      const held: (() => Promise<void>)[] = [];
+      await page.route(/\/connections\?/, (route) => {
+        held.push(() => route.continue());
+      });
+      await world.ask(world.hedy, 'scroller', 'Hello');
+      await expect.poll(() => held.length).toBe(1);
+      await items.last().scrollIntoViewIfNeeded();
+      await frames();
+      const names = () => items.locator('.person-name').allInnerTexts();
+      // Lets two pages of the new list arrive, and waits until the third is asked for.
+      for (const arrived of [1, 2]) {
+        await held[arrived - 1]?.();
+        await expect.poll(() => held.length).toBe(arrived + 1);
+      }
+      await frames();
+      expect(new Set(await names()).size).toBe(await items.count());
+      // This also continues the request that is held.
+      await page.unroute(/\/connections\?/);
+      await scrollTo(65);
+      expect(new Set(await names()).size).toBe(65);
+      expect(await items.count()).toBe(65);
+      expect(visitor.complaints).toEqual([]);
+    });
+
     it.for([
       ['desktop', desktop],
       ['phone', phone],

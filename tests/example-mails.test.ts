@@ -1,5 +1,6 @@
 // Starts at most 1 platform and 1 process.
 import { randomUUID } from 'node:crypto';
+import { createClient, type Session } from '@kith/client';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, it } from 'vitest';
 import { paleTexts } from './support/example/contrast.ts';
@@ -134,6 +135,40 @@ describe.skipIf(!browser)('mails of the example application', { timeout: 120_000
     await owner.goTo('Account');
     await says(owner, account.email);
     expect(owner.complaints).toEqual([]);
+  });
+
+  it('a link in somebody else’s mail signs out whoever is signed in, on the platform too', async ({
+    expect,
+  }) => {
+    const { platform, projectId } = world;
+    const account = accountOf('Ada', 'elsewhere');
+    const grace = await platform.createUser({ name: 'Grace' });
+    const openAsGrace = async (link: string, press: (visitor: Visitor) => Promise<void>) => {
+      await using visitor = await world.open();
+      const { page } = visitor;
+      await signIn(visitor, grace);
+      await page.getByRole('heading', { name: 'Find people' }).waitFor();
+      const session = await page.evaluate<Session>('JSON.parse(Object.values(localStorage)[0])');
+      await page.goto(link);
+      await press(visitor);
+      await page.getByRole('link', { name: 'Go on' }).click();
+      await visitor.button('Sign in').waitFor();
+      const { auth } = createClient({ url: platform.url, projectId, session });
+      await expect(auth.refresh()).rejects.toMatchObject({ code: 'auth/unauthorized' });
+    };
+    const { auth } = platform.client();
+    await auth.signUp(account);
+    const newEmail = 'ada.elsewhere@example.org';
+    await auth.changeEmail({ newEmail, password: account.password });
+    await auth.verifyEmail({ token: tokenIn(await mailTo(platform, newEmail, 'emailChange')) });
+    await openAsGrace(await linkIn(account.email, 'emailChanged'), (visitor) =>
+      visitor.button('Undo the change').click(),
+    );
+    await auth.requestPasswordReset({ email: account.email });
+    await openAsGrace(await linkIn(account.email, 'passwordReset'), async (visitor) => {
+      await visitor.page.getByLabel('New password').fill('a pass phrase to remember');
+      await visitor.button('Set the password').click();
+    });
   });
 
   it('the platform’s own page verifies at the press of its button, and leads back', async ({ expect }) => {

@@ -370,6 +370,27 @@ describe.skipIf(!browser)('the example application', { timeout: 120_000, concurr
     expect(ada.complaints.filter((complaint) => !/status of 401/.test(complaint))).toEqual([]);
   });
 
+  it('erases an account without a failure, even if the answer is lost', async ({ expect }) => {
+    await using ada = await world.open();
+    const { page } = ada;
+    const own = accountOf('Ada', 'eleventh');
+    await signUp(ada, own);
+    await ada.goTo('Account');
+    let deletions = 0;
+    await page.route(/\/users\/[^/]+$/, async (route) => {
+      if (route.request().method() !== 'DELETE' || ++deletions > 1) return route.continue();
+      await route.fetch();
+      await route.abort('connectionreset');
+    });
+    await ada.button('Delete my account').click();
+    await ada.button('Delete for good').click();
+    await page.getByRole('heading', { name: 'Good to see you' }).waitFor();
+    await signIn(ada, own);
+    await page.getByRole('alert').getByText('do not belong together').waitFor();
+    expect(deletions).toBe(2);
+    expect(await page.getByText(/session has ended|cannot be reached/).count()).toBe(0);
+  });
+
   it('shares a session with the other tabs, keeps it over a reload, and ends it everywhere', async ({
     expect,
   }) => {

@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { errors, takesKey } from '@kith/contracts';
+import { errors, type OperationSpec, takesKey } from '@kith/contracts';
 import { type ClientMethod, managedOperations, methodsOf } from './client/methods.ts';
 import { pascal, TypePrinter } from './client/schema-to-type.ts';
 
@@ -99,8 +99,9 @@ ${table.join('\n')}
   const named = [...printer.declarations.keys(), 'Json', types].filter((name) =>
     new RegExp(`\\b${name}\\b`).test(interfaces.join()),
   );
+  const optionTypes = ['CallOptions', 'OperationTable', 'WriteOptions'].filter((name) => text.includes(name));
   const own = [...new Set(text.match(/\b(Session)\b(?=>)/g) ?? [])];
-  return `${headline}${/\bList</.test(text) ? "import type { List } from '../list.ts';\n" : ''}import type { CallOptions, OperationTable } from '../operation.ts';
+  return `${headline}${/\bList</.test(text) ? "import type { List } from '../list.ts';\n" : ''}import type { ${optionTypes.join(', ')} } from '../operation.ts';
 ${own.length > 0 ? "import type { Session } from '../session.ts';\n" : ''}${/\bUploadOptions\b/.test(text) ? "import type { UploadOptions } from '../upload-options.ts';\n" : ''}import type { ${named.toSorted().join(', ')} } from './types.ts';
 
 ${text}`;
@@ -118,7 +119,12 @@ function printSignature(of: ClientMethod, types: string): string {
    *
    * Errors of its own: ${codes.map((code) => `\`${code}\``).join(', ')}.
    */
-  ${method}(${taken}options?: ${operation.upload ? 'UploadOptions' : 'CallOptions'}): ${given};`;
+  ${method}(${taken}options?: ${optionsOf(operation)}): ${given};`;
+}
+
+function optionsOf(operation: OperationSpec): string {
+  if (operation.upload) return 'UploadOptions';
+  return takesKey(operation) ? 'WriteOptions' : 'CallOptions';
 }
 
 function printRow({ method, operation, input, list, startsSession }: ClientMethod): string {

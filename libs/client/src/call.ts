@@ -1,7 +1,7 @@
 import { buildRequest, type Outgoing } from './build-request.ts';
 import { isKithError, KithError } from './errors.ts';
 import { type Answer, type ExchangeOptions, exchange, type Transport } from './exchange.ts';
-import type { CallOptions, Input, Operation } from './operation.ts';
+import type { Input, Operation, WriteOptions } from './operation.ts';
 import { randomName } from './random-name.ts';
 import { giveUp, withRetries } from './retry.ts';
 import { isOtherUser } from './session.ts';
@@ -82,7 +82,7 @@ export function call(
   settings: CallSettings,
   operation: Operation,
   input?: Input,
-  options?: CallOptions,
+  options?: WriteOptions,
 ): Promise<Answer> {
   return callBy(exchange, settings, operation, input, options);
 }
@@ -93,18 +93,22 @@ export function callBy<T>(
   settings: CallSettings,
   operation: Operation,
   input: Input = {},
-  { signal, timeoutMs = settings.timeoutMs, idempotencyKey }: CallOptions = {},
+  { signal, timeoutMs = settings.timeoutMs, idempotencyKey }: WriteOptions = {},
 ): Promise<T> {
   const key = keyOf(operation, settings, idempotencyKey);
-  const isSafe = operation.method === 'GET' || operation.isRepeatable === true || key !== undefined;
+  const isRepeatable = operation.method === 'GET' || operation.isRepeatable === true;
+  let isKeyTaken = false;
   // The async function makes the returned promise reject if the input cannot be sent. Without this function, the call itself
   // would throw.
   return (async () => {
     const built = buildRequest(settings, operation, input);
     const request = key === undefined ? built : { ...built, headers: { 'idempotency-key': quoted(key) } };
-    const attempt = authorized(settings, operation.auth, signal, (token) =>
-      send(request, { fetch: settings.fetch, token, timeoutMs, signal }),
-    );
+    const attempt = authorized(settings, operation.auth, signal, (token) => {
+      // The platform ignores the key of a visitor (spec#idempotency-scope). So a visitor's write may not be repeated.
+      isKeyTaken = key !== undefined && (operation.auth !== 'optional' || token !== undefined);
+      return send(request, { fetch: settings.fetch, token, timeoutMs, signal });
+    });
+    const isSafe = () => isRepeatable || isKeyTaken;
     return withRetries(attempt, { isSafe, retries: settings.retries, signal });
   })();
 }

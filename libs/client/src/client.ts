@@ -1,12 +1,13 @@
 import { buildRequest } from './build-request.ts';
-import { authorized, type CallSettings, call, notSignedIn } from './call.ts';
-import { KithError } from './errors.ts';
-import { openStream } from './exchange.ts';
+import { authorized, type CallSettings, call, callBy, notSignedIn } from './call.ts';
+import { isKithError, KithError } from './errors.ts';
+import { exchange, openStream } from './exchange.ts';
 import { type MethodGroups, managed, operations } from './generated/application.ts';
-import type { SessionAnswer, SignedUp } from './generated/types.ts';
+import type { Methods, SessionAnswer, SignedUp } from './generated/types.ts';
 import { methodsOf } from './methods.ts';
 import { type NotificationEvent, type StreamOptions, streamNotifications } from './notification-stream.ts';
-import type { CallOptions, Operation } from './operation.ts';
+import type { CallOptions, Operation, WriteOptions } from './operation.ts';
+import { mayBeDone } from './retry.ts';
 import type { Session, SessionListener } from './session.ts';
 import { SessionKeeper } from './session-keeper.ts';
 import { memorySession, type SessionStore } from './session-store.ts';
@@ -23,6 +24,10 @@ export interface ClientOptions extends ConnectionOptions {
 
 /** A project's API for one of its users, or for a visitor who has not signed in yet. */
 export interface KithClient extends MethodGroups {
+  readonly users: MethodGroups['users'] & {
+    /** Deletes the account of the signed-in user for good, and ends the session. */
+    delete(input: Methods['users.delete']['input'], options?: WriteOptions): Promise<void>;
+  };
   readonly auth: MethodGroups['auth'] & {
     /** Ends the session: immediately in the client, and then on the platform. Does nothing if nobody is signed in. */
     signOut(options?: CallOptions): Promise<void>;
@@ -56,6 +61,9 @@ export interface KithClient extends MethodGroups {
  */
 const repeatable = (operation: Operation): Operation => ({ ...operation, isRepeatable: true });
 
+/** How long an attempt of a refresh may take, in ms. Then a repeat still comes within the platform's grace period of 30 s. */
+const refreshMs = 10_000;
+
 /**
  * Makes a client for a project. It sends nothing until a method is called. Throws `TypeError` if `url` is not an address
  * or `projectId` is not a UUID.
@@ -67,11 +75,17 @@ export function createClient(options: ClientOptions): KithClient {
     store,
     lockName: store.name && `${connection.projectUrl} ${store.name}`,
     async refreshBy(refreshToken) {
-      const { body } = await call(settings, repeatable(managed.requestNewAccessToken), { refreshToken });
+      const { body } = await call(refreshing, repeatable(managed.requestNewAccessToken), { refreshToken });
       return body as SessionAnswer;
     },
   });
   const settings: CallSettings = { ...connection, tokens: keeper };
+  /** If the answer to a refresh is lost, the session lives only if the refresh is repeated in time (spec#accounts-refresh-grace). */
+  const refreshing: CallSettings = {
+    ...settings,
+    timeoutMs: Math.min(settings.timeoutMs, refreshMs),
+    retries: Math.max(settings.retries, 1),
+  };
   /** For requests that reach the platform even if a listener leaves or reloads the page meanwhile. */
   const lasting: CallSettings = {
     ...settings,
@@ -103,6 +117,27 @@ export function createClient(options: ClientOptions): KithClient {
       async refresh() {
         await keeper.loaded();
         return keeper.refresh();
+      },
+    },
+    users: {
+      ...methods.users,
+      async delete(input, callOptions) {
+        const send: typeof exchange = (request, exchangeOptions) =>
+          exchange(request, exchangeOptions).catch((error: unknown) => {
+            keeper.isLeaving ||= mayBeDone(error) && keeper.current?.user.id === input.userId;
+            throw error;
+          });
+        try {
+          await callBy(send, settings, operations.users.delete, input, callOptions);
+        } catch (error) {
+          // If the answer was lost, the platform refuses the repeat, because the session has ended with the account.
+          const isRefused = isKithError(error, 'auth/unauthorized') || mayBeDone(error);
+          const isGone = (isRefused && !keeper.current) || isKithError(error, 'user/not-found');
+          if (!keeper.isLeaving || !isGone) throw error;
+        } finally {
+          keeper.isLeaving = false;
+        }
+        if (keeper.current?.user.id === input.userId) await keeper.set(null, { reason: 'signed-out' });
       },
     },
     notifications: {

@@ -13,7 +13,7 @@ export type { Fetch } from './exchange.ts';
 export type * from './generated/types.ts';
 export type { List, Page } from './list.ts';
 export type { NotificationEvent, StreamOptions, StreamStatus } from './notification-stream.ts';
-export type { CallOptions } from './operation.ts';
+export type { CallOptions, WriteOptions } from './operation.ts';
 export {
   createPasskey,
   getPasskey,

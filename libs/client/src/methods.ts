@@ -2,7 +2,7 @@ import type { Outgoing } from './build-request.ts';
 import { type CallSettings, call, callBy } from './call.ts';
 import { type ExchangeOptions, open } from './exchange.ts';
 import { List, type Page, pageOf } from './list.ts';
-import type { CallOptions, Input, Operation, OperationTable } from './operation.ts';
+import type { Input, Operation, OperationTable, WriteOptions } from './operation.ts';
 import { upload } from './upload.ts';
 import type { UploadOptions } from './upload-options.ts';
 
@@ -17,7 +17,7 @@ export function methodsOf(
   onSession?: (answer: unknown) => Promise<unknown>,
 ): Record<string, Record<string, unknown>> {
   const methodOf = (operation: Operation) => {
-    const run = (input: Input | undefined, options: CallOptions | undefined) => {
+    const run = (input: Input | undefined, options: WriteOptions | undefined) => {
       const { list, startsSession, givesBytes } = operation;
       if (operation.upload) return upload(settings, operation, input, options as UploadOptions);
       if (givesBytes) return callBy(openBytes, settings, operation, input, options);
@@ -30,7 +30,7 @@ export function methodsOf(
       const answer = call(settings, operation, input, options).then(({ body }) => body);
       return startsSession && onSession ? answer.then(onSession) : answer;
     };
-    return operation.takesInput ? run : (options?: CallOptions) => run(undefined, options);
+    return operation.takesInput ? run : (options?: WriteOptions) => run(undefined, options);
   };
   return Object.fromEntries(
     Object.entries(table).map(([group, operations]) => [

@@ -33,6 +33,10 @@ export interface CallOptions {
   signal?: AbortSignal | undefined;
   /** How long each attempt may take, in ms, instead of the client's `timeoutMs`. */
   timeoutMs?: number | undefined;
+}
+
+/** The options of one write that takes an Idempotency-Key: sign-up, or a write of a signed-in user. */
+export interface WriteOptions extends CallOptions {
   /**
    * The Idempotency-Key, which names this write. It has 1 to 255 printable ASCII characters. If a write is repeated with the
    * same key within 24 hours, it is done only once. This works even after the page was loaded again. By default, each call has

@@ -38,8 +38,8 @@ describe('what is tried again', () => {
       attempts++;
       throw broken();
     };
-    const inner = () => withRetries(attempt, { isSafe: true, retries: 1 });
-    await expect(withRetries(inner, { isSafe: true, retries: 5 })).rejects.toThrow('Broken.');
+    const inner = () => withRetries(attempt, { isSafe: () => true, retries: 1 });
+    await expect(withRetries(inner, { isSafe: () => true, retries: 5 })).rejects.toThrow('Broken.');
     expect(attempts).toBe(2);
   });
 
@@ -47,7 +47,7 @@ describe('what is tried again', () => {
     const controller = new AbortController();
     const late = refusal(503, 'gateway/unavailable', 20_000);
     const call = withRetries(() => Promise.reject(late), {
-      isSafe: true,
+      isSafe: () => true,
       retries: 3,
       signal: controller.signal,
     });

@@ -25,17 +25,17 @@ const givenUp = new WeakSet<object>();
 
 /**
  * Repeats an attempt until it succeeds, at most `retries` times. An attempt may do its work and fail nevertheless. It is then
- * repeated only if doing the work twice is the same as doing it once (`isSafe`).
+ * repeated only if doing the work twice is the same as doing it once (`isSafe`, asked after each failure).
  */
 export async function withRetries<T>(
   attempt: () => Promise<T>,
-  options: { isSafe: boolean; retries: number; signal?: AbortSignal | undefined },
+  options: { isSafe: () => boolean; retries: number; signal?: AbortSignal | undefined },
 ): Promise<T> {
   for (let failures = 0; ; failures++) {
     try {
       return await attempt();
     } catch (error) {
-      const delay = failures < options.retries ? retryDelay(error, failures, options.isSafe) : undefined;
+      const delay = failures < options.retries ? retryDelay(error, failures, options.isSafe()) : undefined;
       if (delay === undefined) {
         throw giveUp(error);
       }
@@ -50,12 +50,18 @@ export function giveUp<E>(error: E): E {
   return error;
 }
 
+/** Whether an attempt may have done its work although it has failed. */
+export function mayBeDone(error: unknown): boolean {
+  if (error instanceof KithNetworkError) return true;
+  return error instanceof KithError && !nothingDone.has(error.code) && passing.has(error.status);
+}
+
 /** How long to wait before the next attempt, in ms; undefined if there must be no next attempt. */
 export function retryDelay(error: unknown, failures: number, isSafe: boolean): number | undefined {
   if (givenUp.has(error as object)) return undefined;
   if (error instanceof KithNetworkError) return isSafe ? backoff(failures) : undefined;
   if (!(error instanceof KithError)) return undefined;
-  if (!nothingDone.has(error.code) && !(isSafe && passing.has(error.status))) return undefined;
+  if (!nothingDone.has(error.code) && !(isSafe && mayBeDone(error))) return undefined;
   const asked = error.retryAfterMs ?? 0;
   // The backoff is added to the requested wait. Otherwise all refused clients would come back at the same moment.
   return asked > longestAskedMs ? undefined : asked + backoff(failures);

@@ -113,17 +113,35 @@ describe('a session', () => {
     expect(await kept.get()).toMatchObject({ refreshToken: 'next' });
   });
 
-  it('is read again if the store could not read it', async () => {
-    const kept = memorySession(sessionFor(10 * minute));
-    let failures = 2;
-    const get = async () => {
-      if (failures-- > 0) throw new Error('The store is away.');
-      return kept.get();
-    };
-    const { keeper } = keeperOf({ get, set: kept.set });
-    await expect(keeper.token()).rejects.toThrow('The store is away.');
-    await expect(keeper.token()).rejects.toThrow('The store is away.');
-    expect(await keeper.token()).toBe('old');
+  it.each(['an asynchronous', 'a synchronous'])(
+    'is read again if %s store could not read it',
+    async (kind) => {
+      const kept = memorySession(sessionFor(10 * minute));
+      let failures = 2;
+      const read = () => {
+        if (failures-- > 0) throw new Error('The store is away.');
+        return kept.get();
+      };
+      const get = kind === 'a synchronous' ? read : async () => read();
+      const { keeper } = keeperOf({ get, set: kept.set });
+      const told: unknown[] = [];
+      keeper.listen((session, { reason }) => told.push([session?.accessToken, reason]));
+      await expect(keeper.token()).rejects.toThrow('The store is away.');
+      await expect(keeper.token()).rejects.toThrow('The store is away.');
+      expect(await keeper.token()).toBe('old');
+      expect(told).toEqual([['old', 'set']]);
+    },
+  );
+
+  it('is the new one even if a synchronous store throws when it writes the session', async () => {
+    const { keeper } = keeperOf({
+      get: () => null,
+      set() {
+        throw new Error('The store is away.');
+      },
+    });
+    await expect(keeper.start(answer())).rejects.toThrow('The store is away.');
+    expect(await keeper.token()).toBe(keeper.current?.accessToken);
   });
 
   it('is the one of another tab if that tab has stored it during the first reading', async () => {

@@ -25,7 +25,7 @@ export class SessionKeeper {
   readonly #refreshBy: (refreshToken: string) => Promise<SessionAnswer>;
   readonly #listeners = new Set<SessionListener>();
   readonly #unsubscribe: (() => void) | undefined;
-  /** Pending while an asynchronous store reads the first session. `failed` if the store could not read it. */
+  /** Pending while the store reads the first session. `failed` if the store could not read it. */
   #loading: Promise<void> | 'failed' | undefined;
   #session: Session | null = null;
   #refreshing: Promise<Session | null> | undefined;
@@ -34,6 +34,11 @@ export class SessionKeeper {
    * or could not write it. `undefined` stands for no session. Empty if the store is up to date.
    */
   readonly #outdated = new Set<string | undefined>();
+  /**
+   * Whether the account may be deleted although the answer was lost. If the platform then refuses the session, the user has left,
+   * and the listeners are not told of an error.
+   */
+  isLeaving = false;
 
   /** @param options.refreshBy Exchanges a refresh token for a session. Rejects with the same errors as any method. */
   constructor(options: {
@@ -137,10 +142,10 @@ export class SessionKeeper {
   }
 
   #load(): Promise<void> | undefined {
-    const first = this.#store.get();
+    const first = this.#read();
     if (!first || !('then' in first)) {
       this.#loading = undefined;
-      this.#session = first;
+      if (first) this.#become(first, { reason: 'set' });
       return undefined;
     }
     const loading = first.then(
@@ -160,6 +165,15 @@ export class SessionKeeper {
     return loading;
   }
 
+  /** Reads the store. If a synchronous store throws, rejects as an asynchronous store does. */
+  #read(): Session | null | Promise<Session | null> {
+    try {
+      return this.#store.get();
+    } catch (error) {
+      return Promise.reject(error);
+    }
+  }
+
   async #refresh(from: Session | null): Promise<Session | null> {
     // Another client may have refreshed the session while this client waited for its turn.
     if (!from || this.#session !== from || (await this.#adoptOther(from))) return this.#session;
@@ -170,7 +184,9 @@ export class SessionKeeper {
       if (!isEnd(error)) throw error;
       // Another tab may have refreshed first without a lock, or somebody may have signed in there.
       if (await this.#adoptOther(from)) return this.#session;
-      if (this.#session === from) await this.set(null, { reason: 'ended', error });
+      const hasLeft = this.isLeaving && error.code === 'auth/unauthorized';
+      const change: SessionChange = hasLeft ? { reason: 'signed-out' } : { reason: 'ended', error };
+      if (this.#session === from) await this.set(null, change);
       throw error;
     }
     // If the user has signed out during the refresh, or has signed in as somebody else, the new session is dropped. If this

@@ -77,7 +77,7 @@ export async function upload(
   };
   const { retries } = settings;
   const attempt = authorized(settings, operation.auth, signal, send);
-  const { body } = await withRetries(attempt, { isSafe: false, retries, signal });
+  const { body } = await withRetries(attempt, { isSafe: () => false, retries, signal });
   return body;
 }
 

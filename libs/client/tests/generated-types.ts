@@ -2,7 +2,16 @@
 import type * as contracts from '@kith/contracts';
 import { expectTypeOf } from 'vitest';
 import type { z } from 'zod';
-import type { ErrorCode, Json, Methods, ServerMethods, SessionAnswer, UploadSource } from '../src/index.ts';
+import type {
+  ErrorCode,
+  Json,
+  KithClient,
+  Methods,
+  ServerMethods,
+  SessionAnswer,
+  UploadSource,
+} from '../src/index.ts';
+import type { OperatorClient } from '../src/operator.ts';
 
 type Contracts = typeof contracts;
 
@@ -101,3 +110,12 @@ expectTypeOf<Wrong<'output'>>().toEqualTypeOf<never>();
 expectTypeOf<Wrong<'errors'>>().toEqualTypeOf<never>();
 expectTypeOf<SessionAnswer>().toEqualTypeOf<contracts.Session>();
 expectTypeOf<ErrorCode>().toEqualTypeOf<contracts.ErrorCode>();
+
+// Only the methods that take an Idempotency-Key have an option for it.
+type OptionsOf<Method extends (...given: never[]) => unknown> = NonNullable<Parameters<Method>[1]>;
+expectTypeOf<OptionsOf<KithClient['auth']['signUp']>>().toHaveProperty('idempotencyKey');
+expectTypeOf<OptionsOf<KithClient['connections']['request']>>().toHaveProperty('idempotencyKey');
+expectTypeOf<OptionsOf<KithClient['connections']['list']>>().not.toHaveProperty('idempotencyKey');
+expectTypeOf<OptionsOf<KithClient['auth']['signIn']>>().not.toHaveProperty('idempotencyKey');
+expectTypeOf<OptionsOf<KithClient['storage']['createFile']>>().not.toHaveProperty('idempotencyKey');
+expectTypeOf<OptionsOf<OperatorClient['projects']['create']>>().not.toHaveProperty('idempotencyKey');

@@ -21,9 +21,10 @@ export function ConfirmAddress({
     setIsBusy(true);
     try {
       await kith.auth.verifyEmail({ token });
-      if (isUndo) await kith.setSession(null);
-      // The session holds whether the address is verified, so it is refreshed. The address is confirmed even if the refresh
-      // fails.
+      // After an undo, all sessions of this account have ended. Whoever is signed in here, perhaps as somebody else, is signed
+      // out, too. Otherwise the session is refreshed, because it holds whether the address is verified. The call has worked even
+      // if the sign-out or the refresh fails.
+      if (isUndo) await kith.auth.signOut().catch(() => undefined);
       else if (kith.session) await kith.auth.refresh().catch(() => null);
       onDone();
     } catch (error) {

@@ -11,8 +11,9 @@ export function NewPasswordForm({ token, onDone }: { token: string; onDone: () =
   const kith = useKith();
   const { field, onSubmit, isBusy, problem } = useForm(empty, async ({ newPassword }) => {
     await kith.auth.resetPassword({ token, newPassword });
-    // All sessions have ended, including the session in this browser.
-    await kith.setSession(null);
+    // All sessions of this account have ended. Whoever is signed in here, perhaps as somebody else, is signed out, too. The
+    // password is set even if the sign-out fails.
+    await kith.auth.signOut().catch(() => undefined);
     onDone();
   });
   return (

@@ -19,10 +19,7 @@ export function YourData() {
     const all = await proved(() => kith.users.export({ userId }, { timeoutMs: exportMs }));
     saveAs('my-data.json', JSON.stringify(all, null, 2));
   });
-  const erasing = useAction(async () => {
-    await proved(() => kith.users.delete({ userId }));
-    await kith.setSession(null);
-  });
+  const erasing = useAction(() => proved(() => kith.users.delete({ userId })));
   return (
     <>
       <div className="data-row">

@@ -9,12 +9,14 @@ export interface Walk<Item> {
   total: number | undefined;
   isLoading: boolean;
   error: unknown;
-  /** Loads the next page; `undefined` at the end of the list and while a page is being loaded. */
+  /** Loads the next page; `undefined` at the end of the list, and while a page or the whole list is being loaded. */
   loadMore: (() => void) | undefined;
 }
 
 interface State<Item> {
   key: string;
+  /** The version of the topic whose items these are. */
+  version: number;
   items: Item[];
   total: number | undefined;
   isLoading: boolean;
@@ -36,8 +38,8 @@ export function useList<Item>(
   open: (signal: AbortSignal) => List<Item>,
 ): Walk<Item> {
   const version = useVersion(topic);
-  const [state, setState] = useState<State<Item>>({ key, ...nothing });
-  const shown = state.key === key ? state : { key, ...nothing };
+  const [state, setState] = useState<State<Item>>({ key, version, ...nothing });
+  const shown = state.key === key ? state : { key, version, ...nothing };
   const walk = useRef<{ pages: AsyncGenerator<Page<Item>, void>; signal: AbortSignal }>(undefined);
   const openNow = useEffectEvent(open);
   const lengthNow = useEffectEvent(() => shown.items.length);
@@ -57,9 +59,9 @@ export function useList<Item>(
         total = value?.total ?? total;
         isDone = done === true || value.cursor === undefined;
       } while (!isDone && items.length < length);
-      next = { key, items, total, isDone, isLoading: false, error: undefined };
+      next = { key, version, items, total, isDone, isLoading: false, error: undefined };
     } catch (error) {
-      next = { key, ...nothing, items: before, isLoading: false, isDone: true, error };
+      next = { key, version, ...nothing, items: before, isLoading: false, isDone: true, error };
     }
     if (!signal.aborted) setState(next);
   };
@@ -78,5 +80,9 @@ export function useList<Item>(
     void advance(shown.items, shown.items.length + 1);
   };
   const { items, total, isLoading, error } = shown;
-  return { items, total, isLoading, error, loadMore: shown.isDone || isLoading ? undefined : loadMore };
+  // While the list is loaded again, the new walk is at its first pages. A page that is taken from it now would be missing in the
+  // new list.
+  const isReloading = shown.version !== version;
+  const isWaiting = shown.isDone || isLoading || isReloading;
+  return { items, total, isLoading, error, loadMore: isWaiting ? undefined : loadMore };
 }

@@ -1,6 +1,6 @@
 // Made from the contracts by tools/client.ts.
 import type { List } from '../list.ts';
-import type { CallOptions, OperationTable } from '../operation.ts';
+import type { CallOptions, OperationTable, WriteOptions } from '../operation.ts';
 import type { Session } from '../session.ts';
 import type { UploadOptions } from '../upload-options.ts';
 import type {
@@ -44,7 +44,7 @@ export interface AuthMethods {
    *
    * Errors of its own: `auth/weak-password`, `project/not-found`, `auth/sign-up-closed`, `auth/mail-unavailable`, `DUPLICATE_EMAIL`, `DUPLICATE_USERNAME`, `auth/server-error`, `auth/invalid-body`.
    */
-  signUp(input: Methods['auth.signUp']['input'], options?: CallOptions): Promise<SignedUp | Session>;
+  signUp(input: Methods['auth.signUp']['input'], options?: WriteOptions): Promise<SignedUp | Session>;
   /**
    * Opens a session with e-mail address and password.
    *
@@ -67,7 +67,7 @@ export interface AuthMethods {
    */
   changePassword(
     input: Methods['auth.changePassword']['input'],
-    options?: CallOptions,
+    options?: WriteOptions,
   ): Promise<{ success: true; message: string }>;
   /**
    * The caller's sessions, newest first.
@@ -80,7 +80,7 @@ export interface AuthMethods {
    *
    * Errors of its own: `auth/session-not-found`, `auth/server-error`.
    */
-  deleteSession(input: Methods['auth.deleteSession']['input'], options?: CallOptions): Promise<void>;
+  deleteSession(input: Methods['auth.deleteSession']['input'], options?: WriteOptions): Promise<void>;
   /**
    * The keys that verify access tokens.
    *
@@ -100,7 +100,7 @@ export interface AuthMethods {
    */
   enrolFactor(
     input: Methods['auth.enrolFactor']['input'],
-    options?: CallOptions,
+    options?: WriteOptions,
   ): Promise<
     | { id: string; name: string | null; expiresAt: string; type: 'totp'; secret: string; url: string }
     | {
@@ -125,7 +125,7 @@ export interface AuthMethods {
    *
    * Errors of its own: `auth/factor-not-found`, `auth/step-up-required`, `auth/server-error`.
    */
-  renewRecoveryCodes(options?: CallOptions): Promise<{ recoveryCodes: Array<string> }>;
+  renewRecoveryCodes(options?: WriteOptions): Promise<{ recoveryCodes: Array<string> }>;
   /**
    * Makes a challenge for the caller's passkeys, for a step-up.
    *
@@ -133,7 +133,7 @@ export interface AuthMethods {
    */
   challengePasskey(
     input: Methods['auth.challengePasskey']['input'],
-    options?: CallOptions,
+    options?: WriteOptions,
   ): Promise<{
     challenge: string;
     rpId: string;
@@ -148,14 +148,14 @@ export interface AuthMethods {
    */
   confirmFactor(
     input: Methods['auth.confirmFactor']['input'],
-    options?: CallOptions,
+    options?: WriteOptions,
   ): Promise<{ factor: Factor; recoveryCodes: Array<string> | null }>;
   /**
    * Removes a second factor. Removing the last one also removes the recovery codes.
    *
    * Errors of its own: `auth/factor-not-found`, `auth/step-up-required`, `auth/server-error`.
    */
-  removeFactor(input: Methods['auth.removeFactor']['input'], options?: CallOptions): Promise<void>;
+  removeFactor(input: Methods['auth.removeFactor']['input'], options?: WriteOptions): Promise<void>;
   /**
    * Makes a challenge for signing in with a passkey. The caller must know the password, so that nobody else learns whether an account has second factors.
    *
@@ -178,7 +178,7 @@ export interface AuthMethods {
    */
   stepUp(
     input?: Methods['auth.stepUp']['input'],
-    options?: CallOptions,
+    options?: WriteOptions,
   ): Promise<{ success: true; expiresAt: string }>;
   /**
    * Sends a mail with a token that sets a new password. The answer and its timing do not show whether there is such an account.
@@ -205,14 +205,17 @@ export interface AuthMethods {
    */
   sendVerificationEmail(
     input?: Methods['auth.sendVerificationEmail']['input'],
-    options?: CallOptions,
+    options?: WriteOptions,
   ): Promise<{ success: true }>;
   /**
    * Takes the token of a mail. Depending on the mail, it verifies the address, makes a new address valid, or undoes a change of address. A code of 6 digits is accepted only with its user's access token.
    *
    * Errors of its own: `auth/invalid-or-expired-token`, `DUPLICATE_EMAIL`, `auth/server-error`, `auth/invalid-body`.
    */
-  verifyEmail(input: Methods['auth.verifyEmail']['input'], options?: CallOptions): Promise<{ success: true }>;
+  verifyEmail(
+    input: Methods['auth.verifyEmail']['input'],
+    options?: WriteOptions,
+  ): Promise<{ success: true }>;
   /**
    * Sends a mail to the caller's new address. When `verify-email` gets the token of this mail, the new address becomes valid. Then the old address gets a mail about the change.
    *
@@ -220,7 +223,7 @@ export interface AuthMethods {
    */
   changeEmail(
     input: Methods['auth.changeEmail']['input'],
-    options?: CallOptions,
+    options?: WriteOptions,
   ): Promise<{ success: true; message: string }>;
 }
 
@@ -269,13 +272,13 @@ export interface UsersMethods {
    *
    * Errors of its own: `user/not-found`, `auth/forbidden`, `DUPLICATE_USERNAME`, `user/server-error`, `user/invalid-body`.
    */
-  update(input: Methods['users.update']['input'], options?: CallOptions): Promise<OwnUser>;
+  update(input: Methods['users.update']['input'], options?: WriteOptions): Promise<OwnUser>;
   /**
    * Erases the caller's account. An event makes every service erase what the service holds of the user.
    *
    * Errors of its own: `user/not-found`, `auth/forbidden`, `auth/step-up-required`, `user/server-error`.
    */
-  delete(input: Methods['users.delete']['input'], options?: CallOptions): Promise<void>;
+  delete(input: Methods['users.delete']['input'], options?: WriteOptions): Promise<void>;
   /**
    * All data about the caller in all services, as one JSON document that can be saved as a file. The gateway sends the document while it reads the data. If the connection ends before the document is complete, the export has failed.
    *
@@ -354,7 +357,7 @@ export interface ConnectionsMethods {
    */
   request(
     input: Methods['connections.request']['input'],
-    options?: CallOptions,
+    options?: WriteOptions,
   ): Promise<{ id: string; status: 'pending'; createdAt: string }>;
   /**
    * The relation between the caller and another user. It does not show blocks.
@@ -377,7 +380,7 @@ export interface ConnectionsMethods {
    */
   deleteWithUser(
     input: Methods['connections.deleteWithUser']['input'],
-    options?: CallOptions,
+    options?: WriteOptions,
   ): Promise<
     | { message: string; action: 'withdraw' | 'disconnect' }
     | { id: string; status: 'declined'; respondedAt: string }
@@ -431,7 +434,7 @@ export interface ConnectionsMethods {
    */
   accept(
     input: Methods['connections.accept']['input'],
-    options?: CallOptions,
+    options?: WriteOptions,
   ): Promise<{ id: string; status: 'accepted'; respondedAt: string }>;
   /**
    * Declines a pending request. Only the receiver may do this.
@@ -440,26 +443,26 @@ export interface ConnectionsMethods {
    */
   decline(
     input: Methods['connections.decline']['input'],
-    options?: CallOptions,
+    options?: WriteOptions,
   ): Promise<{ id: string; status: 'declined'; respondedAt: string }>;
   /**
    * Withdraws a pending request, or ends a connection. Only the requester may withdraw the request. Either of the two users may end the connection.
    *
    * Errors of its own: `connection/not-found`, `connection/unauthorized`, `connection/server-error`.
    */
-  delete(input: Methods['connections.delete']['input'], options?: CallOptions): Promise<{ message: string }>;
+  delete(input: Methods['connections.delete']['input'], options?: WriteOptions): Promise<{ message: string }>;
   /**
    * Blocks a user. The block ends the connection or request between the two users. While it lasts, each is hidden from the other. A declined request stays declined. So making a block and taking it back does not allow a second request.
    *
    * Errors of its own: `connection/self-block`, `connection/user-not-found`, `connection/server-error`.
    */
-  block(input: Methods['connections.block']['input'], options?: CallOptions): Promise<void>;
+  block(input: Methods['connections.block']['input'], options?: WriteOptions): Promise<void>;
   /**
    * Takes back the caller's block of a user.
    *
    * Errors of its own: `connection/self-block`, `connection/user-not-found`, `connection/server-error`.
    */
-  unblock(input: Methods['connections.unblock']['input'], options?: CallOptions): Promise<void>;
+  unblock(input: Methods['connections.unblock']['input'], options?: WriteOptions): Promise<void>;
   /**
    * The users whom the caller blocks, newest block first.
    *
@@ -479,7 +482,7 @@ export interface ConnectionsMethods {
    */
   updateSettings(
     input?: Methods['connections.updateSettings']['input'],
-    options?: CallOptions,
+    options?: WriteOptions,
   ): Promise<ConnectionSettings>;
 }
 
@@ -497,7 +500,7 @@ export interface CollectionsMethods {
    */
   createSubCollection(
     input: Methods['collections.createSubCollection']['input'],
-    options?: CallOptions,
+    options?: WriteOptions,
   ): Promise<Collection>;
   /**
    * The children of a collection, oldest first, as a bare array. A `Link` header leads to the next page.
@@ -513,13 +516,13 @@ export interface CollectionsMethods {
    *
    * Errors of its own: `collection/not-found`, `collection/invalid-name`, `collection/server-error`, `collection/invalid-body`.
    */
-  rename(input: Methods['collections.rename']['input'], options?: CallOptions): Promise<Collection>;
+  rename(input: Methods['collections.rename']['input'], options?: WriteOptions): Promise<Collection>;
   /**
    * Deletes a collection with all collections below it. No request finds them any more. The root cannot be deleted.
    *
    * Errors of its own: `collection/not-found`, `collection/server-error`.
    */
-  delete(input: Methods['collections.delete']['input'], options?: CallOptions): Promise<void>;
+  delete(input: Methods['collections.delete']['input'], options?: WriteOptions): Promise<void>;
   /**
    * The entities in a collection, newest first, or oldest first with `sortDir=asc`.
    *
@@ -533,7 +536,7 @@ export interface CollectionsMethods {
    */
   addEntity(
     input: Methods['collections.addEntity']['input'],
-    options?: CallOptions,
+    options?: WriteOptions,
   ): Promise<{ success: true; collection: { id: string; entityCount: number } }>;
   /**
    * Removes an entity from a collection. If the entity is not in it, this is not an error.
@@ -542,7 +545,7 @@ export interface CollectionsMethods {
    */
   removeEntity(
     input: Methods['collections.removeEntity']['input'],
-    options?: CallOptions,
+    options?: WriteOptions,
   ): Promise<{ success: true; collection: { id: string; entityCount: number } }>;
   /**
    * The caller's collections that contain an entity, oldest collection first.
@@ -578,14 +581,14 @@ export interface NotificationsMethods {
    */
   markAsRead(
     input: Methods['notifications.markAsRead']['input'],
-    options?: CallOptions,
+    options?: WriteOptions,
   ): Promise<KithNotification | OwnNotification>;
   /**
    * Marks all unread notifications as read, and returns how many there were.
    *
    * Errors of its own: `app-notification/server-error`.
    */
-  markAllAsRead(options?: CallOptions): Promise<{ markedAsRead: number }>;
+  markAllAsRead(options?: WriteOptions): Promise<{ markedAsRead: number }>;
   /**
    * Which types of notifications the caller gets.
    *
@@ -599,7 +602,7 @@ export interface NotificationsMethods {
    */
   updateSettings(
     input?: Methods['notifications.updateSettings']['input'],
-    options?: CallOptions,
+    options?: WriteOptions,
   ): Promise<NotificationSettings>;
 }
 
@@ -642,7 +645,7 @@ export interface StorageMethods {
    *
    * Errors of its own: `storage/not-found`, `auth/forbidden`, `storage/server-error`.
    */
-  deleteFile(input: Methods['storage.deleteFile']['input'], options?: CallOptions): Promise<void>;
+  deleteFile(input: Methods['storage.deleteFile']['input'], options?: WriteOptions): Promise<void>;
 }
 
 export interface ProjectsMethods {

@@ -1,5 +1,5 @@
 // Made from the contracts by tools/client.ts.
-import type { CallOptions, OperationTable } from '../operation.ts';
+import type { OperationTable, WriteOptions } from '../operation.ts';
 import type { OwnUser, ServerMethods } from './types.ts';
 
 export interface UsersMethods {
@@ -8,7 +8,7 @@ export interface UsersMethods {
    *
    * Errors of its own: `user/not-found`, `auth/forbidden`, `DUPLICATE_USERNAME`, `user/server-error`, `user/invalid-body`.
    */
-  update(input: ServerMethods['users.update']['input'], options?: CallOptions): Promise<OwnUser>;
+  update(input: ServerMethods['users.update']['input'], options?: WriteOptions): Promise<OwnUser>;
 }
 
 export interface NotificationsMethods {
@@ -19,7 +19,7 @@ export interface NotificationsMethods {
    */
   create(
     input: ServerMethods['notifications.create']['input'],
-    options?: CallOptions,
+    options?: WriteOptions,
   ): Promise<{ created: number }>;
 }
 

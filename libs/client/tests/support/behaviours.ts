@@ -4,6 +4,7 @@ import {
   localStorageSession,
   memorySession,
   type Session,
+  type SessionListener,
   type UploadProgress,
 } from '../../src/index.ts';
 import type { Person, World } from './control.ts';
@@ -166,6 +167,14 @@ export const behaviours = {
     await world.control.fault({ match: 'POST', times: 1, how: 'lose-answer' });
     const lost = await settled(kith.auth.signIn({ email: 'nobody@example.org', password: 'correct horse' }));
     const signIns = (await world.control.seen()).length;
+    // The platform ignores the `Idempotency-Key` of a visitor. So the client repeats this request only for a signed-in user.
+    const verifies = [];
+    for (const caller of [clientOf(world), kith]) {
+      await world.control.seen();
+      await world.control.fault({ match: 'POST', times: 1, how: 'lose-answer' });
+      const outcome = await settled(caller.auth.verifyEmail({ token: 'made up' }));
+      verifies.push([outcome, (await world.control.seen()).length]);
+    }
     const created = { name, writes, there: items.length };
     const busy = { status: 503, body: JSON.stringify({ error: 'Away.', code: 'gateway/unavailable' }) };
     await world.control.fault({
@@ -178,7 +187,24 @@ export const behaviours = {
     await world.control.fault({ match: 'PATCH', times: 1, how: late });
     const timedOut = await settled(kith.notifications.markAllAsRead());
     const sent = (await world.control.seen()).length;
-    return { count, reads, created, lost, signIns, unavailable, timedOut, sent };
+    return { count, reads, created, lost, signIns, verifies, unavailable, timedOut, sent };
+  },
+
+  async deletesThroughALostAnswer(world) {
+    const outcomes = [];
+    for (const isSignedOut of [false, true]) {
+      const { session, email, password } = await world.control.person();
+      const changes: unknown[] = [];
+      const onSession: SessionListener = (now, { reason, error }) =>
+        changes.push([now, reason, error?.code ?? null]);
+      const kith = clientOf(world, { session, onSession });
+      if (isSignedOut) await clientOf(world, { session }).auth.signOut();
+      else await world.control.fault({ match: 'DELETE', times: 1, how: 'lose-answer' });
+      const deleted = await settled(kith.users.delete({ userId: session.user.id }));
+      const signedIn = await settled(kith.auth.signIn({ email, password }).then(({ user }) => user.name));
+      outcomes.push({ deleted, changes, signedIn });
+    }
+    return outcomes;
   },
 
   async keepsToItsUser(world) {

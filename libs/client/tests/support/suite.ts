@@ -44,10 +44,30 @@ const expected: Record<BehaviourName, unknown> = {
     created: { name: 'Once', writes: 2, there: 1 },
     lost: { isTimeout: false, hasCause: true },
     signIns: 1,
+    verifies: [
+      [{ isTimeout: false, hasCause: true }, 1],
+      [{ status: 400, code: 'auth/invalid-or-expired-token', field: null, retryAfterMs: null }, 2],
+    ],
     unavailable: { answer: { markedAsRead: 0 } },
     timedOut: { answer: { markedAsRead: 0 } },
     sent: 5,
   },
+  deletesThroughALostAnswer: [
+    {
+      deleted: { answer: null },
+      changes: [[null, 'signed-out', null]],
+      signedIn: { ...unauthorized, code: 'auth/invalid-credentials' },
+    },
+    // If the session has ended before, nothing is deleted, and the call rejects.
+    {
+      deleted: unauthorized,
+      changes: [
+        [null, 'ended', 'auth/unauthorized'],
+        [expect.anything(), 'signed-in', null],
+      ],
+      signedIn: { answer: 'Ada' },
+    },
+  ],
   keepsToItsUser: {
     // Nothing is sent after the first attempt, neither as Grace nor without a user.
     outcomes: Array(4)

@@ -1,0 +1,33 @@
+import { describe, expect, it, vi } from 'vitest';
+import { type ClientOptions, createClient } from './client.ts';
+import type { Session } from './session.ts';
+import { unlessAborted } from './wait.ts';
+
+const user = { name: 'Ada' } as Session['user'];
+
+describe('a client', () => {
+  it.each<[string, Partial<ClientOptions>]>([
+    ['a longer time limit', { timeoutMs: 60_000 }],
+    ['no time limit', { timeoutMs: Number.POSITIVE_INFINITY }],
+    ['no retries', { retries: 0 }],
+  ])('repeats a refresh within the grace period, even with %s', async (_, options) => {
+    vi.useFakeTimers();
+    let sent = 0;
+    const kith = createClient({
+      ...options,
+      url: 'https://api.example.org',
+      projectId: '0b9e5c1e-6c0f-4d0e-9f0a-2b1c3d4e5f60',
+      session: { accessToken: 'old', refreshToken: 'r', user },
+      // The answer to the first attempt is lost.
+      fetch(_, { signal }) {
+        const answer = Response.json({ success: true, accessToken: 'new', refreshToken: 'next', user });
+        const lost = new Promise<Response>(() => {});
+        return ++sent === 1 ? unlessAborted(lost, signal as AbortSignal) : Promise.resolve(answer);
+      },
+    });
+    const refreshed = kith.auth.refresh();
+    await vi.advanceTimersByTimeAsync(30_000);
+    expect(sent).toBe(2);
+    expect(await refreshed).toMatchObject({ refreshToken: 'next' });
+  });
+});
