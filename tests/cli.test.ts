@@ -70,6 +70,31 @@ describe.each(availableEngines())('kith on a platform (%s)', (engine) => {
     expect(bare).toMatchObject({ publicKey: null, webOrigins: [] });
   });
 
+  it('sets limits of a project', async () => {
+    const limit = ['--limit', 'identity.sign-in=100/300', '--limit', 'identity.get-user=none'];
+    const [made] = await json<Project[]>('projects', 'create', '--name', 'Limits', ...limit);
+    const { id, limits } = made as Project;
+    expect(limits).toEqual({
+      'identity.sign-in': { max: 100, windowSeconds: 300 },
+      'identity.get-user': null,
+    });
+    const update = async (...words: string[]) =>
+      (await json<Project[]>('projects', 'update', id, ...words))[0]?.limits;
+    expect(await update('--name', 'Others')).toEqual(limits);
+    const other = { 'connections.list': { max: 1, windowSeconds: 60 } };
+    expect(await update('--limit', 'connections.list=1/60')).toEqual(other);
+    for (const wrong of ['connections.list', 'connections.list=', '=1/60', 'connections.list=many/60']) {
+      const said = await runKith(['projects', 'update', id, '--limit', wrong], accessOf(platform));
+      expect([said.code, said.stderr]).toEqual([
+        2,
+        'kith: --limit must be OPERATION=MAX/SECONDS, for example identity.sign-in=100/300. See kith projects update --help.\n',
+      ]);
+    }
+    const unknown = await runKith(['projects', 'update', id, '--limit', 'x.y=1/60'], accessOf(platform));
+    expect([unknown.code, unknown.stderr]).toEqual([1, expect.stringContaining('limits')]);
+    expect(await update('--usual-limits')).toEqual({});
+  });
+
   it('deletes a project, once it is told to', async () => {
     const { id } = await platform.createProject();
     const asked = await runKith(['projects', 'delete', id], accessOf(platform));
