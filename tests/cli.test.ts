@@ -7,13 +7,14 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createLogger } from '@kith/base';
 import { InProcessBus } from '@kith/bus/in-process';
-import type { OwnUser, Project, ProjectUser } from '@kith/contracts';
+import { importUsers, type OwnUser, type Project, type ProjectUser } from '@kith/contracts';
 import { openDataFolder } from '@kith/platform';
 import { commands } from '@kith/platform/cli';
 import { availableEngines, sharedPlatform, type TestPlatform, type TestUser, waitFor } from '@kith/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import about from '../package.json' with { type: 'json' };
 import { accessOf, kith, runKith } from './support/command.ts';
+import { layGate } from './support/gate.ts';
 
 const root = fileURLToPath(new URL('../', import.meta.url));
 
@@ -70,6 +71,31 @@ describe.each(availableEngines())('kith on a platform (%s)', (engine) => {
     expect(bare).toMatchObject({ publicKey: null, webOrigins: [] });
   });
 
+  it('sets limits of a project', async () => {
+    const limit = ['--limit', 'identity.sign-in=100/300', '--limit', 'identity.get-user=none'];
+    const [made] = await json<Project[]>('projects', 'create', '--name', 'Limits', ...limit);
+    const { id, limits } = made as Project;
+    expect(limits).toEqual({
+      'identity.sign-in': { max: 100, windowSeconds: 300 },
+      'identity.get-user': null,
+    });
+    const update = async (...words: string[]) =>
+      (await json<Project[]>('projects', 'update', id, ...words))[0]?.limits;
+    expect(await update('--name', 'Others')).toEqual(limits);
+    const other = { 'connections.list': { max: 1, windowSeconds: 60 } };
+    expect(await update('--limit', 'connections.list=1/60')).toEqual(other);
+    for (const wrong of ['connections.list', 'connections.list=', '=1/60', 'connections.list=many/60']) {
+      const said = await runKith(['projects', 'update', id, '--limit', wrong], accessOf(platform));
+      expect([said.code, said.stderr]).toEqual([
+        2,
+        'kith: --limit must be OPERATION=MAX/SECONDS, for example identity.sign-in=100/300. See kith projects update --help.\n',
+      ]);
+    }
+    const unknown = await runKith(['projects', 'update', id, '--limit', 'x.y=1/60'], accessOf(platform));
+    expect([unknown.code, unknown.stderr]).toEqual([1, expect.stringContaining('limits')]);
+    expect(await update('--usual-limits')).toEqual({});
+  });
+
   it('deletes a project, once it is told to', async () => {
     const { id } = await platform.createProject();
     const asked = await runKith(['projects', 'delete', id], accessOf(platform));
@@ -101,6 +127,33 @@ describe.each(availableEngines())('kith on a platform (%s)', (engine) => {
       ),
     );
     expect(await done('users', 'restore', user.id, '--project', id)).toMatch(/ active\n$/);
+  });
+
+  it('lists every row once while rows are added and removed', async () => {
+    const { id } = await platform.createProject();
+    const { operatorToken: token } = platform;
+    const rows = Array.from({ length: 150 }, (_, index) => ({ foreignId: `person-${index}` }));
+    const path = importUsers.path.replace(':projectId', id);
+    await platform.call('POST', path, { token, body: { rows } });
+    const before = await json<ProjectUser[]>('users', 'list', '--project', id);
+    const gone = await platform.createUser(id);
+    let pages = 0;
+    await using gate = await layGate(platform.url, async ({ stage }) => {
+      if (stage !== 'asked') return false;
+      pages++;
+      // Before the second page, the list gets three rows and loses one.
+      if (pages === 2) {
+        for (let count = 0; count < 3; count++) await platform.createUser(id);
+        const { accessToken } = gone;
+        await platform.call('DELETE', `/v7/${id}/users/${gone.id}`, { token: accessToken });
+      }
+      return false;
+    });
+    const env = { ...accessOf(platform), KITH_URL: gate.url };
+    const said = await runKith(['users', 'list', '--project', id, '--json'], env);
+    const listed = (JSON.parse(said.stdout) as ProjectUser[]).map((user) => user.id);
+    expect(pages).toBe(2);
+    expect(listed).toEqual([gone.id, ...before.map((user) => user.id)]);
   });
 
   it('changes what operators set of a user', async () => {

@@ -27,8 +27,10 @@ const ours: Record<string, unknown> = {
   // If an operation takes no token, it never refuses a token.
   'owasp:api8:2023-define-error-responses-401': {
     ...owasp['owasp:api8:2023-define-error-responses-401'],
-    given:
+    given: [
       '$.paths[*][?(@ && @.security && @.security.length === 1 && (@.security[0].userToken || @.security[0].operatorToken))].responses',
+      '$.paths[*][?(@ && @.security && @.security.length === 2 && @.security[1].serverKey)].responses',
+    ],
   },
   // The key set has no limit, because verifiers of every project fetch it. For operators, only failed requests are limited. All
   // other operations send both kinds of headers, but the original rule wants only one kind.

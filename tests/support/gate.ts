@@ -22,15 +22,18 @@ export interface Passing {
 
 /**
  * Starts a proxy in front of a gateway. The proxy calls `isShut` at each stage of each request. If `isShut` returns true, the proxy
- * cuts the connection. The gateway still completes every request that the proxy has passed on. Disposing waits for these requests.
+ * cuts the connection. If `isShut` returns a promise, the request waits for it at the stages `asked` and `answered`. The gateway still completes every request that the proxy has passed on. Disposing waits for these requests.
  */
-export async function layGate(url: string, isShut: (passing: Passing) => boolean): Promise<Gate> {
+export async function layGate(
+  url: string,
+  isShut: (passing: Passing) => boolean | Promise<boolean>,
+): Promise<Gate> {
   const underWay = new Set<Promise<void>>();
   const pass = async (incoming: IncomingMessage, outgoing: ServerResponse) => {
     const { method = 'GET', url: path = '', headers } = incoming;
     const body = await text(incoming);
     const isShutAt = (stage: GateStage) => isShut({ path, body, stage });
-    if (isShutAt('asked')) return void outgoing.destroy();
+    if (await isShutAt('asked')) return void outgoing.destroy();
     const { authorization = '' } = headers;
     const answer = await fetch(url + path, {
       method,
@@ -38,8 +41,9 @@ export async function layGate(url: string, isShut: (passing: Passing) => boolean
       ...(body && { body }),
     });
     const told = await answer.text();
-    if (answer.ok && isShutAt('answered')) return void outgoing.destroy();
-    outgoing.writeHead(answer.status, { 'content-type': 'application/json' });
+    if (answer.ok && (await isShutAt('answered'))) return void outgoing.destroy();
+    const link = answer.headers.get('link');
+    outgoing.writeHead(answer.status, { 'content-type': 'application/json', ...(link && { link }) });
     outgoing.end(told, () => answer.ok && isShutAt('told'));
   };
   const server = createServer((incoming, outgoing) => {

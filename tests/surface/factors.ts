@@ -325,9 +325,13 @@ export const factors = surfaceSuite('factors', (world) => {
       await world.refused(stepUp, { ...as(ada), body: { [field]: value } }, 'auth/invalid-body', { field });
     }
     const message = 'Send one of password, code and passkey.';
-    await world.refused(stepUp, { ...as(ada), body: {} }, 'auth/invalid-body', { message });
-    const both = { password: ada.password, code: '123456' };
-    await world.refused(stepUp, { ...as(ada), body: both }, 'auth/invalid-body', { message });
+    const none = { field: 'password', message };
+    await world.refused(stepUp, { ...as(ada), body: {} }, 'auth/invalid-body', none);
+    const both = { code: '123456', password: ada.password };
+    await world.refused(stepUp, { ...as(ada), body: both }, 'auth/invalid-body', {
+      field: 'code',
+      message: `code cannot be sent together with password. ${message}`,
+    });
     const wrong = { ...as(ada), body: { password: 'wrong' } };
     await world.refused(stepUp, wrong, 'auth/invalid-credentials');
     const code = { ...as(ada), body: { code: '123456' } };

@@ -202,6 +202,6 @@ export const mails = surfaceSuite('mails', (world) => {
     await world.ok(changeEmail, again);
     const tooLate = tokenIn(await mailTo(world.platform, later, 'emailChange'));
     await world.ok(signUp, { body: { email: later, password } });
-    await world.refused(verifyEmail, { body: { token: tooLate } }, 'DUPLICATE_EMAIL');
+    await world.refused(verifyEmail, { body: { token: tooLate } }, 'DUPLICATE_EMAIL', { field: 'token' });
   });
 });

@@ -2,13 +2,16 @@ import { randomUUID } from 'node:crypto';
 import {
   createOperator,
   createProject,
+  createServerKey,
   deleteOperator,
+  type ErrorCode,
   getProject,
   listOperators,
   listProjects,
   operations,
   operatorScopes,
   rotateKeys,
+  signIn,
 } from '@kith/contracts';
 import { waitFor } from '@kith/testing';
 import { beforeAll, expect, it } from 'vitest';
@@ -109,6 +112,32 @@ export const operatorKeys = surfaceSuite('operator-keys', (world) => {
           spec.operatorScope === scope,
           expect.any(String),
         ]);
+      }
+    }
+  });
+
+  it('a cursor holds for the operator alone who got it', async () => {
+    const { id: projectId } = await world.platform.createProject('Cursors');
+    await world.platform.createUser(projectId);
+    const { id: userId, email, password } = await world.platform.createUser(projectId);
+    await world.ok(signIn, { projectId, body: { email, password } });
+    const of: Record<string, string> = { projectId, userId };
+    for (const name of ['one', 'two']) await world.ok(createServerKey, { token, params: of, body: { name } });
+    const scopes = [...operatorScopes];
+    const keys = [await operatorKey(world, { scopes }), await operatorKey(world, { scopes })];
+    for (const spec of operated.filter(
+      ({ query, operatorScope }) => operatorScope && 'cursor' in query.shape,
+    )) {
+      const params = Object.fromEntries(fieldsOf(spec.params).map((name) => [name, of[name] ?? '']));
+      const bearers = [token, ...keys];
+      for (const own of bearers) {
+        const { headers } = await world.ok(spec, { token: own, params, query: 'limit=1' });
+        const query = /^<\?([^>]+)>/.exec(headers.link ?? '')?.[1] ?? 'no next page';
+        await world.ok(spec, { token: own, params, query });
+        for (const other of bearers.filter((one) => one !== own)) {
+          const given = { token: other, params, query };
+          await world.refused(spec, given, `${spec.feature}/invalid-query` as ErrorCode, { field: 'cursor' });
+        }
       }
     }
   });

@@ -4,6 +4,8 @@ import {
   maxFileBytes,
   methodsOf,
   type OperationSpec,
+  type ServerKeyUse,
+  serverKeyMay,
   type Upload,
 } from '@kith/contracts';
 import { byStatus, codesOf, outside } from './codes.ts';
@@ -14,7 +16,7 @@ import { tagOf } from './info.ts';
 import { type JsonObject, ref } from './json.ts';
 import { parametersOf } from './parameters.ts';
 import type { Schemas } from './schemas.ts';
-import { securityOf } from './security.ts';
+import { securityOf, takesServerKey } from './security.ts';
 
 /** What is needed to make an operation's description. */
 export interface Parts {
@@ -40,7 +42,7 @@ export function describeOperation(operation: OperationSpec, method: Method, part
     summary: operation.summary,
     description: descriptionOf(operation),
     tags: [tagOf(operation)],
-    security: securityOf(operation.auth),
+    security: securityOf(operation),
     ...(parameters.length > 0 ? { parameters } : {}),
     ...(body ? { requestBody: body } : {}),
     responses: responsesOf(operation, parts),
@@ -98,7 +100,7 @@ function bodyOf(operation: OperationSpec, parts: Parts): JsonObject | undefined 
   // An operator's operation refuses a key that the contract does not name; all other operations ignore it
   // (spec#requests-admin-unknown).
   const strict = operation.auth === 'operator' ? { additionalProperties: false } : {};
-  const schema: JsonObject = { ...schemas.of(operation.body), ...strict };
+  const schema: JsonObject = { ...bodySchemaOf(operation, schemas), ...strict };
   if (Object.keys((schema.properties as object | undefined) ?? {}).length === 0) return undefined;
   return {
     // A missing body counts as an empty object (spec#requests-no-body).
@@ -107,6 +109,19 @@ function bodyOf(operation: OperationSpec, parts: Parts): JsonObject | undefined 
       'application/json': { schema, ...(example?.body === undefined ? {} : { example: example.body }) },
     },
   };
+}
+
+/** The schema of a body, with the fields that only a server key may set (spec#users-role-server-keys). */
+function bodySchemaOf({ body, serverKeyBody }: OperationSpec, schemas: Schemas): JsonObject {
+  if (!serverKeyBody) return schemas.of(body);
+  const { properties: ofUsers } = schemas.of(body) as { properties: JsonObject };
+  const { properties, ...rest } = schemas.of(serverKeyBody) as { properties: Record<string, JsonObject> };
+  const description = 'Only a server key that acts for no user may set this. From anyone else it is ignored.';
+  const described = Object.entries(properties).map(([name, schema]) => [
+    name,
+    Object.hasOwn(ofUsers, name) ? schema : { ...schema, description },
+  ]);
+  return { ...rest, properties: Object.fromEntries(described) };
 }
 
 function responsesOf(operation: OperationSpec, parts: Parts): JsonObject {
@@ -194,7 +209,14 @@ const who: Readonly<Record<OperationSpec['auth'], string>> = {
   none: 'For anyone. Tokens are ignored.',
 };
 
-function descriptionOf({ auth, limit, shortForm, path, testOnly }: OperationSpec): string {
+const byServerKey: Readonly<Record<ServerKeyUse, string | false>> = {
+  itself: 'A server key may call it without a user, or act for the user in `On-Behalf-Of`.',
+  'for-user': 'A server key may act for the user in `On-Behalf-Of`.',
+  never: false,
+};
+
+function descriptionOf(operation: OperationSpec): string {
+  const { auth, limit, shortForm, path, testOnly } = operation;
   const unlimited =
     auth === 'operator'
       ? 'Only failed authentication is limited, to 10 failures in 5 minutes.'
@@ -202,6 +224,7 @@ function descriptionOf({ auth, limit, shortForm, path, testOnly }: OperationSpec
   const limited = limit ? `Limit: ${limit.max} requests in ${limit.windowSeconds / 60} minutes.` : unlimited;
   return [
     who[auth],
+    takesServerKey(operation) && byServerKey[serverKeyMay(operation)],
     limited,
     shortForm && `Also without a project id, at \`/v7${path}\`.`,
     testOnly && 'For tests: not available in production, unless the operator allows it.',

@@ -3,6 +3,7 @@ import type { z } from 'zod';
 import type { Example } from './examples.ts';
 import { type JsonObject, ref } from './json.ts';
 import type { Schemas } from './schemas.ts';
+import { takesServerKey } from './security.ts';
 
 /** Parameters that operations share. */
 export const parameters: Readonly<Record<string, JsonObject>> = {
@@ -41,6 +42,14 @@ export const parameters: Readonly<Record<string, JsonObject>> = {
     },
     example: '"8e03978e-40d5-43dd-bc93-6894a57f9324"',
   },
+  OnBehalfOf: {
+    name: 'On-Behalf-Of',
+    in: 'header',
+    description:
+      'Only with a server key: the id of the user for whom the key acts. The user is of the key’s project and not suspended.',
+    // This parameter has no example. Tools would send the example with tokens of users, which must not have this header.
+    schema: { type: 'string', format: 'uuid', maxLength: 36 },
+  },
   LastEventId: {
     name: 'Last-Event-ID',
     in: 'header',
@@ -75,6 +84,7 @@ export function parametersOf(
       const value = schemaAndExample({ ...schemas.of(schema), ...preset }, given);
       return { name, in: 'query', required: !absent.success, ...value };
     }),
+    ...(takesServerKey(operation) ? [ref('parameters', 'OnBehalfOf')] : []),
     ...(takesKey(operation) ? [ref('parameters', 'IdempotencyKey')] : []),
     ...(operation.kind === 'stream' ? [ref('parameters', 'LastEventId')] : []),
     ...(operation.kind === 'download' ? [ref('parameters', 'Range'), ref('parameters', 'IfNoneMatch')] : []),

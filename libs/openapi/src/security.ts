@@ -1,4 +1,4 @@
-import type { Auth } from '@kith/contracts';
+import { type Auth, type OperationSpec, serverKeyMay } from '@kith/contracts';
 import type { JsonObject } from './json.ts';
 
 /** How callers prove who they are. */
@@ -14,7 +14,7 @@ export const securitySchemes: Readonly<Record<string, JsonObject>> = {
     type: 'http',
     scheme: 'bearer',
     description:
-      'A key of the application’s own back end, `kith_sk_…`. It belongs on a server, never in a web page. In operations for users, it acts for the user whose id is in `On-Behalf-Of`.',
+      'A key of the application’s own back end, `kith_sk_…`. It belongs on a server, never in a web page. It works at addresses with the id of its own project. In operations for users, it acts for the user whose id is in `On-Behalf-Of`.',
   },
   operatorToken: {
     type: 'http',
@@ -23,15 +23,23 @@ export const securitySchemes: Readonly<Record<string, JsonObject>> = {
   },
 };
 
+const serverKey = { serverKey: [] };
 const requirements: Readonly<Record<Auth, readonly JsonObject[]>> = {
   user: [{ userToken: [] }],
-  'server-key': [{ serverKey: [] }],
+  'server-key': [serverKey],
   operator: [{ operatorToken: [] }],
   optional: [{ userToken: [] }, {}],
   none: [{}],
 };
 
 /** Who may call, as security requirements. An empty object allows anybody. */
-export function securityOf(auth: Auth): readonly JsonObject[] {
-  return requirements[auth];
+export function securityOf(operation: OperationSpec): readonly JsonObject[] {
+  const [first = {}, ...others] = requirements[operation.auth];
+  return takesServerKey(operation) ? [first, serverKey, ...others] : [first, ...others];
+}
+
+/** Whether an operation for users also takes a server key (spec#server-keys-on-behalf). */
+export function takesServerKey(operation: OperationSpec): boolean {
+  const { auth } = operation;
+  return (auth === 'user' || auth === 'optional') && serverKeyMay(operation) !== 'never';
 }

@@ -6,7 +6,9 @@ import {
   type OperationSpec,
   operation,
   operations,
+  serverKeyMay,
   statusOf,
+  updateUser,
 } from '@kith/contracts';
 import { describe, expect, it, test } from 'vitest';
 import { z } from 'zod';
@@ -143,14 +145,21 @@ describe.each(each)('%s', (name, spec) => {
   });
 
   it('asks for the token that it needs', () => {
+    const ofKey = serverKeyMay(spec) === 'never' ? [] : [{ serverKey: [] }];
     const wanted = {
-      user: [{ userToken: [] }],
+      user: [{ userToken: [] }, ...ofKey],
       'server-key': [{ serverKey: [] }],
       operator: [{ operatorToken: [] }],
-      optional: [{ userToken: [] }, {}],
+      optional: [{ userToken: [] }, ...ofKey, {}],
       none: [{}],
     };
-    for (const { security } of describedAs(spec)) expect(security).toEqual(wanted[spec.auth]);
+    for (const { security, parameters = [] } of describedAs(spec)) {
+      expect(security).toEqual(wanted[spec.auth]);
+      const names = parameters.map((one) => resolve(one).name);
+      // At operations for server keys alone, a key acts for no user (spec#server-keys-on-behalf).
+      const isOnBehalf = ofKey.length > 0 && spec.auth !== 'server-key';
+      expect(names.includes('On-Behalf-Of')).toBe(isOnBehalf);
+    }
   });
 
   it('takes what the contract takes', () => {
@@ -165,7 +174,7 @@ describe.each(each)('%s', (name, spec) => {
           expect(required).toBe(!field?.safeParse(undefined).success);
         }
       }
-      const properties = Object.keys((spec.body as unknown as z.ZodObject).shape);
+      const properties = Object.keys((spec.serverKeyBody ?? (spec.body as unknown as z.ZodObject)).shape);
       const type = spec.upload ? 'multipart/form-data' : 'application/json';
       const schema = requestBody?.content[type]?.schema ?? {};
       const file = spec.upload ? [spec.upload.part] : [];
@@ -194,6 +203,17 @@ describe.each(each)('%s', (name, spec) => {
     const shown = Object.values(responses[spec.status]?.content ?? {}).map((media) => media.example);
     expect(shown).toEqual(spec.status === 204 ? [] : [example?.answer]);
   });
+});
+
+test('it says what only a server key may do', () => {
+  const [{ security, requestBody }] = describedAs(updateUser) as [Described];
+  expect(security).toEqual([{ userToken: [] }, { serverKey: [] }]);
+  const schema = requestBody?.content['application/json']?.schema ?? {};
+  const properties = schema.properties as Record<string, { type: string; description?: string }>;
+  const description = expect.stringMatching(/^Only a server key .* may set this\./);
+  expect(properties.role).toMatchObject({ type: 'string', minLength: 1, maxLength: 64, description });
+  expect(properties.reputation).toMatchObject({ type: 'number', description });
+  expect(properties.bio?.description).toBeUndefined();
 });
 
 test('a new operation comes into the document by its contract alone', () => {

@@ -1,5 +1,6 @@
 import { decodeCursor, encodeCursor, foreignCursor } from '@kith/base';
 import type { ErrorCode } from '@kith/contracts';
+import type { OperatorCaller } from '@kith/service';
 
 /** Which rows of a list to read: those after the first `skip` rows, or those after the place `after`. */
 export interface ListRange {
@@ -41,6 +42,8 @@ function backwards(time: Date): string {
 
 export interface ListRequest {
   query: { page: number; limit: number; cursor?: string | undefined };
+  /** Set for a list of operators. Its cursors are then valid only for this operator (spec#lists-cursor-binding). */
+  operator?: OperatorCaller | undefined;
   linkNext(cursor: string): void;
 }
 
@@ -56,18 +59,20 @@ export async function readPage<Row extends { createdAt: Date; id: string }>(
     read(range: ListRange): Promise<ListPage<Row>>;
   },
 ): Promise<{ rows: Row[]; page: number; limit: number; total: number; hasMore: boolean }> {
-  const { limit, cursor } = request.query;
-  const position = cursor === undefined ? undefined : decodeCursor(cursor, list.binding, list.code);
+  const { query, operator } = request;
+  const { limit, cursor } = query;
+  const binding = operator ? [...list.binding, operator.keyId ?? 'OPERATOR_TOKEN'] : list.binding;
+  const position = cursor === undefined ? undefined : decodeCursor(cursor, binding, list.code);
   if (position && !placePattern.test(position.after)) {
     throw foreignCursor(list.code);
   }
-  const page = position?.page ?? request.query.page;
+  const page = position?.page ?? query.page;
   const from = position ? { after: position.after } : { skip: (page - 1) * limit };
   // Reads one row more than the page holds, to know whether another page follows.
   const { rows: found, total } = await list.read({ from, limit: limit + 1 });
   const rows = found.slice(0, limit);
   const hasMore = found.length > limit;
   const last = rows.at(-1);
-  if (hasMore && last) request.linkNext(encodeCursor({ after: placeOf(last), page: page + 1 }, list.binding));
+  if (hasMore && last) request.linkNext(encodeCursor({ after: placeOf(last), page: page + 1 }, binding));
   return { rows, page, limit, total, hasMore };
 }

@@ -4,6 +4,9 @@ import type { Made } from './requests.ts';
 /** Codes that refuse a request because of its form. They do not depend on what exists. */
 const ofForm = /\/(invalid-|missing-|unknown-field|malformed|too-large|unsupported)/;
 
+/** The sentences that refuse a server key at an operation, whoever the key acts for. */
+const ofKey = /^(A server key cannot do this|Name the user that the server key acts for)/;
+
 /**
  * Rules that a schema cannot express. For each rule, `of` matches the codes of its refusals, and `what` says what the schema leaves
  * open. A request that follows the document may still get these refusals. Any other refusal of a request's form is a mistake in the
@@ -13,8 +16,6 @@ const unsayable: readonly { of: RegExp; what: string }[] = [
   { of: /^auth\/invalid-(credentials|token)/, what: 'which password or token is right' },
   { of: /^auth\/invalid-(or-expired|reset)-token/, what: 'which code or token is right' },
   { of: /^auth\/invalid-(rp-id|redirect)/, what: "which origins are the project's" },
-  // Step-up and confirmation take exactly one of several fields.
-  { of: /^auth\/invalid-body$/, what: 'that one of several fields is needed, and no other' },
   { of: /^collection\/invalid-parent/, what: 'which collections there are' },
   { of: /^storage\/invalid-image/, what: 'which bytes are an image' },
   { of: /^crypto\//, what: 'which text is a key' },
@@ -43,7 +44,7 @@ const unsayable: readonly { of: RegExp; what: string }[] = [
 
 /** What is wrong with an answer, in words. `undefined` if the answer is as the document says. */
 export function wrongWith(made: Made, answer: Answer): string | undefined {
-  const { described, wrong, asker } = made;
+  const { described, wrong, asker, scheme } = made;
   const { status, headers } = answer;
   // If a head is too long, the platform refuses the request before it knows the operation.
   if (status === 431) return undefined;
@@ -63,10 +64,14 @@ export function wrongWith(made: Made, answer: Answer): string | undefined {
     }
   }
   if (wrong) return status < 300 ? `takes what is forbidden in its ${wrong}` : undefined;
-  if (status < 400 || asker !== 'known' || status === 401) return undefined;
+  if (status < 400 || asker !== 'known') return undefined;
   const { error, code, field } = answer.json() as { error: string; code: string; field?: string };
+  if (scheme === 'serverKey' && (status === 401 || ofKey.test(error))) return `takes no server key: ${error}`;
+  if (status === 401) return undefined;
   // The document allows unknown fields in a body. So a body may follow the document without any field that can be changed.
   if (error.startsWith('The body has none of the fields that can be changed here')) return undefined;
+  // No schema says that a body has exactly one of several fields.
+  if (error.endsWith('Send one of password, code and passkey.')) return undefined;
   const told = field === undefined ? code : `${code} of ${field}`;
   if (!ofForm.test(code) || unsayable.some(({ of }) => of.test(told))) return undefined;
   return `refuses what is allowed: ${told}`;

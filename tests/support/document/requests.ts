@@ -1,11 +1,12 @@
+import { operations } from '@kith/contracts';
 import fc, { type Arbitrary } from 'fast-check';
 import { smallPng } from '../multipart.ts';
 import type { Described, Parameter, Place } from './described.ts';
 import { allowedBy, forbiddenBy } from './values.ts';
 
 /**
- * Who asks. `known` is the owner of the things, or an operator. `nobody` is a caller without a token. `unknown` is a caller with an
- * invalid token.
+ * Who asks. `known` is the owner of the things, the application's own back end, or an operator. `nobody` is a caller without a
+ * token. `unknown` is a caller with an invalid token.
  */
 export type Asker = 'known' | 'nobody' | 'unknown';
 
@@ -23,6 +24,8 @@ export interface Made {
    */
   names: 'known' | 'made';
   asker: Asker;
+  /** The security scheme of a known caller; `none` if the operation takes no token. */
+  scheme: string;
   /** A number that chooses among the known things. */
   choice: number;
 }
@@ -66,13 +69,27 @@ export function requestsOf(described: Described): Arbitrary<Made> {
         body: body ? bodyOf(described, wrong === 'body') : fc.constant(undefined),
         names: fc.constantFrom('known' as const, 'known' as const, 'made' as const),
         asker,
+        scheme: fc.constantFrom(...schemesOf(described, wrong)),
         choice: fc.nat(),
       }),
     );
 }
 
+/** Operations that ignore some fields of a body, unless a server key sends them. */
+const withFieldsOfKeys = new Set<string>(operations.flatMap((one) => (one.serverKeyBody ? one.name : [])));
+
+function schemesOf({ id, security }: Described, wrong: Made['wrong']): string[] {
+  if (wrong === 'body' && withFieldsOfKeys.has(id)) return ['serverKey'];
+  const schemes = security.filter((one) => one !== 'none');
+  return schemes.length > 0 ? schemes : ['none'];
+}
+
+/** The header that says for whom a server key acts. Only requests of server keys have it (`written`). */
+export const onBehalfOf = 'On-Behalf-Of';
+
 /** Whether a parameter can have a wrong value at all. All values are sent as text. */
 function canBeWrong({ schema, in: place, name }: Parameter): boolean {
+  if (name === onBehalfOf) return false;
   // If a server does not understand a value of these headers, it has to ignore the value (RFC 9110 sections 13.1 and 14.2).
   if (['Range', 'If-None-Match', 'Last-Event-ID'].includes(name)) return false;
   if (place === 'path') return schema.format === 'uuid' || schema.pattern !== undefined;
@@ -80,7 +97,7 @@ function canBeWrong({ schema, in: place, name }: Parameter): boolean {
 }
 
 function valuesIn(place: Place, { parameters }: Described, wrong: Place | 'body' | undefined) {
-  const all = parameters.filter((one) => one.in === place);
+  const all = parameters.filter((one) => one.in === place && one.name !== onBehalfOf);
   const good = Object.fromEntries(
     all.map((one) => [one.name, allowedBy(one.schema).filter((value) => isSendable(one, value))]),
   );

@@ -1,5 +1,6 @@
 import type { TestPlatform } from '@kith/testing';
 import fc from 'fast-check';
+import { makeServerKey } from '../surface/suite.ts';
 import { described } from './described.ts';
 import { wrongWith } from './judge.ts';
 import { type Made, requestsOf } from './requests.ts';
@@ -46,6 +47,7 @@ export async function sendFromDocument(
   const outcome: Outcome = { sent: 0, answers: new Map(), found: new Map() };
   const next = requestStream(seed);
   const { id: projectId } = await platform.createProject();
+  const serverKey = await makeServerKey(platform, projectId);
   const [friend, asker] = [await platform.createUser(projectId), await platform.createUser(projectId)];
   await using _ = { [Symbol.asyncDispose]: async () => agent.destroy() };
   await Promise.all(
@@ -59,7 +61,7 @@ export async function sendFromDocument(
           somebody = await makeSomebody(platform, { friend, asker });
           age = 0;
         }
-        const isOver = await judge(platform, made, somebody, outcome);
+        const isOver = await judge(platform, made, { ...somebody, serverKey }, outcome);
         if (isOver) somebody = undefined;
       }
     }),
@@ -89,12 +91,14 @@ function requestStream(seed: number): () => Made {
 async function judge(
   platform: TestPlatform,
   made: Made,
-  somebody: Somebody,
+  somebody: Somebody & { serverKey: string },
   { answers, found }: Outcome,
 ): Promise<boolean> {
   const { id } = made.described;
   const things = closing.has(id) ? { projectId: (await platform.createProject()).id } : somebody.things;
-  const sent = written(made, { ...somebody, things }, platform.operatorToken);
+  const { operatorToken } = platform;
+  const { serverKey } = somebody;
+  const sent = written(made, { ...somebody, things }, { operatorToken, serverKey });
   const answer = await send(platform.url, sent, id.endsWith('.stream'));
   const counts = answers.get(id) ?? new Map<number, number>();
   answers.set(id, counts.set(answer.status, (counts.get(answer.status) ?? 0) + 1));
@@ -106,5 +110,5 @@ async function judge(
   }
   if (made.asker !== 'known') return false;
   // With status 401, the user's session has ended. The user's account may exist or not.
-  return answer.status === 401 && made.described.security.includes('userToken');
+  return answer.status === 401 && made.scheme === 'userToken';
 }

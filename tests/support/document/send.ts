@@ -1,8 +1,9 @@
 import { Agent, request } from 'node:http';
+import { operations, serverKeyMay } from '@kith/contracts';
 import { type Answer, http } from '../http.ts';
 import { multipart, type Part } from '../multipart.ts';
 import type { Described } from './described.ts';
-import type { Made } from './requests.ts';
+import { type Made, onBehalfOf } from './requests.ts';
 import type { Somebody, Things } from './world.ts';
 
 /** Keeps connections open. A new connection for each request would use up the machine's ports. */
@@ -15,9 +16,13 @@ export interface Sent {
   body: Uint8Array | string | undefined;
 }
 
-/** Builds the request of a user. Known things replace made-up values. */
-export function written(made: Made, { user, things }: Somebody, operatorToken: string): Sent {
-  const { described, values, asker, wrong } = made;
+/** Builds the request of a caller. Known things replace made-up values. */
+export function written(
+  made: Made,
+  { user, things }: Somebody,
+  { operatorToken, serverKey }: { operatorToken: string; serverKey: string },
+): Sent {
+  const { described, values, asker, scheme, wrong } = made;
   const known = made.names === 'known' ? things : { projectId: things.projectId };
   const own: Things = isOwn(described) ? { userId: user.id } : {};
   const named: Things = wrong === 'path' ? values.path : { ...values.path, ...known, ...own };
@@ -29,8 +34,11 @@ export function written(made: Made, { user, things }: Somebody, operatorToken: s
   const all = cursor === undefined || made.names === 'known' ? asked : values.query;
   const query = new URLSearchParams(texts(wrong === 'query' ? values.query : all));
   const headers = texts(values.header);
-  const token = described.security.includes('operatorToken') ? operatorToken : user.accessToken;
+  const token = { operatorToken, serverKey }[scheme] ?? user.accessToken;
   if (asker !== 'nobody') headers.authorization = `Bearer ${asker === 'known' ? token : 'a.b.c'}`;
+  // A server key acts for nobody wherever it may, because only then may it set all the fields of a body.
+  const isOnBehalf = asker === 'known' && scheme === 'serverKey' && !alone.has(described.id);
+  if (isOnBehalf) headers[onBehalfOf] = user.id;
   const body = bodyOf(made, known);
   if (body) headers['content-type'] = body.type;
   return {
@@ -40,6 +48,9 @@ export function written(made: Made, { user, things }: Somebody, operatorToken: s
     body: body?.bytes,
   };
 }
+
+/** Operations that a server key may call without a user. */
+const alone = new Set<string>(operations.flatMap((one) => (serverKeyMay(one) === 'itself' ? one.name : [])));
 
 function texts(values: Things): Record<string, string> {
   return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, String(value)]));

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { readConfig, StartError } from '@kith/base/config';
 import { z } from 'zod';
-import { type Call, caller } from '../demo/api.ts';
+import { type Answer, exchanger } from '../demo/api.ts';
 import { dataFolderConfig } from '../forms/data-folder-config.ts';
 import { type Running, runningIn } from '../forms/running.ts';
 import { Failure, type Given, notRunning, type Option, type Surroundings, textOf } from './command.ts';
@@ -38,6 +38,8 @@ export interface PlatformAccess {
   own: Running | undefined;
   /** Calls an operators' endpoint. Rejects with `CallError` or `StartError`. */
   call: <T>(method: string, path: string, body?: unknown) => Promise<T>;
+  /** Reads from an operators' endpoint. Resolves with the whole answer, and rejects like `call`. */
+  get: <T>(path: string) => Promise<Answer<T>>;
 }
 
 /**
@@ -57,8 +59,13 @@ export function accessPlatform(given: Given, { env }: Pick<Surroundings, 'env'>)
   const isOwn = running !== undefined && [running.url, running.adminUrl].includes(url);
   const own = isOwn ? running : undefined;
   const token = OPERATOR_TOKEN ?? keptToken(folder, url, own !== undefined);
-  const call: Call = caller(url);
-  return { url, token, own, call: (method, path, body) => call(method, path, { token, body }) };
+  const exchange = exchanger(url);
+  return {
+    ...{ url, token, own },
+    call: async <T>(method: string, path: string, body?: unknown) =>
+      (await exchange<T>(method, path, { token, body })).body,
+    get: (path) => exchange('GET', path, { token }),
+  };
 }
 
 function keptToken(folder: string, url: string, isOwn: boolean): string {

@@ -1,3 +1,5 @@
+import type { Answer } from '../demo/api.ts';
+import { Failure } from './command.ts';
 import type { PlatformAccess } from './platform-access.ts';
 
 const most = 100;
@@ -7,17 +9,27 @@ interface Page<Row> {
   pagination: { hasMore: boolean };
 }
 
-/** Reads a whole list of the operators' endpoints, page by page. */
+/** The query of a `Link` to the next page (RFC 8288, spec#lists-link). */
+const nextQuery = /^<(\?[^>]+)>; rel="next"$/;
+
+/**
+ * Reads a whole list of the operators' endpoints, page by page. It follows the cursors, so rows that are added or removed meanwhile
+ * neither repeat nor hide other rows (spec#lists-cursor).
+ */
 export async function walkList<Row>(
   access: PlatformAccess,
   path: string,
   query: Record<string, string> = {},
 ): Promise<Row[]> {
   const rows: Row[] = [];
-  for (let page = 1; ; page++) {
-    const parameters = new URLSearchParams({ ...query, limit: String(most), page: String(page) });
-    const { data, pagination } = await access.call<Page<Row>>('GET', `${path}?${parameters}`);
-    rows.push(...data);
-    if (!pagination.hasMore) return rows;
+  let next: string | undefined = `?${new URLSearchParams({ ...query, limit: String(most) })}`;
+  while (next !== undefined) {
+    const { body, headers }: Answer<Page<Row>> = await access.get(path + next);
+    rows.push(...body.data);
+    next = nextQuery.exec(headers.get('link') ?? '')?.[1];
+    // A proxy may have removed the header. Rows must not be missing silently.
+    if (next === undefined && body.pagination.hasMore)
+      throw new Failure('no-next-page', `The answer to GET ${path} has no Link header to its next page.`);
   }
+  return rows;
 }

@@ -7,6 +7,12 @@ export type Call = <T>(
   options?: { token?: string; body?: unknown },
 ) => Promise<T>;
 
+/** A successful answer. */
+export interface Answer<T> {
+  body: T;
+  headers: Headers;
+}
+
 /** An answer outside 2xx. */
 export class CallError extends Error {
   readonly status: number;
@@ -26,13 +32,19 @@ export class CallError extends Error {
  * Makes a function that calls a gateway. A call rejects with `CallError` for an answer outside 2xx. If the answer is 503, nothing
  * was done, and the call is repeated for up to `patienceMs`. By default it is not repeated.
  */
-export function caller(url: string, { patienceMs = 0 }: { patienceMs?: number } = {}): Call {
-  return async <T>(method: string, path: string, options: { token?: string; body?: unknown } = {}) => {
+export function caller(url: string, options: { patienceMs?: number } = {}): Call {
+  const exchange = exchanger(url, options);
+  return async <T>(...call: Parameters<Call>) => (await exchange<T>(...call)).body;
+}
+
+/** Like `caller`, but the function resolves with the whole answer. */
+export function exchanger(url: string, { patienceMs = 0 }: { patienceMs?: number } = {}) {
+  return async <T>(...[method, path, options = {}]: Parameters<Call>): Promise<Answer<T>> => {
     const until = Date.now() + patienceMs;
     for (;;) {
       const response = await send(`${url}${path}`, method, options);
       const content = response.status === 204 ? undefined : await response.json();
-      if (response.ok) return content as T;
+      if (response.ok) return { body: content as T, headers: response.headers };
       if (response.status !== 503 || Date.now() > until) {
         throw new CallError(`${method} ${path}`, response.status, content as { code: string; error: string });
       }

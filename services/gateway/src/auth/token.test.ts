@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { ApiError } from '@kith/base';
+import { ApiError, makeApiKey } from '@kith/base';
 import { createProject, getUser, listConnections, signIn } from '@kith/contracts';
 import { createLocalJWKSet, exportJWK, generateKeyPair, type JWTPayload, SignJWT } from 'jose';
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -110,7 +110,8 @@ describe('TokenVerifier', () => {
     const foreign = [sign(claims(), theirs.privateKey), sign({ ...claims(), iss: 'other' })];
     for (const token of foreign) expect(await why(await token)).toMatch(/Another server has signed/);
     for (const token of ['null', 'a.b.c', '..']) expect(await why(token)).toMatch(/is malformed/);
-    const others = [anonymous, await sign(without('sid')), 'x'.repeat(68), 'kith_sk_abc'];
+    const keys = [makeApiKey('server'), makeApiKey('operator')];
+    const others = [anonymous, await sign(without('sid')), 'x'.repeat(68), ...keys];
     for (const token of others) expect(await why(token)).toMatch(/another kind of token/);
     const revocations = {
       isLoaded: true,

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { apiKeyKindOf } from '@kith/base';
 import { uuid } from '@kith/contracts';
 import { decodeProtectedHeader, errors, jwtVerify } from 'jose';
 import { z } from 'zod';
@@ -125,7 +126,8 @@ function keyIdOf(text: string): string {
   try {
     header = decodeProtectedHeader(text);
   } catch (error) {
-    throw unauthorized(otherKinds.test(text) ? 'other-kind' : 'malformed', error);
+    const isOtherKind = refreshTokenForm.test(text) || apiKeyKindOf(text) !== undefined;
+    throw unauthorized(isOtherKind ? 'other-kind' : 'malformed', error);
   }
   if (header.alg !== tokenAlgorithm) throw unauthorized('foreign');
   // If a project's own backend has signed a token, the token names no key.
@@ -133,8 +135,8 @@ function keyIdOf(text: string): string {
   return header.kid;
 }
 
-/** The form of refresh tokens and server keys. */
-const otherKinds = /^([\w-]{68}|kith_sk_.*)$/;
+/** The form of refresh tokens. */
+const refreshTokenForm = /^[\w-]{68}$/;
 
 function reasonOf(error: Error): Parameters<typeof unauthorized>[0] {
   if (error instanceof errors.JWTExpired) return 'expired';

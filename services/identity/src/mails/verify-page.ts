@@ -8,11 +8,12 @@ button:disabled{opacity:.5;cursor:default}
 button:focus-visible{outline:3px solid #60a5fa;outline-offset:2px}`;
 
 // The token is in the body of the request. The address is relative, because the page may be behind a proxy that changes paths.
+// The page may have a slash at the end of its own address (spec#addresses-trailing-slash).
 const script = `const main=document.querySelector('main'),button=document.querySelector('button'),said=document.querySelector('[role=status]');
 button?.addEventListener('click',async()=>{
 button.disabled=true;
 let answer;
-try{answer=await fetch('verify-email',{method:'POST',headers:{'content-type':'application/json'},body:JSON.stringify({token:main.dataset.token})})}catch{}
+try{answer=await fetch(location.pathname.endsWith('/')?'../verify-email':'verify-email',{method:'POST',headers:{'content-type':'application/json'},body:JSON.stringify({token:main.dataset.token})})}catch{}
 if(answer?.ok){said.textContent=main.dataset.done;button.remove();if(main.dataset.redirect)location.replace(main.dataset.redirect);return}
 const error=await answer?.json().catch(()=>undefined);
 said.textContent=error?.error??'That did not work. Check your connection and try again.';

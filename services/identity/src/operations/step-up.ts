@@ -1,5 +1,5 @@
 import { ApiError } from '@kith/base';
-import { stepUp } from '@kith/contracts';
+import { type BodyOf, stepUp } from '@kith/contracts';
 import { handler } from '@kith/service';
 import type { AppContext } from '../app.ts';
 import { attemptOf } from '../attempts.ts';
@@ -15,10 +15,7 @@ export const stepUpHandler = handler(
     const { projectId, caller, body, deadline } = request;
     const { userId, sessionId } = caller;
     const { password, code, passkey } = body;
-    const given = [password, code, passkey].filter((one) => one != null);
-    if (given.length !== 1) {
-      throw new ApiError('auth/invalid-body', { message: 'Send one of password, code and passkey.' });
-    }
+    refuseUnlessOne(body);
     const { user, project } = await accountAndProjectOf(app, projectId, userId);
     const at = app.now();
     const showing = { userId, sessionId, webOrigins: project.webOrigins, at };
@@ -36,3 +33,17 @@ export const stepUpHandler = handler(
   },
   { places: 'own' },
 );
+
+const proofs = ['password', 'code', 'passkey'] as const;
+
+/** Throws `auth/invalid-body`. `field` is the first proof that could be sent, or the first that is one too many. */
+function refuseUnlessOne(body: BodyOf<typeof stepUp>): void {
+  const given = proofs.filter((name) => body[name] != null);
+  if (given.length === 1) return;
+  const [first, field = 'password'] = given;
+  const message =
+    first === undefined
+      ? 'Send one of password, code and passkey.'
+      : `${field} cannot be sent together with ${first}. Send one of password, code and passkey.`;
+  throw new ApiError('auth/invalid-body', { field, message });
+}

@@ -20,11 +20,11 @@ export const verifyEmailHandler = handler(
     if (!mailing) throw new ApiError('auth/invalid-or-expired-token');
     const { kind, address, userId } = mailing;
     if (kind === 'emailChange' && (await isAddressTaken(app, { projectId, address, userId })))
-      throw new ApiError('DUPLICATE_EMAIL');
+      throw new ApiError('DUPLICATE_EMAIL', { field: 'token' });
     if (kind === 'emailChange' || kind === 'emailChanged') audit.tell({ actor: `user:${userId}` });
     const used = await app.store.mailings.use(mailing, useOf);
     if (used === 'unusable') throw new ApiError('auth/invalid-or-expired-token');
-    if (typeof used === 'string') throw new ApiError('DUPLICATE_EMAIL');
+    if (typeof used === 'string') throw new ApiError('DUPLICATE_EMAIL', { field: 'token' });
     app.relay.kick();
     if (kind === 'emailChange') app.postman.kick();
     const { sessionEpoch: epoch } = used.user;

@@ -1,4 +1,4 @@
-import type { Project } from '@kith/contracts';
+import type { BodyOf, Project, updateProject } from '@kith/contracts';
 import {
   type Given,
   type Option,
@@ -18,6 +18,11 @@ export const projectWord: Word = { value: 'ID', what: 'project id' };
 /** The options of the commands that create and update a project, apart from the option for the project's name. */
 export const settingOptions = {
   'public-key': { value: 'FILE', text: 'the key that verifies the project’s own tokens, PEM or JWK' },
+  limit: {
+    value: 'OPERATION=MAX/SECONDS',
+    text: 'the project’s own limit of an operation: identity.sign-in=100/300, or identity.sign-in=none',
+    multiple: true,
+  },
   'web-origin': { value: 'URL', text: 'a web origin that may call the API', multiple: true },
   'public-profiles': {
     choices: ['card', 'all', 'none'],
@@ -57,7 +62,9 @@ export function settingsOf(given: Given, { env }: Surroundings): Record<string, 
   const signUp = textOf(given, 'sign-up');
   const mailLinkBase = textOf(given, 'mail-link-base');
   const mailTexts = textOf(given, 'mail-texts');
+  const limits = given.options.limit;
   return {
+    ...(limits === undefined ? {} : { limits: limitsIn([limits].flat()) }),
     ...(key === undefined ? {} : { publicKey: readText(resolvePath(key, env)) }),
     ...(origins === undefined ? {} : { webOrigins: origins }),
     ...(publicProfiles === undefined ? {} : { publicProfiles }),
@@ -69,6 +76,20 @@ export function settingsOf(given: Given, { env }: Surroundings): Record<string, 
     ...(mailLinkBase === undefined ? {} : { mailLinkBase }),
     ...(mailTexts === undefined ? {} : { mailTexts: jsonIn(resolvePath(mailTexts, env)) }),
   };
+}
+
+const limitForm = /^([^=]+)=(?:(\d{1,15})\/(\d{1,15})|none)$/;
+
+/** Reads limits by operation. `none` means that the operation has no limit. Throws `UsageError`. */
+function limitsIn(given: readonly (string | boolean)[]): NonNullable<BodyOf<typeof updateProject>['limits']> {
+  const limits = given.map((text) => {
+    const [, operation = '', max, seconds] = limitForm.exec(String(text)) ?? [];
+    if (operation === '')
+      throw new UsageError('--limit must be OPERATION=MAX/SECONDS, for example identity.sign-in=100/300.');
+    const limit = max === undefined ? null : { max: Number(max), windowSeconds: Number(seconds) };
+    return [operation, limit] as const;
+  });
+  return Object.fromEntries(limits);
 }
 
 function jsonIn(path: string): unknown {

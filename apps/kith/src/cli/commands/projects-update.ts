@@ -7,12 +7,14 @@ import { projectsResult, projectWord, settingOptions, settingsOf } from './proje
 export const updateProjectCommand: Command = {
   name: 'projects update',
   summary: 'change a project’s name or settings',
-  text: 'Settings that you do not give stay unchanged.',
+  text: `Settings that you do not give stay unchanged. Limits and web origins that you give replace all the earlier
+ones.`,
   reads: accessConfig,
   options: {
     name: { value: 'NAME', text: 'the name of the project' },
     ...settingOptions,
     'no-public-key': { text: 'remove the public key' },
+    'usual-limits': { text: 'remove the project’s own limits' },
     'any-web-origin': { text: 'remove the list of origins' },
     'no-mail-link-base': { text: 'let links in mails lead to the first web origin' },
     'usual-mail-texts': { text: 'use the usual subjects and texts of mails' },
@@ -25,6 +27,7 @@ export const updateProjectCommand: Command = {
     const body = {
       ...(name === undefined ? {} : { name }),
       ...(given.options['no-public-key'] ? { publicKey: null } : {}),
+      ...(given.options['usual-limits'] ? { limits: {} } : {}),
       ...(given.options['any-web-origin'] ? { webOrigins: [] } : {}),
       ...(given.options['no-mail-link-base'] ? { mailLinkBase: null } : {}),
       ...(given.options['usual-mail-texts'] ? { mailTexts: {} } : {}),
