@@ -132,9 +132,18 @@ describe.each(availableEngines())('lists of v6 clients (%s)', (engine) => {
     };
     const nowhere = `lists/${randomUUID()}`;
     const notFound = [404, 'collection/not-found'];
+    const noName = [400, 'collection/invalid-name', 'listName'];
     expect(await refused('POST', `lists/${root.id}/sub-lists`, {})).toEqual([
-      ...[400, 'collection/invalid-name', 'listName'],
-      expect.stringContaining('listName'),
+      ...noName,
+      'listName is required.',
+    ]);
+    expect(await refused('POST', `lists/${root.id}/sub-lists`, { listName: null })).toEqual([
+      ...noName,
+      'listName must be a string.',
+    ]);
+    expect(await refused('PATCH', `lists/${reading.id}`, { update: {} })).toEqual([
+      ...[400, 'collection/invalid-name', 'name'],
+      'name is required.',
     ]);
     expect(await refused('POST', `${nowhere}/sub-lists`, { listName: 'x' })).toEqual([
       ...[400, 'collection/invalid-parent'],
@@ -146,7 +155,7 @@ describe.each(availableEngines())('lists of v6 clients (%s)', (engine) => {
     for (const operation of ['add-entity', 'remove-entity']) {
       expect(await refused('PATCH', `lists/${reading.id}/${operation}`, {})).toEqual([
         ...[400, 'collection/invalid-body', 'entityId'],
-        expect.stringMatching(/^entityId /),
+        'entityId is required.',
       ]);
       expect(await refused('PATCH', `${nowhere}/${operation}`, { entityId: 'x' })).toEqual(notFound);
       expect(
