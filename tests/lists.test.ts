@@ -212,4 +212,23 @@ describe.each(availableEngines())('lists of v6 clients (%s)', (engine) => {
     const below = (await send('GET', `lists/${parent.id}/sub-lists`)).json();
     expect(below).toEqual([expect.objectContaining({ id, entityIds: ['x'] })]);
   });
+
+  it('are told again for a key after they are deleted (spec#existing-clients-list-key)', async () => {
+    const { id } = await make('Of another key');
+    const add = () => send('PATCH', `lists/${id}/add-entity`, { entityId: 'x' }, { key: `add-${id}` });
+    const rename = () => send('PATCH', `lists/${id}`, { update: { name: 'New' } }, { key: `rename-${id}` });
+    const firsts = [await add(), await rename()];
+    expect(firsts.map(({ status }) => status)).toEqual([200, 200]);
+    const first = firsts[1]?.json() as List;
+    await send('DELETE', `lists/${id}`);
+
+    const renamed = await rename();
+    expect([renamed.status, renamed.headers['idempotency-replayed']]).toEqual([200, 'true']);
+    expect(renamed.json()).toEqual({ ...first, entityIds: [] });
+    const added = await add();
+    expect([added.status, added.json()]).toEqual([
+      404,
+      expect.objectContaining({ code: 'collection/not-found' }),
+    ]);
+  });
 });
