@@ -90,6 +90,18 @@ const cases: readonly Case[] = [
   },
   {
     to: 'both',
+    what: 'a form in which nobody has chosen a file',
+    sent: () => whole([{ ...filePart('', ''), type: 'application/octet-stream' }]),
+    code: 'storage/no-file',
+  },
+  {
+    to: 'both',
+    what: 'bytes without a file name',
+    sent: () => whole([{ name: 'file', value: smallPng, type: 'application/octet-stream' }]),
+    code: 'storage/no-file',
+  },
+  {
+    to: 'both',
     what: 'two parts',
     sent: () => whole([filePart(smallPng), filePart(smallPng)]),
     code: 'request/invalid-multipart',
