@@ -312,6 +312,14 @@ const cases: readonly Case[] = [
     sent: () => whole([{ name: 'quality', value: '500' }, filePart(smallPng)]),
     code: 'storage/invalid-body',
   },
+  ...['sizes', 'quality'].map(
+    (name): Case => ({
+      to: 'images',
+      what: `${name} with a file name`,
+      sent: () => whole([filePart(smallPng), { name, value: '{"a":1}', filename: 'blob' }]),
+      code: 'storage/invalid-body',
+    }),
+  ),
   {
     to: 'both',
     what: 'a sender that stops',

@@ -16,8 +16,8 @@ export interface FormFile {
   bytes: AsyncIterable<Uint8Array>;
 }
 
-/** The other fields of a form. */
-export type FormFields = Record<string, string>;
+/** The other parts of a form. A part that is sent like a file has the value null, so the contract refuses it if it is a field. */
+export type FormFields = Record<string, string | null>;
 
 /**
  * Reads a form as it comes in. When the file begins, hands it to `take`, with the fields that came before the file. When the form
@@ -82,7 +82,10 @@ export async function readForm<T>(
       const isFile = field === upload.part && filename !== undefined;
       if (taking && isFile) return refuse(invalidForm('The form has the file twice.'));
       if (taking && upload.fileLast) return refuse(lateField());
-      if (!isFile) return void stream.resume();
+      if (!isFile) {
+        fields[field] = null;
+        return void stream.resume();
+      }
       const target = new Blocks(flow);
       bytes = target;
       stream.on('data', (some: Buffer) => {
