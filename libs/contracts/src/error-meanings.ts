@@ -324,8 +324,9 @@ export const errorMeanings = {
     remedy: 'Add the file to the form under the name `file`, with a file name.',
   },
   'storage/invalid-image': {
-    when: 'The bytes are not a JPEG, PNG, WebP, GIF or AVIF image, the image is incomplete or damaged, or all its frames together have more than 100 megapixels.',
-    remedy: 'Ask for another image. Anything else can be stored as a file.',
+    when: 'The bytes are not a JPEG, PNG, WebP, GIF or AVIF image, the image is incomplete or damaged, all its frames together have more than 100 megapixels, or it takes too long to render the image in all its sizes.',
+    remedy:
+      'Ask for another image. If this one takes too long, ask for fewer sizes, too. Anything else can be stored as a file.',
   },
   'storage/file-too-large': {
     when: 'The file has more than 50 MiB.',

@@ -21,6 +21,9 @@ const formats: Readonly<Record<string, ImageFormat>> = {
   'image/avif': 'avif',
 };
 
+/** How much of the time until the answer is left for storing the rendered images, in ms. */
+const storeMs = 10_000;
+
 interface Sent {
   name: string;
   path: string;
@@ -69,8 +72,11 @@ export function imageReceiver(
     },
     async finish({ name, path, format }, fields, receipt) {
       const { sizes = {}, quality = defaultQuality } = asked(fields);
-      const folder = folderOf(receipt);
-      const made = await renderer.render({ path, format, sizes, quality, folder, signal: receipt.signal });
+      const made = await renderer.render({
+        ...{ path, format, sizes, quality, folder: folderOf(receipt) },
+        signal: receipt.signal,
+        deadline: receipt.answerBy - storeMs,
+      });
       const all = [made.original, ...Object.values(made.variants)];
       await receipt.noted;
       receipt.checkRoom(all.reduce((sum, { size }) => sum + size, 0));
@@ -102,7 +108,8 @@ export function imageReceiver(
       return draft;
     },
     async release(receipt) {
-      await rm(folderOf(receipt), { recursive: true, force: true });
+      // If the signal was aborted, an image may still be rendered into the folder.
+      await rm(folderOf(receipt), { recursive: true, force: true, maxRetries: 3 });
     },
   };
 }

@@ -1,0 +1,54 @@
+import { createImage, getFileVariant, type StoredImage } from '@kith/contracts';
+import { handlerEngines } from '@kith/testing';
+import sharp from 'sharp';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { filmOf } from '../../../tests/support/film.ts';
+import { answerTo, signedRequest, upload } from './support/bytes-client.ts';
+import { someone, World } from './support/world.ts';
+
+describe.each(handlerEngines())('images (%s)', (engine) => {
+  let world: World;
+  beforeAll(async () => {
+    world = await World.start(engine);
+  });
+  afterAll(() => world?.[Symbol.asyncDispose]());
+
+  it('keep the frames of a long animation', { timeout: 60_000 }, async () => {
+    const owner = someone();
+    const film = filmOf({ width: 480, height: 270, frames: 100 });
+    const sizes = { name: 'sizes', value: '{"small":400}' };
+    const answer = await upload(world.url(), createImage, owner, film, [sizes]);
+    expect([answer?.status, answer?.json]).toEqual([
+      201,
+      expect.objectContaining({ format: 'gif', originalWidth: 480, originalHeight: 270 }),
+    ]);
+    const { fileId, variants } = answer!.json as StoredImage;
+    expect(variants.small).toMatchObject({ width: 400, height: 225 });
+    const params = { fileId, variant: 'small' };
+    const outgoing = signedRequest(world.url(), getFileVariant, { ...owner, params });
+    outgoing.end();
+    const stored = await Promise.all([world.get(fileId, owner), answerTo(outgoing)]);
+    for (const one of stored) {
+      const { pages, delay } = await sharp(one?.body, { animated: true }).metadata();
+      expect([pages, delay]).toEqual([100, Array(100).fill(40)]);
+    }
+  });
+
+  it('that cannot be rendered in time are refused, and leave nothing', { timeout: 30_000 }, async () => {
+    await using hurried = await World.start(engine, { answerMs: 500 });
+    const owner = someone();
+    const film = filmOf({ width: 1920, height: 1080, frames: 20 });
+    // Two images are rendered at the same time, and the third one waits.
+    const answers = await Promise.all(
+      Array.from({ length: 3 }, () => upload(hurried.url(), createImage, owner, film)),
+    );
+    for (const answer of answers) {
+      expect([answer?.status, answer?.json]).toEqual([
+        503,
+        expect.objectContaining({ code: 'gateway/unavailable' }),
+      ]);
+      expect(answer?.headers['retry-after']).toBe('1');
+    }
+    expect(await hurried.place.held(owner)).toMatchObject({ files: 0, bytes: 0, keys: [], unfinished: 0 });
+  });
+});
