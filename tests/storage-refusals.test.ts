@@ -321,6 +321,16 @@ const cases: readonly Case[] = [
     }),
   ),
   {
+    to: 'images',
+    what: 'a HEIC image, which is no AVIF',
+    sent: async () => {
+      const bytes = await sharp(smallPng).avif().toBuffer();
+      const heic = bytes.toString('latin1').replaceAll('avif', 'heic');
+      return whole([filePart(Buffer.from(heic, 'latin1'))]);
+    },
+    code: 'storage/invalid-image',
+  },
+  {
     to: 'both',
     what: 'a sender that stops',
     sent: async () => ({

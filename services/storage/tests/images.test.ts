@@ -3,6 +3,7 @@ import { handlerEngines } from '@kith/testing';
 import sharp from 'sharp';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { filmOf } from '../../../tests/support/film.ts';
+import { smallPng } from '../../../tests/support/multipart.ts';
 import { answerTo, signedRequest, upload } from './support/bytes-client.ts';
 import { someone, World } from './support/world.ts';
 
@@ -32,6 +33,14 @@ describe.each(handlerEngines())('images (%s)', (engine) => {
       const { pages, delay } = await sharp(one?.body, { animated: true }).metadata();
       expect([pages, delay]).toEqual([100, Array(100).fill(40)]);
     }
+  });
+
+  it('are AVIF, too, if this is not the first brand that the file names', async () => {
+    const bytes = await sharp(smallPng).avif().toBuffer();
+    expect(bytes.toString('latin1', 4, 12)).toBe('ftypavif');
+    bytes.write('mif1', 8);
+    const answer = await upload(world.url(), createImage, someone(), bytes);
+    expect([answer?.status, answer?.json]).toEqual([201, expect.objectContaining({ format: 'avif' })]);
   });
 
   it('that cannot be rendered in time are refused, and leave nothing', { timeout: 30_000 }, async () => {

@@ -118,9 +118,21 @@ export function imageReceiver(
  * Recognises the format of an image. Throws `storage/invalid-image` if the first bytes are not of an accepted format. SVG is
  * not accepted as an image, because it can hold programs. But SVG can be stored as a file.
  */
-async function formatOf(head: Uint8Array): Promise<ImageFormat> {
+async function formatOf(head: Buffer): Promise<ImageFormat> {
+  if (isAvif(head)) return 'avif';
   const type = await fileTypeFromBuffer(head).catch(() => undefined);
   const format = type && formats[type.mime];
   if (!format) throw new ApiError('storage/invalid-image');
   return format;
+}
+
+/**
+ * Whether the brand `avif` is among the brands of a file, which its first box lists (ISO/IEC 14496-12 section 4.3). It need not
+ * be the first brand, and file-type looks only at the first one.
+ */
+function isAvif(head: Buffer): boolean {
+  if (head.toString('latin1', 4, 8) !== 'ftyp') return false;
+  const brands = head.toString('latin1', 8, head.readUInt32BE(0)).match(/.{4}/gs) ?? [];
+  // The second of these is no brand, but a version.
+  return brands.some((brand, at) => brand === 'avif' && at !== 1);
 }
