@@ -1,39 +1,21 @@
-import { createImage, getFileVariant, type StoredImage } from '@kith/contracts';
-import { handlerEngines } from '@kith/testing';
+import { createImage } from '@kith/contracts';
+import { availableEngines } from '@kith/testing';
 import sharp from 'sharp';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { filmOf } from '../../../tests/support/film.ts';
 import { smallPng } from '../../../tests/support/multipart.ts';
-import { answerTo, signedRequest, upload } from './support/bytes-client.ts';
+import { upload } from './support/bytes-client.ts';
+import { keepsFrames } from './support/keeps-frames.ts';
 import { someone, World } from './support/world.ts';
 
-describe.each(handlerEngines())('images (%s)', (engine) => {
+describe.each(availableEngines())('images (%s)', (engine) => {
   let world: World;
   beforeAll(async () => {
     world = await World.start(engine);
   });
   afterAll(() => world?.[Symbol.asyncDispose]());
 
-  it('keep the frames of a long animation', { timeout: 60_000 }, async () => {
-    const owner = someone();
-    const film = filmOf({ width: 480, height: 270, frames: 100 });
-    const sizes = { name: 'sizes', value: '{"small":400}' };
-    const answer = await upload(world.url(), createImage, owner, film, [sizes]);
-    expect([answer?.status, answer?.json]).toEqual([
-      201,
-      expect.objectContaining({ format: 'gif', originalWidth: 480, originalHeight: 270 }),
-    ]);
-    const { fileId, variants } = answer!.json as StoredImage;
-    expect(variants.small).toMatchObject({ width: 400, height: 225 });
-    const params = { fileId, variant: 'small' };
-    const outgoing = signedRequest(world.url(), getFileVariant, { ...owner, params });
-    outgoing.end();
-    const stored = await Promise.all([world.get(fileId, owner), answerTo(outgoing)]);
-    for (const one of stored) {
-      const { pages, delay } = await sharp(one?.body, { animated: true }).metadata();
-      expect([pages, delay]).toEqual([100, Array(100).fill(40)]);
-    }
-  });
+  it('keep the frames of an animation', () => keepsFrames(world, 20));
 
   it('are AVIF, too, if this is not the first brand that the file names', async () => {
     const bytes = await sharp(smallPng).avif().toBuffer();
