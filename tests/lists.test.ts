@@ -132,9 +132,18 @@ describe.each(availableEngines())('lists of v6 clients (%s)', (engine) => {
     };
     const nowhere = `lists/${randomUUID()}`;
     const notFound = [404, 'collection/not-found'];
+    const noName = [400, 'collection/invalid-name', 'listName'];
     expect(await refused('POST', `lists/${root.id}/sub-lists`, {})).toEqual([
-      ...[400, 'collection/invalid-name', 'listName'],
-      expect.stringContaining('listName'),
+      ...noName,
+      'listName is required.',
+    ]);
+    expect(await refused('POST', `lists/${root.id}/sub-lists`, { listName: null })).toEqual([
+      ...noName,
+      'listName must be a string.',
+    ]);
+    expect(await refused('PATCH', `lists/${reading.id}`, { update: {} })).toEqual([
+      ...[400, 'collection/invalid-name', 'name'],
+      'name is required.',
     ]);
     expect(await refused('POST', `${nowhere}/sub-lists`, { listName: 'x' })).toEqual([
       ...[400, 'collection/invalid-parent'],
@@ -146,7 +155,7 @@ describe.each(availableEngines())('lists of v6 clients (%s)', (engine) => {
     for (const operation of ['add-entity', 'remove-entity']) {
       expect(await refused('PATCH', `lists/${reading.id}/${operation}`, {})).toEqual([
         ...[400, 'collection/invalid-body', 'entityId'],
-        expect.stringMatching(/^entityId /),
+        'entityId is required.',
       ]);
       expect(await refused('PATCH', `${nowhere}/${operation}`, { entityId: 'x' })).toEqual(notFound);
       expect(
@@ -202,5 +211,24 @@ describe.each(availableEngines())('lists of v6 clients (%s)', (engine) => {
     expect([second.headers['idempotency-replayed'], second.text]).toEqual(['true', first.text]);
     const below = (await send('GET', `lists/${parent.id}/sub-lists`)).json();
     expect(below).toEqual([expect.objectContaining({ id, entityIds: ['x'] })]);
+  });
+
+  it('are told again for a key after they are deleted (spec#existing-clients-list-key)', async () => {
+    const { id } = await make('Of another key');
+    const add = () => send('PATCH', `lists/${id}/add-entity`, { entityId: 'x' }, { key: `add-${id}` });
+    const rename = () => send('PATCH', `lists/${id}`, { update: { name: 'New' } }, { key: `rename-${id}` });
+    const firsts = [await add(), await rename()];
+    expect(firsts.map(({ status }) => status)).toEqual([200, 200]);
+    const first = firsts[1]?.json() as List;
+    await send('DELETE', `lists/${id}`);
+
+    const renamed = await rename();
+    expect([renamed.status, renamed.headers['idempotency-replayed']]).toEqual([200, 'true']);
+    expect(renamed.json()).toEqual({ ...first, entityIds: [] });
+    const added = await add();
+    expect([added.status, added.json()]).toEqual([
+      404,
+      expect.objectContaining({ code: 'collection/not-found' }),
+    ]);
   });
 });

@@ -90,6 +90,18 @@ const cases: readonly Case[] = [
   },
   {
     to: 'both',
+    what: 'a form in which nobody has chosen a file',
+    sent: () => whole([{ ...filePart('', ''), type: 'application/octet-stream' }]),
+    code: 'storage/no-file',
+  },
+  {
+    to: 'both',
+    what: 'bytes without a file name',
+    sent: () => whole([{ name: 'file', value: smallPng, type: 'application/octet-stream' }]),
+    code: 'storage/no-file',
+  },
+  {
+    to: 'both',
     what: 'two parts',
     sent: () => whole([filePart(smallPng), filePart(smallPng)]),
     code: 'request/invalid-multipart',
@@ -299,6 +311,24 @@ const cases: readonly Case[] = [
     what: 'a quality that is none, before the image',
     sent: () => whole([{ name: 'quality', value: '500' }, filePart(smallPng)]),
     code: 'storage/invalid-body',
+  },
+  ...['sizes', 'quality'].map(
+    (name): Case => ({
+      to: 'images',
+      what: `${name} with a file name`,
+      sent: () => whole([filePart(smallPng), { name, value: '{"a":1}', filename: 'blob' }]),
+      code: 'storage/invalid-body',
+    }),
+  ),
+  {
+    to: 'images',
+    what: 'a HEIC image, which is no AVIF',
+    sent: async () => {
+      const bytes = await sharp(smallPng).avif().toBuffer();
+      const heic = bytes.toString('latin1').replaceAll('avif', 'heic');
+      return whole([filePart(Buffer.from(heic, 'latin1'))]);
+    },
+    code: 'storage/invalid-image',
   },
   {
     to: 'both',

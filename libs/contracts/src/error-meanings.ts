@@ -320,12 +320,13 @@ export const errorMeanings = {
     remedy: 'Stop showing this file.',
   },
   'storage/no-file': {
-    when: 'The form has no part `file` with a file name.',
-    remedy: 'Add the file to the form under the name `file`.',
+    when: 'The form has no part `file` with a file name. Browsers send an empty file name if nobody has chosen a file.',
+    remedy: 'Add the file to the form under the name `file`, with a file name.',
   },
   'storage/invalid-image': {
-    when: 'The bytes are not a JPEG, PNG, WebP, GIF or AVIF image, the image is incomplete or damaged, or all its frames together have more than 100 megapixels.',
-    remedy: 'Ask for another image. Upload a file that is not an image with `storage.create-file`.',
+    when: 'The bytes are not a JPEG, PNG, WebP, GIF or AVIF image, the image is incomplete or damaged, all its frames together have more than 100 megapixels, or it takes too long to render the image in all its sizes.',
+    remedy:
+      'Ask for another image. If this one takes too long, ask for fewer sizes, too. Upload a file that is not an image with `storage.create-file`.',
   },
   'storage/file-too-large': {
     when: 'The file has more than 50 MiB.',

@@ -5,6 +5,15 @@ import { type JsonObject, ref } from './json.ts';
 import type { Schemas } from './schemas.ts';
 import { takesServerKey } from './security.ts';
 
+/** A header with a condition (RFC 9110 section 13.1). No value is refused as malformed, so the schema allows any text. */
+function condition(name: string, description: string, example?: string): JsonObject {
+  const schema = { type: 'string', maxLength: 2048, pattern: '^[\\x20-\\x7e]*$' };
+  return { name, in: 'header', description, schema, ...(example === undefined ? {} : { example }) };
+}
+
+/** The names of the headers that say which bytes of a download are wanted, and on which conditions. */
+const ofDownloads = ['Range', 'IfRange', 'IfMatch', 'IfNoneMatch', 'IfModifiedSince', 'IfUnmodifiedSince'];
+
 /** Parameters that operations share. */
 export const parameters: Readonly<Record<string, JsonObject>> = {
   ProjectId: {
@@ -22,13 +31,30 @@ export const parameters: Readonly<Record<string, JsonObject>> = {
     schema: { type: 'string', maxLength: 100, pattern: '^bytes=(\\d+-\\d*|-\\d+)$' },
     example: 'bytes=0-1023',
   },
-  IfNoneMatch: {
-    name: 'If-None-Match',
-    in: 'header',
-    description: 'The `ETag` of the client’s version. If the stored version is the same, the answer is 304.',
-    schema: { type: 'string', maxLength: 2048, pattern: '^[\\x20-\\x7e]*$' },
-    example: '"d2hhdCBpdCBpcw"',
-  },
+  IfRange: condition(
+    'If-Range',
+    'The `ETag` or the `Last-Modified` of the client’s version. If the stored version is another one, `Range` is ignored.',
+    '"d2hhdCBpdCBpcw"',
+  ),
+  // `If-Match` and `If-Unmodified-Since` have no example. Tools would fill the example in, and every answer would be 412.
+  IfMatch: condition(
+    'If-Match',
+    'The `ETag` of the client’s version, or a list. If the stored version has another one, the answer is 412.',
+  ),
+  IfNoneMatch: condition(
+    'If-None-Match',
+    'The `ETag` of the client’s version. If the stored version is the same, the answer is 304.',
+    '"d2hhdCBpdCBpcw"',
+  ),
+  IfModifiedSince: condition(
+    'If-Modified-Since',
+    'The `Last-Modified` of the client’s version. If the stored version is no later, the answer is 304. Ignored if there is an `If-None-Match`.',
+    'Mon, 23 Nov 2026 12:00:00 GMT',
+  ),
+  IfUnmodifiedSince: condition(
+    'If-Unmodified-Since',
+    'The `Last-Modified` of the client’s version. If the stored version is later, the answer is 412. Ignored if there is an `If-Match`.',
+  ),
   IdempotencyKey: {
     name: 'Idempotency-Key',
     in: 'header',
@@ -87,7 +113,7 @@ export function parametersOf(
     ...(takesServerKey(operation) ? [ref('parameters', 'OnBehalfOf')] : []),
     ...(takesKey(operation) ? [ref('parameters', 'IdempotencyKey')] : []),
     ...(operation.kind === 'stream' ? [ref('parameters', 'LastEventId')] : []),
-    ...(operation.kind === 'download' ? [ref('parameters', 'Range'), ref('parameters', 'IfNoneMatch')] : []),
+    ...(operation.kind === 'download' ? ofDownloads.map((name) => ref('parameters', name)) : []),
   ];
 }
 

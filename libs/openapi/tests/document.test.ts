@@ -97,6 +97,23 @@ test('every code is some answer’s', () => {
   expect(schemas.ErrorCode?.enum).toEqual(Object.keys(errors));
 });
 
+test('a download has the headers for a part of its bytes and for conditions', () => {
+  const ofBytes = [
+    'Range',
+    'If-Range',
+    'If-Match',
+    'If-None-Match',
+    'If-Modified-Since',
+    'If-Unmodified-Since',
+  ];
+  for (const spec of operations) {
+    for (const { parameters = [] } of describedAs(spec)) {
+      const names = parameters.map((one) => resolve(one).name as string);
+      expect(names.filter((one) => ofBytes.includes(one))).toEqual(spec.kind === 'download' ? ofBytes : []);
+    }
+  }
+});
+
 describe.each(each)('%s', (name, spec) => {
   it('stands under each of its methods, with an id of its own', () => {
     const described = describedAs(spec);

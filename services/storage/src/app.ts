@@ -32,4 +32,6 @@ export interface AppContext {
   draftFolder: string;
   /** After how long the bytes of an unfinished upload are removed, in ms. */
   looseMs: number;
+  /** How long after the end of its form an upload is answered at the latest, in ms. */
+  answerMs: number;
 }

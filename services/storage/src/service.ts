@@ -42,6 +42,11 @@ export interface StorageOptions {
   sweepEveryMs?: number;
   /** After how long the bytes of an unfinished upload are removed, in ms. This has to be longer than any upload takes. */
   looseMs?: number;
+  /**
+   * How long after the end of its form an upload is answered at the latest, in ms. The default is 55 s. The gateway waits a
+   * minute, and then cannot say whether the file was stored.
+   */
+  answerMs?: number;
 }
 
 const mebibyte = 1024 * 1024;
@@ -86,7 +91,7 @@ export async function startStorage(
   runtime: ServiceRuntime,
   options: StorageOptions,
 ): Promise<RunningService> {
-  const { sweepEveryMs = 5_000, looseMs = 15 * minute, draftFolder, quotas } = options;
+  const { sweepEveryMs = 5_000, looseMs = 15 * minute, answerMs = 55_000, draftFolder, quotas } = options;
   const { bus, log, metrics } = runtime;
   await using undo = new AsyncDisposableStack();
   const store = undo.adopt(await openStore(options.store), (opened) => opened.close());
@@ -99,7 +104,7 @@ export async function startStorage(
   );
   await mkdir(draftFolder, { recursive: true, mode: 0o700 });
   const app: AppContext = {
-    ...{ store, blobs, bus, relay, remover, turns, quotas, draftFolder, looseMs },
+    ...{ store, blobs, bus, relay, remover, turns, quotas, draftFolder, looseMs, answerMs },
     renderer: new Renderer(),
     addresses: new Addresses(options.publicUrl),
   };

@@ -91,7 +91,7 @@ export const onBehalfOf = 'On-Behalf-Of';
 function canBeWrong({ schema, in: place, name }: Parameter): boolean {
   if (name === onBehalfOf) return false;
   // If a server does not understand a value of these headers, it has to ignore the value (RFC 9110 sections 13.1 and 14.2).
-  if (['Range', 'If-None-Match', 'Last-Event-ID'].includes(name)) return false;
+  if (name.startsWith('If-') || ['Range', 'Last-Event-ID'].includes(name)) return false;
   if (place === 'path') return schema.format === 'uuid' || schema.pattern !== undefined;
   return true;
 }

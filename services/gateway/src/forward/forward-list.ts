@@ -7,9 +7,10 @@ import type { ConcurrencyLimit } from './concurrency-limit.ts';
 import { type Forwarded, forward } from './forward.ts';
 import type { ListRow } from './list-operations.ts';
 
-/** A collection as v6 clients know it (spec#existing-clients-list). Null if it has been deleted meanwhile. */
-type List = (Collection & { entityIds: string[]; entities: [] }) | null;
-type ReadList = (collectionId: string) => Promise<List>;
+/** A collection as v6 clients know it (spec#existing-clients-list). */
+type List = Collection & { entityIds: string[]; entities: [] };
+/** Reads a list as it is now. Resolves with null if the list has been deleted. */
+type ReadList = (collectionId: string) => Promise<List | null>;
 
 /** How many collections may be asked for their entities at the same time. */
 const atOnce = 16;
@@ -81,9 +82,12 @@ async function inShapesOfLists({ answers }: ListRow, output: unknown, read: Read
   if (answers === 'saved') return (output as { saved: boolean }).saved;
   const listOf = (one: Collection) => (one.entityCount === 0 ? empty(one) : read(one.id));
   if (answers === 'collections') return inSteps(output as Collection[], listOf);
-  const list = await (answers === 'counted'
-    ? read((output as { collection: Collection }).collection.id)
-    : listOf(output as Collection));
+  if (answers === 'collection') {
+    const collection = output as Collection;
+    // A repeated request gets its first answer, even if the list has been deleted since (spec#existing-clients-list-key).
+    return (await listOf(collection)) ?? empty(collection);
+  }
+  const list = await read((output as { collection: { id: string } }).collection.id);
   if (!list) throw new ApiError('collection/not-found');
   return list;
 }
@@ -95,9 +99,9 @@ function empty(collection: Collection): List {
 /** Makes lists from collections, `atOnce` at a time. Leaves out collections that have been deleted meanwhile. */
 async function inSteps(
   collections: readonly Collection[],
-  listOf: (one: Collection) => List | Promise<List>,
+  listOf: (one: Collection) => List | Promise<List | null>,
 ): Promise<List[]> {
-  const lists: NonNullable<List>[] = [];
+  const lists: List[] = [];
   for (let at = 0, ids = 0; at < collections.length; at += atOnce) {
     const show = ids < mostIds ? listOf : empty;
     for (const list of await Promise.all(collections.slice(at, at + atOnce).map(show))) {

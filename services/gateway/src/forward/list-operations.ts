@@ -21,8 +21,8 @@ export interface ListRow {
    */
   operation: OperationSpec;
   answers: Answers;
-  /** Turns the received body into the body that the operation takes. Copies only strings. */
-  bodyOf?: (body: Record<string, unknown>) => Record<string, string | null>;
+  /** Turns the received body into the body that the operation takes. Copies only strings; any other value becomes null. */
+  bodyOf?: (body: Record<string, unknown>) => Record<string, string | null | undefined>;
   /** The parameter that v6 clients send in the body. In the operation of collections, this parameter is in the path. */
   paramInBody?: 'entityId';
 }
@@ -68,6 +68,6 @@ export function listRowOf(operation: OperationSpec): ListRow | undefined {
   return byOperation.get(operation);
 }
 
-function textOf(value: unknown): string | null {
-  return typeof value === 'string' ? value : null;
+function textOf(value: unknown): string | null | undefined {
+  return typeof value === 'string' || value === undefined ? value : null;
 }

@@ -7,10 +7,22 @@ export class Places {
     this.#free = count;
   }
 
-  /** Runs `work` once a place is free. Rejects if the signal is aborted before that. */
+  /**
+   * Runs `work` once a place is free. Rejects as soon as the signal is aborted. Work that has begun then goes on, and keeps its
+   * place until it ends.
+   */
   async run<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
     await this.#enter(signal);
+    const working = this.#hold(signal, work);
+    const aborted = new Promise<never>((_, reject) => {
+      signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+    });
+    return Promise.race([working, aborted]);
+  }
+
+  async #hold<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
     try {
+      signal.throwIfAborted();
       return await work();
     } finally {
       const [next] = this.#waiting;

@@ -16,6 +16,8 @@ export interface RenderRequest {
   /** The folder for the rendered files. */
   folder: string;
   signal: AbortSignal;
+  /** Until when somebody waits for the rendered images, Unix ms. */
+  deadline: number;
 }
 
 /** A rendered image in a file. */
@@ -34,8 +36,8 @@ export const maxPixels = 100_000_000;
 const bytesAPixel = 4;
 /** How many images this process renders at the same time. */
 const atOnce = 2;
-/** How long it may take to render an image in one size, in seconds. */
-const longestSeconds = 30;
+/** How long it may take to render an image in all its sizes, in ms (spec#storage-render-time). */
+const longestMs = 40_000;
 export const defaultQuality = 80;
 
 /** Formats that can hold several frames, as animations do. The rendered images keep the frames. */
@@ -47,37 +49,45 @@ const moving: ReadonlySet<ImageFormat> = new Set(['gif', 'webp']);
  */
 export class Renderer {
   readonly #places = new Places(atOnce);
+  readonly #longestMs: number;
 
-  constructor() {
+  constructor(options: { longestMs?: number } = {}) {
+    this.#longestMs = options.longestMs ?? longestMs;
     sharp.cache(false);
     sharp.concurrency(1);
   }
 
   /**
    * Renders an image in its own size and in the sizes of the request. The results are upright, have no metadata, and are never
-   * larger than the image. Throws `storage/invalid-image`.
+   * larger than the image. Throws `storage/invalid-image`, also if rendering takes too long. Throws `gateway/unavailable` if the
+   * deadline comes first, because the image had to wait for other images.
+   *
+   * Rejects as soon as the signal is aborted. No further size is begun, but sharp cannot stop the size that it is rendering.
+   * Only its timeout can, and not even that while AVIF is encoded.
    */
   render(request: RenderRequest): Promise<{ original: Rendered; variants: Record<string, Rendered> }> {
-    return this.#places.run(request.signal, async () => {
+    const { signal, deadline } = request;
+    return this.#places.run(signal, async () => {
       try {
-        return await renderAll(request);
+        return await renderAll(request, Math.min(Date.now() + this.#longestMs, deadline));
       } catch (error) {
-        if (error instanceof ApiError || request.signal.aborted || isOurs(error)) throw error;
-        throw new ApiError('storage/invalid-image', { cause: error });
+        if (error instanceof ApiError || signal.aborted || isOurs(error)) throw error;
+        if (!isTimeout(error)) throw new ApiError('storage/invalid-image', { cause: error });
+        throw Date.now() < deadline ? tooSlow(error) : new ApiError('gateway/unavailable', { cause: error });
       }
     });
   }
 }
 
-async function renderAll(request: RenderRequest) {
+async function renderAll(request: RenderRequest, end: number) {
   const { sizes, signal } = request;
   await checkSize(request);
-  const original = await renderOne(request, 'original');
+  const original = await renderOne(request, { name: 'original', end });
   const variants: Record<string, Rendered> = {};
   for (const [name, edge] of Object.entries(sizes)) {
     signal.throwIfAborted();
     // With this prefix, no variant gets the name of another file in the folder.
-    variants[name] = await renderOne(request, `variant.${name}`, edge);
+    variants[name] = await renderOne(request, { name: `variant.${name}`, edge, end });
   }
   return { original, variants };
 }
@@ -101,14 +111,19 @@ async function checkSize(request: RenderRequest): Promise<void> {
   }
 }
 
-async function renderOne(request: RenderRequest, name: string, edge?: number): Promise<Rendered> {
+async function renderOne(
+  request: RenderRequest,
+  { name, edge, end }: { name: string; edge?: number; end: number },
+): Promise<Rendered> {
   const path = join(request.folder, name);
   const upright = open(request).autoOrient();
   const sized =
     edge === undefined
       ? upright
       : upright.resize({ width: edge, height: edge, fit: 'inside', withoutEnlargement: true });
-  const made = await encode(sized, request).timeout({ seconds: longestSeconds }).toFile(path);
+  // sharp takes whole seconds, and 0 means no timeout.
+  const seconds = Math.max(1, Math.ceil((end - Date.now()) / 1000));
+  const made = await encode(sized, request).timeout({ seconds }).toFile(path);
   const { size } = await stat(path);
   return { path, width: made.width, height: made.pageHeight ?? made.height, size };
 }
@@ -132,11 +147,22 @@ function encode(image: Sharp, { format, quality }: RenderRequest): Sharp {
     case 'webp':
       return image.webp({ quality });
     case 'gif':
-      return image.gif();
+      // A resized frame needs a new palette. With the usual effort of 7, finding it takes eight times as long.
+      return image.gif({ effort: 3 });
     case 'avif':
       // With more effort, the encoder would take many times as long and gain little.
       return image.avif({ quality, effort: 2 });
   }
+}
+
+/** Whether sharp has stopped a render at its timeout. */
+function isTimeout(error: unknown): boolean {
+  return /^timeout: \d+% complete/m.test((error as Error).message);
+}
+
+function tooSlow(cause: unknown): ApiError {
+  const message = 'The image takes too long to render. It must have fewer frames or pixels, or fewer sizes.';
+  return new ApiError('storage/invalid-image', { message, cause });
 }
 
 /** Whether the cause of a failure is this machine and not the image. */

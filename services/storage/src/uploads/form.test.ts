@@ -106,6 +106,19 @@ it.each([
   await nextTurn();
 });
 
+it('takes as the file only a part with a file name', async () => {
+  const nameless = (name: string, filename: string) =>
+    `--b\r\nContent-Disposition: form-data; name="${name}"${filename}\r\nContent-Type: application/octet-stream\r\n\r\n`;
+  const parts = [nameless('file', '; filename=""'), nameless('file', ''), headOf('sizes'), headOf('file')];
+  const pieces = [...parts.flatMap((head, at) => [head, `${at}\r\n`]), '--b--\r\n'];
+  const form = await readForm(requestOf(pieces), createFile.upload, readSlowly);
+  expect(form).toEqual({ fields: { file: null, sizes: null }, taken: digestOf(Buffer.from('3')) });
+  const none = [nameless('file', '; filename=""'), '\r\n--b--\r\n'];
+  await expect(readForm(requestOf(none), createFile.upload, readSlowly)).rejects.toMatchObject({
+    code: 'storage/no-file',
+  });
+});
+
 it('refuses a field after the file if the file has to be last', async () => {
   const late = '\r\n--b\r\nContent-Disposition: form-data; name="kind"\r\n\r\nimage\r\n--b--\r\n';
   const upload = { ...createFile.upload, fileLast: true } as const;

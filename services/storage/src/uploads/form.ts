@@ -16,8 +16,8 @@ export interface FormFile {
   bytes: AsyncIterable<Uint8Array>;
 }
 
-/** The other fields of a form. */
-export type FormFields = Record<string, string>;
+/** The other parts of a form. A part that is sent like a file has the value null, so the contract refuses it if it is a field. */
+export type FormFields = Record<string, string | null>;
 
 /**
  * Reads a form as it comes in. When the file begins, hands it to `take`, with the fields that came before the file. When the form
@@ -79,9 +79,14 @@ export async function readForm<T>(
       // If the form breaks off, the parser breaks off its file, too, even if nobody reads it. An error without a listener would end
       // the process.
       stream.on('error', (error) => refuse(invalidForm(undefined, error)));
-      if (taking && field === upload.part) return refuse(invalidForm('The form has the file twice.'));
+      // The parser turns an empty name into no name. Browsers send an empty name if nobody has chosen a file.
+      const isFile = field === upload.part && filename !== undefined;
+      if (taking && isFile) return refuse(invalidForm('The form has the file twice.'));
       if (taking && upload.fileLast) return refuse(lateField());
-      if (field !== upload.part) return void stream.resume();
+      if (!isFile) {
+        fields[field] = null;
+        return void stream.resume();
+      }
       const target = new Blocks(flow);
       bytes = target;
       stream.on('data', (some: Buffer) => {
@@ -158,9 +163,9 @@ function invalidForm(message?: string, cause?: unknown): ApiError {
 const longestName = 255;
 
 /** A name that is safe to show. It has no path, no control characters, and no characters that change the direction of text. */
-function nameOf(filename: string | undefined): string {
+function nameOf(filename: string): string {
   // Browsers encode these three characters in this way (WHATWG HTML, multipart/form-data).
-  const said = (filename ?? '').replaceAll(/%(22|0A|0D)/gi, (_, code: string) =>
+  const said = filename.replaceAll(/%(22|0A|0D)/gi, (_, code: string) =>
     String.fromCharCode(Number.parseInt(code, 16)),
   );
   const last = said.toWellFormed().split(/[/\\]/).at(-1) ?? '';

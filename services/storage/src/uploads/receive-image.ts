@@ -21,6 +21,9 @@ const formats: Readonly<Record<string, ImageFormat>> = {
   'image/avif': 'avif',
 };
 
+/** How much of the time until the answer is left for storing the rendered images, in ms. */
+const storeMs = 10_000;
+
 interface Sent {
   name: string;
   path: string;
@@ -69,8 +72,11 @@ export function imageReceiver(
     },
     async finish({ name, path, format }, fields, receipt) {
       const { sizes = {}, quality = defaultQuality } = asked(fields);
-      const folder = folderOf(receipt);
-      const made = await renderer.render({ path, format, sizes, quality, folder, signal: receipt.signal });
+      const made = await renderer.render({
+        ...{ path, format, sizes, quality, folder: folderOf(receipt) },
+        signal: receipt.signal,
+        deadline: receipt.answerBy - storeMs,
+      });
       const all = [made.original, ...Object.values(made.variants)];
       await receipt.noted;
       receipt.checkRoom(all.reduce((sum, { size }) => sum + size, 0));
@@ -102,7 +108,8 @@ export function imageReceiver(
       return draft;
     },
     async release(receipt) {
-      await rm(folderOf(receipt), { recursive: true, force: true });
+      // If the signal was aborted, an image may still be rendered into the folder.
+      await rm(folderOf(receipt), { recursive: true, force: true, maxRetries: 3 });
     },
   };
 }
@@ -111,9 +118,21 @@ export function imageReceiver(
  * Recognises the format of an image. Throws `storage/invalid-image` if the first bytes are not of an accepted format. SVG is
  * not accepted as an image, because it can hold programs. But SVG can be stored as a file.
  */
-async function formatOf(head: Uint8Array): Promise<ImageFormat> {
+async function formatOf(head: Buffer): Promise<ImageFormat> {
+  if (isAvif(head)) return 'avif';
   const type = await fileTypeFromBuffer(head).catch(() => undefined);
   const format = type && formats[type.mime];
   if (!format) throw new ApiError('storage/invalid-image');
   return format;
+}
+
+/**
+ * Whether the brand `avif` is among the brands of a file, which its first box lists (ISO/IEC 14496-12 section 4.3). It need not
+ * be the first brand, and file-type looks only at the first one.
+ */
+function isAvif(head: Buffer): boolean {
+  if (head.toString('latin1', 4, 8) !== 'ftyp') return false;
+  const brands = head.toString('latin1', 8, head.readUInt32BE(0)).match(/.{4}/gs) ?? [];
+  // The second of these is no brand, but a version.
+  return brands.some((brand, at) => brand === 'avif' && at !== 1);
 }

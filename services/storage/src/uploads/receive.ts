@@ -15,8 +15,8 @@ export type UploadRequest = Pick<HttpRequest<OperationSpec>, 'incoming' | 'signa
 export interface Receiver<T> {
   /** Stores the file's bytes, or keeps the bytes until `finish`. */
   take(file: FormFile, of: Receipt): Promise<T>;
-  /** Makes the file's record. When it resolves, all bytes of the file are stored. */
-  finish(taken: T, fields: FormFields, of: Receipt): Promise<Draft>;
+  /** Makes the file's record by `answerBy` (Unix ms). When it resolves, all bytes of the file are stored. */
+  finish(taken: T, fields: FormFields, of: Receipt & { answerBy: number }): Promise<Draft>;
   /** Removes what `take` has kept outside the store. */
   release?(of: Receipt): Promise<void>;
 }
@@ -32,7 +32,7 @@ export interface Intent extends Owner {
 export interface Receipt extends Intent {
   /** The id under which the bytes are stored. It becomes the file's id, except for an imported file, which has its own id. */
   id: string;
-  /** Aborted when the request ends, and when the upload cannot be noted. */
+  /** Aborted when the request ends, when the upload cannot be noted, and when it is not finished in time. */
   signal: AbortSignal;
   /** Resolves when the upload is noted. Before that, the bytes in the store must not be complete. */
   noted: Promise<void>;
@@ -102,16 +102,17 @@ export async function receive(
       return receipt.receiver.take(file, receipt);
     });
     if (!receipt) return undefined;
-    const draft = await receipt.receiver.finish(taken, fields, receipt);
+    const answerBy = Date.now() + app.answerMs;
+    const draft = await finish(receipt, { taken, fields, answerBy });
     request.signal.throwIfAborted();
-    const record = await commit(app, receipt, { draft, quotas, signal: request.signal });
+    const record = await commit(app, receipt, { draft, quotas, wanted: wanted(request.signal, answerBy) });
     app.relay.kick({ within: gatherMs });
     return record;
   } catch (error) {
     if (!receipt) throw error;
     const given = receipt;
     // Streams and files report an aborted signal with errors of their own.
-    const cause = given.refusal.aborted ? given.refusal.reason : error;
+    const cause = given.refused.signal.aborted ? given.refused.signal.reason : error;
     const isNoted = await given.noted.then(
       () => true,
       () => false,
@@ -134,8 +135,8 @@ interface NotedReceipt extends Receipt {
   due: number;
   /** Whether the note may be stored. */
   mayBeNoted: boolean;
-  /** Aborted, with the error, when the upload cannot be noted. */
-  refusal: AbortSignal;
+  /** Aborted, with the error, when the upload cannot be noted, and when it is not finished in time. */
+  refused: AbortController;
 }
 
 /** Begins to note an upload, while the first bytes come in. If it cannot be noted, aborts its signal with the error. */
@@ -151,7 +152,7 @@ function noteUpload(
     id: randomUUID(),
     due: Date.now() + app.looseMs,
     mayBeNoted: false,
-    refusal: refused.signal,
+    refused,
     signal: AbortSignal.any([request.signal, refused.signal]),
     noted: Promise.resolve(),
     checkRoom: (bytes) => {
@@ -190,14 +191,30 @@ async function begin({ store, turns }: AppContext, receipt: NotedReceipt, quotas
   return room;
 }
 
-function wanted(signal?: AbortSignal): Wanted {
-  return { deadline: Date.now() + changeMs, signal };
+function wanted(signal?: AbortSignal, answerBy = Number.POSITIVE_INFINITY): Wanted {
+  return { deadline: Math.min(Date.now() + changeMs, answerBy), signal };
+}
+
+/** Makes the file's record. If this takes too long, aborts the upload's signal with `gateway/unavailable`. */
+async function finish(
+  receipt: NotedReceipt,
+  { taken, fields, answerBy }: { taken: unknown; fields: FormFields; answerBy: number },
+): Promise<Draft> {
+  const late = setTimeout(
+    () => receipt.refused.abort(new ApiError('gateway/unavailable')),
+    answerBy - Date.now(),
+  );
+  try {
+    return await receipt.receiver.finish(taken, fields, { ...receipt, answerBy });
+  } finally {
+    clearTimeout(late);
+  }
 }
 
 async function commit(
   app: AppContext,
   { projectId, userId, id, imported, due }: NotedReceipt,
-  { draft, quotas, signal }: { draft: Draft; quotas: Quotas; signal: AbortSignal },
+  { draft, quotas, wanted }: { draft: Draft; quotas: Quotas; wanted: Wanted },
 ): Promise<FileRecord> {
   const owner = { projectId, userId };
   let record: FileRecord | undefined;
@@ -224,7 +241,7 @@ async function commit(
     record = { ...record, ...imported, bytesId: id };
     return app.store.commit(account, record, { isImported: true });
   };
-  await changeAccount(app, owner, made, wanted(signal));
+  await changeAccount(app, owner, made, wanted);
   return record!;
 }
 

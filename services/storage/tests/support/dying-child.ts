@@ -39,7 +39,7 @@ const [store, blobs] = [await openStore(work.store), await openBlobs(work.blobs)
 const turns = new Turns();
 const remover = new Remover({ store, blobs, turns }, { everyMs: 3_600_000, log });
 const app: AppContext = {
-  ...{ store, blobs, bus, turns, draftFolder, remover, looseMs: 0 },
+  ...{ store, blobs, bus, turns, draftFolder, remover, looseMs: 0, answerMs: 55_000 },
   relay: { kick: () => undefined },
   quotas: { projectBytes: 1e9, userBytes: 1e9 },
   renderer: new Renderer(),

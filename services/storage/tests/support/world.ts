@@ -30,7 +30,9 @@ import {
 } from './bytes-client.ts';
 import { createPlace, type Place } from './place.ts';
 
-export type WorldOptions = Partial<Pick<StorageOptions, 'quotas' | 'sweepEveryMs' | 'looseMs'>> & {
+export type WorldOptions = Partial<
+  Pick<StorageOptions, 'quotas' | 'sweepEveryMs' | 'looseMs' | 'answerMs'>
+> & {
   /** How many instances of the service run in this process. The default is 1. */
   instances?: number;
   /** Where the service stores its data. By default, the world has its own place. */

@@ -1,0 +1,45 @@
+import { createImage } from '@kith/contracts';
+import { availableEngines } from '@kith/testing';
+import sharp from 'sharp';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { filmOf } from '../../../tests/support/film.ts';
+import { smallPng } from '../../../tests/support/multipart.ts';
+import { upload } from './support/bytes-client.ts';
+import { keepsFrames } from './support/keeps-frames.ts';
+import { someone, World } from './support/world.ts';
+
+describe.each(availableEngines())('images (%s)', (engine) => {
+  let world: World;
+  beforeAll(async () => {
+    world = await World.start(engine);
+  });
+  afterAll(() => world?.[Symbol.asyncDispose]());
+
+  it('keep the frames of an animation', () => keepsFrames(world, 20));
+
+  it('are AVIF, too, if this is not the first brand that the file names', async () => {
+    const bytes = await sharp(smallPng).avif().toBuffer();
+    expect(bytes.toString('latin1', 4, 12)).toBe('ftypavif');
+    bytes.write('mif1', 8);
+    const answer = await upload(world.url(), createImage, someone(), bytes);
+    expect([answer?.status, answer?.json]).toEqual([201, expect.objectContaining({ format: 'avif' })]);
+  });
+
+  it('that cannot be rendered in time are refused, and leave nothing', { timeout: 30_000 }, async () => {
+    await using hurried = await World.start(engine, { answerMs: 500 });
+    const owner = someone();
+    const film = filmOf({ width: 1920, height: 1080, frames: 20 });
+    // Two images are rendered at the same time, and the third one waits.
+    const answers = await Promise.all(
+      Array.from({ length: 3 }, () => upload(hurried.url(), createImage, owner, film)),
+    );
+    for (const answer of answers) {
+      expect([answer?.status, answer?.json]).toEqual([
+        503,
+        expect.objectContaining({ code: 'gateway/unavailable' }),
+      ]);
+      expect(answer?.headers['retry-after']).toBe('1');
+    }
+    expect(await hurried.place.held(owner)).toMatchObject({ files: 0, bytes: 0, keys: [], unfinished: 0 });
+  });
+});
