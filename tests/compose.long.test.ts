@@ -26,10 +26,11 @@ describe.runIf(availableEngines().includes('containers'))('docker-compose', () =
     const services = { gateway: { environment: { API_REFERENCE: 'all' } } };
     // The folders that the guide of hosting names.
     const settings = (await readBlocks('hosting.md')).find(({ text }) => text.includes('BACKUPS='));
-    const variables = (folder: string) =>
-      (settings?.text.match(/^(BACKUPS|ERASURES)=.*$/gm) ?? []).map((line) =>
-        line.replace('=', `=${folder}`),
-      );
+    const linesOf = (names: RegExp) => settings?.text.split('\n').filter((line) => names.test(line)) ?? [];
+    const variables = (folder: string) => [
+      ...linesOf(/^(BACKUPS|ERASURES)=/).map((line) => line.replace('=', `=${folder}`)),
+      ...linesOf(/^(TOKEN_AUDIENCE|TRUST_PROXY_HOPS)=/),
+    ];
     project = await startComposeProject({ version: '2.4', services }, { variables });
   }, 600_000);
   afterAll(() => project?.[Symbol.asyncDispose](), 120_000);
@@ -141,6 +142,49 @@ describe.runIf(availableEngines().includes('containers'))('docker-compose', () =
     // service.
     await expect.poll(async () => (await list()).status, { interval: 1000, timeout: 30_000 }).toBe(404);
   }, 90_000);
+
+  it('is well for `kith doctor` as the guide of hosting runs it, which reads .env and finds an engine that is away', async () => {
+    const blocks = await readBlocks('hosting.md');
+    const lines = blocks.flatMap(({ text }) => text.split('\n'));
+    const line = lines.find((one) => /^docker-compose .* kith doctor$/.test(one)) ?? '';
+    const [program = '', ...words] = [...project.command, ...line.split(' ').slice(1), '--json'];
+    const examine = async (changes: NodeJS.ProcessEnv = {}) => {
+      const env = { ...process.env, ...changes };
+      // The exit code is 1 if something is wrong.
+      const { stdout } = await run(program, words, { cwd: root, env }).catch((error) => error);
+      const {
+        isWell,
+        findings,
+      }: { isWell: boolean; findings: Record<'check' | 'state' | 'says', string>[] } = JSON.parse(stdout);
+      const of = (check: string) =>
+        findings.filter((one) => one.check === check).map(({ state, says }) => `${state} ${says}`);
+      return { isWell, of, wrong: findings.filter(({ state }) => state === 'wrong') };
+    };
+    const { isWell, of, wrong } = await examine();
+    expect(wrong).toEqual([]);
+    expect(isWell).toBe(true);
+    for (const engine of ['MongoDB', 'NATS', 'Redis'])
+      expect(of(engine)).toEqual([expect.stringMatching(`^ok ${engine} \\d.*\\.$`)]);
+    for (const name of storingNames)
+      expect(of(`database ${name}`)).toEqual(['ok It is whole, with all its indexes.']);
+    // These two are the project's own settings. About the settings of the guide, the images and the secret there is nothing to say.
+    expect(of('settings')).toEqual([
+      expect.stringContaining('warning API_REFERENCE is all'),
+      expect.stringContaining('warning PUBLIC_URL is not set'),
+    ]);
+    const plain = await examine({ PUBLIC_URL: 'http://api.example.org', TRUST_PROXY_HOPS: 'one' });
+    expect(plain.of('settings')).toEqual(
+      expect.arrayContaining([
+        expect.stringContaining('wrong PUBLIC_URL is http://api.example.org'),
+        expect.stringContaining('wrong TRUST_PROXY_HOPS: '),
+      ]),
+    );
+    await project.call('stop', 'redis');
+    const without = await examine();
+    expect([without.isWell, without.wrong]).toMatchObject([false, [{ check: 'Redis' }]]);
+    await project.call('start', 'redis');
+    await expect.poll(async () => (await examine()).isWell, { interval: 1000, timeout: 60_000 }).toBe(true);
+  }, 180_000);
 
   it('is backed up, gets another secret, and is restored after all is lost, as the guides say', async () => {
     const { folder } = project;
