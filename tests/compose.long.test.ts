@@ -19,19 +19,38 @@ import { curlLines } from './support/start-script.ts';
 const run = promisify(execFile);
 const root = fileURLToPath(new URL('../', import.meta.url));
 
+/**
+ * The file of the guide of observability that adds a collector. Here the collector is a script in an image that is built anyway. It
+ * prints which services the spans are of.
+ */
+async function withCollector(): Promise<string> {
+  const added = (await readBlocks('observability.md')).find(({ text }) => text.includes('  collector:\n'));
+  const script = `require('node:http').createServer(async (request, response) => {
+    const chunks = await request.toArray();
+    const names = Buffer.concat(chunks).toString('latin1').match(/kith-[a-z]+/g) ?? [];
+    for (const name of new Set(names)) console.log('spans of ' + name);
+    response.end();
+  }).listen(4318)`;
+  const image = `image: '\${IMAGE_PREFIX:-kith}-setup:\${IMAGE_TAG:-latest}'`;
+  return (added?.text ?? '')
+    .replace(/^( {4})image: .*$/m, `$1${image}`)
+    .replace(/^( {4})volumes: .*$/m, `$1entrypoint: ${JSON.stringify(['node', '-e', script])}`);
+}
+
 describe.runIf(availableEngines().includes('containers'))('docker-compose', () => {
   let project: ComposeProject;
   beforeAll(async () => {
-    // In production, Kith shows its API reference only if a setting asks for it.
-    const services = { gateway: { environment: { API_REFERENCE: 'all' } } };
-    // The folders that the guide of hosting names.
-    const settings = (await readBlocks('hosting.md')).find(({ text }) => text.includes('BACKUPS='));
-    const linesOf = (names: RegExp) => settings?.text.split('\n').filter((line) => names.test(line)) ?? [];
+    // The settings that the guides name in `.env`.
+    const guides = await Promise.all(['hosting.md', 'observability.md'].map(readBlocks));
+    const settings = guides.flat().filter(({ language }) => language === 'ini');
+    const lines = settings.flatMap(({ text }) => text.split('\n'));
+    const linesOf = (names: RegExp) => lines.filter((line) => names.test(line));
     const variables = (folder: string) => [
       ...linesOf(/^(BACKUPS|ERASURES)=/).map((line) => line.replace('=', `=${folder}`)),
       ...linesOf(/^(TOKEN_AUDIENCE|TRUST_PROXY_HOPS)=/),
+      ...linesOf(/^OTEL_EXPORTER_OTLP_ENDPOINT=http:/),
     ];
-    project = await startComposeProject({ version: '2.4', services }, { variables });
+    project = await startComposeProject(await withCollector(), { variables });
   }, 600_000);
   afterAll(() => project?.[Symbol.asyncDispose](), 120_000);
 
@@ -131,6 +150,25 @@ describe.runIf(availableEngines().includes('containers'))('docker-compose', () =
     }
     expect(labelled.length).toBe(serviceNames.length + 1);
   }, 60_000);
+
+  it('sends the spans of every process to the collector of the guide of observability', async () => {
+    const token = (
+      await project.call('exec', '-T', 'gateway', 'cat', '/etc/kith/self/operator-token')
+    ).trim();
+    const people = createPeople(caller(project.url), token);
+    const { id: projectId } = await people.createProject();
+    const [user, friend] = [await people.createUser(projectId), await people.createUser(projectId)];
+    await people.connect(user, friend);
+    await people.createCollection(user, 'Traced');
+    await createUploads(project.url).uploadFile(user, 'some bytes');
+    // In production crypto signs no tokens for tests. It says so itself, so this makes a span.
+    await http(project.url, { method: 'POST', path: `/v7/${projectId}/crypto/sign-testing-jwt`, body: {} });
+    const told = async () => {
+      const log = await project.call('logs', '--no-color', 'collector');
+      return [...new Set([...log.matchAll(/\| spans of kith-([a-z]+)$/gm)].map(([, name]) => name))].sort();
+    };
+    await expect.poll(told, { interval: 1000, timeout: 60_000 }).toEqual(['gateway', ...serviceNames].sort());
+  }, 120_000);
 
   it('lets one service be stopped and started again alone', async () => {
     const list = () => http(project.url, { path: '/v7/00000000-0000-0000-0000-000000000000/users/x' });
