@@ -13,6 +13,7 @@ import { main } from './support/command.ts';
 import { type ComposeProject, startComposeProject } from './support/compose-project.ts';
 import { readBlocks } from './support/guide.ts';
 import { http } from './support/http.ts';
+import { movedSecret, operatorToken, startInFolder } from './support/moved-installation.ts';
 import { startShell } from './support/shell.ts';
 import { curlLines } from './support/start-script.ts';
 
@@ -39,6 +40,7 @@ async function withCollector(): Promise<string> {
 
 describe.runIf(availableEngines().includes('containers'))('docker-compose', () => {
   let project: ComposeProject;
+  let audience: string;
   beforeAll(async () => {
     // The settings that the guides name in `.env`.
     const guides = await Promise.all(['hosting.md', 'observability.md'].map(readBlocks));
@@ -50,6 +52,7 @@ describe.runIf(availableEngines().includes('containers'))('docker-compose', () =
       ...linesOf(/^(TOKEN_AUDIENCE|TRUST_PROXY_HOPS)=/),
       ...linesOf(/^OTEL_EXPORTER_OTLP_ENDPOINT=http:/),
     ];
+    audience = linesOf(/^TOKEN_AUDIENCE=/)[0]?.replace(/^\w+=/, '') ?? '';
     project = await startComposeProject(await withCollector(), { variables });
   }, 600_000);
   afterAll(() => project?.[Symbol.asyncDispose](), 120_000);
@@ -224,31 +227,49 @@ describe.runIf(availableEngines().includes('containers'))('docker-compose', () =
     await expect.poll(async () => (await examine()).isWell, { interval: 1000, timeout: 60_000 }).toBe(true);
   }, 180_000);
 
-  it('is backed up, gets another secret, and is restored after all is lost, as the guides say', async () => {
+  /** Starts a shell, in which `docker-compose` and `npx kith` are those of this project. Its folder is the project's. */
+  const startGuide = async (settings: NodeJS.ProcessEnv = {}) => {
     const { folder } = project;
-    await mkdir(join(folder, 'bin'));
-    await mkdir(join(folder, 'etc/kith'), { recursive: true });
-    await writeFile(join(folder, 'etc/kith/backup-passphrase'), 'a passphrase of this suite\n');
+    for (const name of ['bin', 'etc/kith', 'var/backups/kith', 'var/lib'])
+      await mkdir(join(folder, name), { recursive: true });
+    const passphrase = join(folder, 'etc/kith/backup-passphrase');
+    await writeFile(passphrase, 'a passphrase of this suite\n');
     const words = project.command.map((word) => `'${word}'`).join(' ');
-    // The words may name the program alone, and must not find this script again.
-    const script = `#!/bin/sh\nPATH='${process.env.PATH}'\nexec ${words} "$@"\n`;
-    await writeFile(join(folder, 'bin/docker-compose'), script, { mode: 0o755 });
-    const env = { PATH: `${join(folder, 'bin')}${delimiter}${process.env.PATH}`, DOCKER_BUILDKIT: '0' };
-    await using shell = startShell({ folder: root, env });
-    /** Follows the steps in a guide that contain a text, line by line. Returns what they print. */
-    const follow = async (guide: string, part: string) => {
-      const { text } = (await readBlocks(guide)).find((block) => block.text.includes(part))!;
-      const here = text.replaceAll('/etc/kith/backup-passphrase', join(folder, 'etc/kith/backup-passphrase'));
-      let printed = '';
-      for (const line of here.trim().split('\n')) {
-        const { output, code } = await shell.run(line);
-        expect([code, output], line).toEqual([0, expect.any(String)]);
-        printed += output;
-      }
-      return printed;
+    const programs = {
+      // The words may name the program alone, and must not find this script again.
+      'docker-compose': `PATH='${process.env.PATH}'\nexec ${words} "$@"`,
+      npx: `shift\nexec '${process.execPath}' '${main}' "$@"`,
     };
-    const inside = async (service: string, file: string) =>
-      (await project.call('exec', '-T', service, 'cat', `/etc/kith/self/${file}`)).trim();
+    for (const [name, script] of Object.entries(programs))
+      await writeFile(join(folder, 'bin', name), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+    const env = { PATH: `${join(folder, 'bin')}${delimiter}${process.env.PATH}`, DOCKER_BUILDKIT: '0' };
+    // The guides do not use the engines of the test suites.
+    const none = { MONGODB_URL: '', NATS_URL: '', REDIS_URL: '' };
+    const shell = startShell({ folder, env: { ...env, ...none, ...settings } });
+    return {
+      /** Follows the steps in a guide that contain a text, line by line. Returns what they print. */
+      async follow(guide: string, part: string) {
+        const { text } = (await readBlocks(guide)).find((block) => block.text.includes(part))!;
+        const here = text
+          .replaceAll(/(\/etc\/kith\/)?backup-passphrase/g, passphrase)
+          .replaceAll('/var/', `${folder}/var/`);
+        let printed = '';
+        for (const line of here.trim().split('\n')) {
+          const { output, code } = await shell.run(line);
+          expect([code, output], line).toEqual([0, expect.any(String)]);
+          printed += output;
+        }
+        return printed;
+      },
+      [Symbol.asyncDispose]: () => shell[Symbol.asyncDispose](),
+    };
+  };
+  const inside = async (service: string, file: string) =>
+    (await project.call('exec', '-T', service, 'cat', `/etc/kith/self/${file}`)).trim();
+
+  it('is backed up, gets another secret, and is restored after all is lost, as the guides say', async () => {
+    await using guide = await startGuide();
+    const { follow } = guide;
 
     const call = caller(project.url);
     const people = createPeople(call, await inside('gateway', 'operator-token'));
@@ -299,4 +320,34 @@ describe.runIf(availableEngines().includes('containers'))('docker-compose', () =
     expect(await signIn(user)).toMatchObject({ user: { id: user.id } });
     await expect(signIn(leaver)).rejects.toMatchObject({ status: 401 });
   }, 900_000);
+
+  it('takes over an embedded installation, as the guide of moving says', async () => {
+    const { folder } = project;
+    const embedded = async () => {
+      await using platform = await startInFolder(join(folder, '.kith'), 'kith', { TOKEN_AUDIENCE: audience });
+      const people = createPeople(caller(platform.url), operatorToken);
+      const user = await people.createUser((await people.createProject()).id);
+      return { user, file: await createUploads(platform.url).uploadFile(user, 'moved bytes') };
+    };
+    const { user, file } = await embedded();
+    await writeFile(join(folder, 'secret'), movedSecret, { mode: 0o600 });
+    await project.call('down', '-v');
+    await using guide = await startGuide({ TOKEN_AUDIENCE: audience });
+    await guide.follow('move.md', 'npx kith backup');
+    expect(await guide.follow('move.md', 'kith restore')).toMatch(/^ok +Redis: Redis /m);
+    expect(await inside('gateway', 'secret')).not.toBe(movedSecret);
+    // The user's token is from before, so the signing keys must have been opened.
+    const [scope, token] = [`/v7/${user.projectId}`, user.accessToken];
+    const get = (path: string) =>
+      http(project.url, { path: `${scope}${path}`, token }).catch(() => undefined);
+    await expect
+      .poll(async () => (await get('/auth/sessions'))?.status, { interval: 1000, timeout: 120_000 })
+      .toBe(200);
+    await expect
+      .poll(async () => (await get(`/storage/files/${file.fileId}`))?.text, {
+        interval: 1000,
+        timeout: 60_000,
+      })
+      .toBe('moved bytes');
+  }, 600_000);
 });
