@@ -155,6 +155,11 @@ describe('kith doctor on a data folder', () => {
       { OPERATOR_TOKEN: 'ab'.repeat(20) },
       /^wrong OPERATOR_TOKEN consists of a few/,
     ],
+    [
+      'a program that prints a short secret',
+      { KITH_SECRET: '', KITH_SECRET_COMMAND: 'echo short' },
+      /^wrong KITH_SECRET: at least 32 characters/,
+    ],
     ['a missing secret', { KITH_SECRET: '' }, /^wrong KITH_SECRET is not set: .* does not start/],
     ['tokens for tests', { ALLOW_TEST_TOKENS: 'true' }, /^wrong ALLOW_TEST_TOKENS is true/],
     ['no limits', { RATE_LIMIT_SCALE: '0' }, /^wrong RATE_LIMIT_SCALE is 0/],

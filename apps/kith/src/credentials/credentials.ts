@@ -58,8 +58,8 @@ export interface Credentials {
 /**
  * Makes the credentials of an installation on first use, and keeps them. If the operator gives no certificates, this makes
  * certificates with an authority of the installation. Each process gets a NATS user, each service a user of the database server,
- * the gateway a user of Redis, and the operator a user of each engine. The rights in the servers' configuration are written each time, so that after an upgrade the
- * rights of the new version apply (docs/adr/0048).
+ * the gateway a user of Redis, and the operator a user of each engine. The rights in the servers' configuration are written each
+ * time, so that after an upgrade the rights of the new version apply (docs/adr/0055).
  */
 export async function ensureCredentials(folder: string, options: CredentialsOptions): Promise<Credentials> {
   const { prefix, monitorHost, hosts = [], given, owner } = options;
