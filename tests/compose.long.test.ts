@@ -13,24 +13,47 @@ import { main } from './support/command.ts';
 import { type ComposeProject, startComposeProject } from './support/compose-project.ts';
 import { readBlocks } from './support/guide.ts';
 import { http } from './support/http.ts';
+import { movedSecret, operatorToken, startInFolder } from './support/moved-installation.ts';
 import { startShell } from './support/shell.ts';
 import { curlLines } from './support/start-script.ts';
 
 const run = promisify(execFile);
 const root = fileURLToPath(new URL('../', import.meta.url));
 
+/**
+ * The file of the guide of observability that adds a collector. Here the collector is a script in an image that is built anyway. It
+ * prints which services the spans are of.
+ */
+async function withCollector(): Promise<string> {
+  const added = (await readBlocks('observability.md')).find(({ text }) => text.includes('  collector:\n'));
+  const script = `require('node:http').createServer(async (request, response) => {
+    const chunks = await request.toArray();
+    const names = Buffer.concat(chunks).toString('latin1').match(/kith-[a-z]+/g) ?? [];
+    for (const name of new Set(names)) console.log('spans of ' + name);
+    response.end();
+  }).listen(4318)`;
+  const image = `image: '\${IMAGE_PREFIX:-kith}-setup:\${IMAGE_TAG:-latest}'`;
+  return (added?.text ?? '')
+    .replace(/^( {4})image: .*$/m, `$1${image}`)
+    .replace(/^( {4})volumes: .*$/m, `$1entrypoint: ${JSON.stringify(['node', '-e', script])}`);
+}
+
 describe.runIf(availableEngines().includes('containers'))('docker-compose', () => {
   let project: ComposeProject;
+  let audience: string;
   beforeAll(async () => {
-    // In production, Kith shows its API reference only if a setting asks for it.
-    const services = { gateway: { environment: { API_REFERENCE: 'all' } } };
-    // The folders that the guide of hosting names.
-    const settings = (await readBlocks('hosting.md')).find(({ text }) => text.includes('BACKUPS='));
-    const variables = (folder: string) =>
-      (settings?.text.match(/^(BACKUPS|ERASURES)=.*$/gm) ?? []).map((line) =>
-        line.replace('=', `=${folder}`),
-      );
-    project = await startComposeProject({ version: '2.4', services }, { variables });
+    // The settings that the guides name in `.env`.
+    const guides = await Promise.all(['hosting.md', 'observability.md'].map(readBlocks));
+    const settings = guides.flat().filter(({ language }) => language === 'ini');
+    const lines = settings.flatMap(({ text }) => text.split('\n'));
+    const linesOf = (names: RegExp) => lines.filter((line) => names.test(line));
+    const variables = (folder: string) => [
+      ...linesOf(/^(BACKUPS|ERASURES)=/).map((line) => line.replace('=', `=${folder}`)),
+      ...linesOf(/^(TOKEN_AUDIENCE|TRUST_PROXY_HOPS)=/),
+      ...linesOf(/^OTEL_EXPORTER_OTLP_ENDPOINT=http:/),
+    ];
+    audience = linesOf(/^TOKEN_AUDIENCE=/)[0]?.replace(/^\w+=/, '') ?? '';
+    project = await startComposeProject(await withCollector(), { variables });
   }, 600_000);
   afterAll(() => project?.[Symbol.asyncDispose](), 120_000);
 
@@ -131,6 +154,25 @@ describe.runIf(availableEngines().includes('containers'))('docker-compose', () =
     expect(labelled.length).toBe(serviceNames.length + 1);
   }, 60_000);
 
+  it('sends the spans of every process to the collector of the guide of observability', async () => {
+    const token = (
+      await project.call('exec', '-T', 'gateway', 'cat', '/etc/kith/self/operator-token')
+    ).trim();
+    const people = createPeople(caller(project.url), token);
+    const { id: projectId } = await people.createProject();
+    const [user, friend] = [await people.createUser(projectId), await people.createUser(projectId)];
+    await people.connect(user, friend);
+    await people.createCollection(user, 'Traced');
+    await createUploads(project.url).uploadFile(user, 'some bytes');
+    // In production crypto signs no tokens for tests. It says so itself, so this makes a span.
+    await http(project.url, { method: 'POST', path: `/v7/${projectId}/crypto/sign-testing-jwt`, body: {} });
+    const told = async () => {
+      const log = await project.call('logs', '--no-color', 'collector');
+      return [...new Set([...log.matchAll(/\| spans of kith-([a-z]+)$/gm)].map(([, name]) => name))].sort();
+    };
+    await expect.poll(told, { interval: 1000, timeout: 60_000 }).toEqual(['gateway', ...serviceNames].sort());
+  }, 120_000);
+
   it('lets one service be stopped and started again alone', async () => {
     const list = () => http(project.url, { path: '/v7/00000000-0000-0000-0000-000000000000/users/x' });
     expect((await list()).status).toBe(404);
@@ -142,32 +184,93 @@ describe.runIf(availableEngines().includes('containers'))('docker-compose', () =
     await expect.poll(async () => (await list()).status, { interval: 1000, timeout: 30_000 }).toBe(404);
   }, 90_000);
 
-  it('is backed up, gets another secret, and is restored after all is lost, as the guides say', async () => {
-    const { folder } = project;
-    await mkdir(join(folder, 'bin'));
-    await mkdir(join(folder, 'etc/kith'), { recursive: true });
-    await writeFile(join(folder, 'etc/kith/backup-passphrase'), 'a passphrase of this suite\n');
-    const words = project.command.map((word) => `'${word}'`).join(' ');
-    // The words may name the program without its path. With the test's own PATH, the shell then finds the program, and not this
-    // script again.
-    const script = `#!/bin/sh\nPATH='${process.env.PATH}'\nexec ${words} "$@"\n`;
-    await writeFile(join(folder, 'bin/docker-compose'), script, { mode: 0o755 });
-    const env = { PATH: `${join(folder, 'bin')}${delimiter}${process.env.PATH}`, DOCKER_BUILDKIT: '0' };
-    await using shell = startShell({ folder: root, env });
-    /** Follows the steps in a guide that contain a text, line by line. Returns what they print. */
-    const follow = async (guide: string, part: string) => {
-      const { text } = (await readBlocks(guide)).find((block) => block.text.includes(part))!;
-      const here = text.replaceAll('/etc/kith/backup-passphrase', join(folder, 'etc/kith/backup-passphrase'));
-      let printed = '';
-      for (const line of here.trim().split('\n')) {
-        const { output, code } = await shell.run(line);
-        expect([code, output], line).toEqual([0, expect.any(String)]);
-        printed += output;
-      }
-      return printed;
+  it('is well for `kith doctor` as the guide of hosting runs it, which reads .env and finds an engine that is away', async () => {
+    const blocks = await readBlocks('hosting.md');
+    const lines = blocks.flatMap(({ text }) => text.split('\n'));
+    const line = lines.find((one) => /^docker-compose .* kith doctor$/.test(one)) ?? '';
+    const [program = '', ...words] = [...project.command, ...line.split(' ').slice(1), '--json'];
+    const examine = async (changes: NodeJS.ProcessEnv = {}) => {
+      const env = { ...process.env, ...changes };
+      // The exit code is 1 if something is wrong.
+      const { stdout } = await run(program, words, { cwd: root, env }).catch((error) => error);
+      const {
+        isWell,
+        findings,
+      }: { isWell: boolean; findings: Record<'check' | 'state' | 'says', string>[] } = JSON.parse(stdout);
+      const of = (check: string) =>
+        findings.filter((one) => one.check === check).map(({ state, says }) => `${state} ${says}`);
+      return { isWell, of, wrong: findings.filter(({ state }) => state === 'wrong') };
     };
-    const inside = async (service: string, file: string) =>
-      (await project.call('exec', '-T', service, 'cat', `/etc/kith/self/${file}`)).trim();
+    const { isWell, of, wrong } = await examine();
+    expect(wrong).toEqual([]);
+    expect(isWell).toBe(true);
+    for (const engine of ['MongoDB', 'NATS', 'Redis'])
+      expect(of(engine)).toEqual([expect.stringMatching(`^ok ${engine} \\d.*\\.$`)]);
+    for (const name of storingNames)
+      expect(of(`database ${name}`)).toEqual(['ok It is undamaged and has all its indexes.']);
+    // These two are the project's own settings. About the settings of the guide, the images and the secret there is nothing to say.
+    expect(of('settings')).toEqual([
+      expect.stringContaining('warning API_REFERENCE is all'),
+      expect.stringContaining('warning PUBLIC_URL is not set'),
+    ]);
+    const plain = await examine({ PUBLIC_URL: 'http://api.example.org', TRUST_PROXY_HOPS: 'one' });
+    expect(plain.of('settings')).toEqual(
+      expect.arrayContaining([
+        expect.stringContaining('wrong PUBLIC_URL is http://api.example.org'),
+        expect.stringContaining('wrong TRUST_PROXY_HOPS: '),
+      ]),
+    );
+    await project.call('stop', 'redis');
+    const without = await examine();
+    expect([without.isWell, without.wrong]).toMatchObject([false, [{ check: 'Redis' }]]);
+    await project.call('start', 'redis');
+    await expect.poll(async () => (await examine()).isWell, { interval: 1000, timeout: 60_000 }).toBe(true);
+  }, 180_000);
+
+  /** Starts a shell, in which `docker-compose` and `npx kith` are those of this project. Its folder is the project's. */
+  const startGuide = async (settings: NodeJS.ProcessEnv = {}) => {
+    const { folder } = project;
+    for (const name of ['bin', 'etc/kith', 'var/backups/kith', 'var/lib'])
+      await mkdir(join(folder, name), { recursive: true });
+    const passphrase = join(folder, 'etc/kith/backup-passphrase');
+    await writeFile(passphrase, 'a passphrase of this suite\n');
+    const words = project.command.map((word) => `'${word}'`).join(' ');
+    const programs = {
+      // The words may name the program without its path. With the test's own PATH, the shell then finds the program, and not this
+      // script again.
+      'docker-compose': `PATH='${process.env.PATH}'\nexec ${words} "$@"`,
+      npx: `shift\nexec '${process.execPath}' '${main}' "$@"`,
+    };
+    for (const [name, script] of Object.entries(programs))
+      await writeFile(join(folder, 'bin', name), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+    const env = { PATH: `${join(folder, 'bin')}${delimiter}${process.env.PATH}`, DOCKER_BUILDKIT: '0' };
+    // The guides do not use the engines of the test suites.
+    const none = { MONGODB_URL: '', NATS_URL: '', REDIS_URL: '' };
+    const shell = startShell({ folder, env: { ...env, ...none, ...settings } });
+    return {
+      /** Follows the steps in a guide that contain a text, line by line. Returns what they print. */
+      async follow(guide: string, part: string) {
+        const { text } = (await readBlocks(guide)).find((block) => block.text.includes(part))!;
+        const here = text
+          .replaceAll(/(\/etc\/kith\/)?backup-passphrase/g, passphrase)
+          .replaceAll('/var/', `${folder}/var/`);
+        let printed = '';
+        for (const line of here.trim().split('\n')) {
+          const { output, code } = await shell.run(line);
+          expect([code, output], line).toEqual([0, expect.any(String)]);
+          printed += output;
+        }
+        return printed;
+      },
+      [Symbol.asyncDispose]: () => shell[Symbol.asyncDispose](),
+    };
+  };
+  const inside = async (service: string, file: string) =>
+    (await project.call('exec', '-T', service, 'cat', `/etc/kith/self/${file}`)).trim();
+
+  it('is backed up, gets another secret, and is restored after all is lost, as the guides say', async () => {
+    await using guide = await startGuide();
+    const { follow } = guide;
 
     const call = caller(project.url);
     const people = createPeople(call, await inside('gateway', 'operator-token'));
@@ -219,4 +322,34 @@ describe.runIf(availableEngines().includes('containers'))('docker-compose', () =
     expect(await signIn(user)).toMatchObject({ user: { id: user.id } });
     await expect(signIn(leaver)).rejects.toMatchObject({ status: 401 });
   }, 900_000);
+
+  it('takes over an embedded installation, as the guide of moving says', async () => {
+    const { folder } = project;
+    const embedded = async () => {
+      await using platform = await startInFolder(join(folder, '.kith'), 'kith', { TOKEN_AUDIENCE: audience });
+      const people = createPeople(caller(platform.url), operatorToken);
+      const user = await people.createUser((await people.createProject()).id);
+      return { user, file: await createUploads(platform.url).uploadFile(user, 'moved bytes') };
+    };
+    const { user, file } = await embedded();
+    await writeFile(join(folder, 'secret'), movedSecret, { mode: 0o600 });
+    await project.call('down', '-v');
+    await using guide = await startGuide({ TOKEN_AUDIENCE: audience });
+    await guide.follow('move.md', 'npx kith backup');
+    expect(await guide.follow('move.md', 'kith restore')).toMatch(/^ok +Redis: Redis /m);
+    expect(await inside('gateway', 'secret')).not.toBe(movedSecret);
+    // The user's token is from before, so the signing keys must have been opened.
+    const [scope, token] = [`/v7/${user.projectId}`, user.accessToken];
+    const get = (path: string) =>
+      http(project.url, { path: `${scope}${path}`, token }).catch(() => undefined);
+    await expect
+      .poll(async () => (await get('/auth/sessions'))?.status, { interval: 1000, timeout: 120_000 })
+      .toBe(200);
+    await expect
+      .poll(async () => (await get(`/storage/files/${file.fileId}`))?.text, {
+        interval: 1000,
+        timeout: 60_000,
+      })
+      .toBe('moved bytes');
+  }, 600_000);
 });

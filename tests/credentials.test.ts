@@ -32,6 +32,7 @@ import { connect, type NatsConnection, nkeyAuthenticator } from '@nats-io/transp
 import { Redis } from 'ioredis';
 import { MongoClient } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { kith } from './support/command.ts';
 
 const operatorToken = 'the-operator';
 const processes = ['gateway', ...serviceNames] as const;
@@ -284,9 +285,60 @@ describe.runIf(availableEngines().includes('containers'))('the credentials', () 
     await expect(redis.client.call(command, ...words)).rejects.toThrow(/NOPERM|ACL failure/);
   });
 
-  it('Redis refuses who is not the gateway', async () => {
+  it('the operator’s are all that `kith doctor` needs, and it tells a refused user from a server that is away', async () => {
+    const env = {
+      ...{ NODE_ENV: 'production', KITH_PREFIX: prefix, KITH_SECRET: 'the secret of a platform with rights' },
+      ...{ NODE_EXTRA_CA_CERTS: credentials.caFile, NATS_NKEY: credentials.seedOf('operator') },
+      ...credentials.urlsOf('operator', at),
+    };
+    const examine = async (changes: NodeJS.ProcessEnv = {}) => {
+      // Node reads the authorities that it trusts only when it starts, so this is a process of its own.
+      const { code, stdout } = await kith(['doctor', '--json'], { ...env, ...changes });
+      const { findings } = JSON.parse(stdout) as {
+        findings: { check: string; state: string; says: string; mend?: string }[];
+      };
+      return { code, findings: findings.filter(({ check }) => !['settings', 'clock'].includes(check)) };
+    };
+    // This needs the test of the whole way, whose services have made the databases with their indexes.
+    const { code, findings } = await examine();
+    expect(findings.filter(({ state }) => state !== 'ok')).toEqual([]);
+    expect(code).toBe(0);
+    for (const engine of ['MongoDB', 'NATS', 'Redis', ...storingNames.map((name) => `database ${name}`)])
+      expect(findings).toContainEqual(expect.objectContaining({ check: engine, state: 'ok' }));
+    const refused = await examine({ REDIS_URL: `rediss://operator:wrong@${at.redis}` });
+    expect([refused.code, refused.findings.filter(({ state }) => state !== 'ok')]).toEqual([
+      1,
+      [
+        {
+          ...{ check: 'Redis', state: 'wrong' },
+          says: expect.stringMatching(/ refuses the user of REDIS_URL: WRONGPASS/),
+          mend: expect.stringContaining('restart Redis'),
+        },
+      ],
+    ]);
+  }, 60_000);
+
+  it.each([
+    ['INCRBY', `${prefix}:limit:doctor`, '1'],
+    ['GET', `${prefix}:limit:doctor`],
+    ['PTTL', `${prefix}:limit:x`],
+    ['EVAL', "return redis.call('PTTL', KEYS[1])", '1', `${prefix}:limit:x`],
+    ['EVAL', "return redis.call('INCRBY', KEYS[1], 1)", '1', `${prefix}:limit:doctor`],
+    ['KEYS', '*'],
+    ['CONFIG', 'GET', '*'],
+    ['ACL', 'LIST'],
+    ['FLUSHALL'],
+    ['SHUTDOWN'],
+  ])('the operator may not use Redis for %s %s', async (command, ...words) => {
+    const { REDIS_URL = '' } = credentials.urlsOf('operator', at);
+    using redis = redisAs('operator', new URL(REDIS_URL).password);
+    await expect(redis.client.call(command, ...words)).rejects.toThrow(/NOPERM|ACL failure/);
+  });
+
+  it('Redis refuses who is neither the gateway nor the operator, and passwords of databases', async () => {
     for (const [user, password] of [
       ['gateway', 'wrong'],
+      ['operator', credentials.passwordOf('operator')],
       ['identity', credentials.passwordOf('identity')],
       ['default', ''],
     ] as const) {

@@ -11,7 +11,7 @@ import { promisify } from 'node:util';
 import { openDataFolder } from '@kith/platform';
 import { availableEngines, type Engines, sharedPlatform, startEngines, uniquePrefix } from '@kith/testing';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { runKith } from './support/command.ts';
+import { kith, runKith } from './support/command.ts';
 import { makeFolders, startOn } from './support/folder-platform.ts';
 
 interface Finding {
@@ -155,6 +155,12 @@ describe('kith doctor on a data folder', () => {
       { OPERATOR_TOKEN: 'ab'.repeat(20) },
       /^wrong OPERATOR_TOKEN repeats a few/,
     ],
+    [
+      'a program that prints a short secret',
+      { KITH_SECRET: '', KITH_SECRET_COMMAND: 'echo short' },
+      /^wrong KITH_SECRET: at least 32 characters/,
+    ],
+    ['a missing secret', { KITH_SECRET: '' }, /^wrong KITH_SECRET is not set: .* does not start/],
     ['tokens for tests', { ALLOW_TEST_TOKENS: 'true' }, /^wrong ALLOW_TEST_TOKENS is true/],
     ['no limits', { RATE_LIMIT_SCALE: '0' }, /^wrong RATE_LIMIT_SCALE is 0/],
     ['an address without TLS', { PUBLIC_URL: 'http://api.example.org' }, /^wrong PUBLIC_URL is http:/],
@@ -192,6 +198,36 @@ describe('kith doctor on a data folder', () => {
     expect(of('settings')).toContain(says);
     await chmod(key, 0o600);
     expect((await examine({}, ['--env-file', file])).of('settings')).not.toContain(says);
+  });
+
+  it('finds that a unit’s file names no secret, as `kith start` does, and says where there is one', async () => {
+    const [file, kept] = [join(folder, 'kith.env'), join(folder, 'secret')];
+    await writeFile(file, `KITH_DATA=${folder}\nTRUST_PROXY_HOPS=1\n`);
+    const anyPorts = { PORT: '0', INTERNAL_PORT: '0' };
+    const started = await kith(['start'], { NODE_ENV: 'production', KITH_DATA: folder, ...anyPorts });
+    expect([started.code, started.stderr]).toEqual([
+      1,
+      expect.stringContaining('KITH_SECRET: a secret of at least 32 characters is needed in production'),
+    ]);
+    const mending = async () => {
+      const { findings } = await examine({}, ['--env-file', file]);
+      const about = findings.filter(
+        ({ check, says }) => check === 'settings' && says.includes('KITH_SECRET'),
+      );
+      expect(about).toMatchObject([
+        { state: 'wrong', says: expect.stringMatching(/^KITH_SECRET is not set/) },
+      ]);
+      return about[0]?.mend;
+    };
+    expect(await mending()).toMatch(/^Set KITH_SECRET_FILE .* openssl rand -base64 32$/);
+    await writeFile(kept, secret, { mode: 0o600 });
+    expect(await mending()).toMatch(`Move ${kept} to a place outside of the data folder`);
+    // A file that cannot be read is one mistake, not two.
+    await writeFile(file, `KITH_DATA=${folder}\nKITH_SECRET_FILE=${join(folder, 'nothing')}\n`);
+    const { of } = await examine({}, ['--env-file', file]);
+    expect(of('settings').filter((one) => one.includes('KITH_SECRET'))).toEqual([
+      `wrong KITH_SECRET_FILE: ${join(folder, 'nothing')} cannot be read.`,
+    ]);
   });
 
   it('goes by a unit’s file also where the file names files, whatever its own environment says', async () => {
@@ -268,7 +304,6 @@ describe('kith doctor at a public address', () => {
 
   /** Runs `kith doctor` in a process of its own, because Node reads the authorities that it trusts only when it starts. */
   async function kithTrusting(authority: string, env: NodeJS.ProcessEnv): Promise<string> {
-    const { kith } = await import('./support/command.ts');
     return (await kith(['doctor'], { ...env, NODE_EXTRA_CA_CERTS: authority })).stdout;
   }
 });

@@ -93,6 +93,12 @@ describe.runIf(availableEngines().includes('containers'))('kith move', () => {
     const guide = await readFile(new URL('../docs/move.md', import.meta.url), 'utf8');
     const [words = []] = kithWordsIn({ text: guide });
     expect(words).toEqual(['move', '--from', '.kith']);
+    const line = guide.split('\n').find((one) => one.includes('npx kith move --from .kith')) ?? '';
+    const named = [...line.matchAll(/([A-Z_]+?)(?:_FILE)?=/g)].map(([, name]) => name);
+    expect(named.sort()).toEqual(Object.keys(env()).sort());
+    // The platform was given its secret, so this secret is not in the data folder.
+    const sealed = await runKith(['move', '--from', data], { ...env(), KITH_SECRET: undefined });
+    expect([sealed.code, sealed.stderr]).toEqual([1, expect.stringContaining('KITH_SECRET: the data in')]);
     const killed = await kith([...words.slice(0, 2), data], env(), 'connections.pairs');
     expect(killed.code).toBe(null);
     expect(killed.stderr).toMatch(/^waiting for pending work …\n/);

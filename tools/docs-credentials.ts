@@ -9,13 +9,14 @@ const databases = new Map(databaseUsers(prefix).map(({ name, databases }) => [na
 const rows = Object.entries(natsRights(prefix)).map(([name, { publish, subscribe }]) =>
   ['', `**${name}**`, code(publish), code(subscribe), code(databases.get(name) ?? []), ''].join(' | ').trim(),
 );
-const { keys, commands } = redisRights(prefix);
+const { gateway, operator } = redisRights(prefix);
+const commandsOf = ({ commands }: typeof gateway) => commands.map((one) => `\`${one}\``).join(', ');
 const table = [
   '| credential | may publish to, on NATS | may subscribe to | reads and writes |',
   '|---|---|---|---|',
   ...rows,
   '',
-  `On Redis the gateway may use the keys \`${keys}\` with ${commands.map((one) => `\`${one}\``).join(', ')}. No other process may sign in there.`,
+  `On Redis the gateway may use the keys \`${gateway.keys}\` with ${commandsOf(gateway)}. The operator may use the key \`${operator.keys}\`, under which nothing is counted, with ${commandsOf(operator)}. No other process may sign in there.`,
 ].join('\n');
 
 const path = new URL('../docs/transport.md', import.meta.url);

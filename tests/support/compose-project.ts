@@ -42,10 +42,10 @@ interface ComposeOptions {
  * Builds and starts docker-compose.yml, on the engine images of this machine. If a registry is reachable, these are the official
  * images. Otherwise they are the images that were built offline.
  *
- * @param more Further settings, in the form of a Compose file.
+ * @param more Further settings, in the form of a Compose file or as its text.
  */
 export async function startComposeProject(
-  more: object = { version: '2.4' },
+  more: object | string = { version: '2.4' },
   { root = here, variables: own = () => [] }: ComposeOptions = {},
 ): Promise<ComposeProject> {
   const compose = await provideCompose();
@@ -66,7 +66,7 @@ export async function startComposeProject(
     ...own(folder),
   ];
   await writeFile(join(folder, 'images.env'), `${variables.join('\n')}\n`);
-  await writeFile(join(folder, 'more.yml'), JSON.stringify(more));
+  await writeFile(join(folder, 'more.yml'), typeof more === 'string' ? more : JSON.stringify(more));
   const [program, ...first] = compose;
   const files = ['-f', join(root, 'docker-compose.yml'), '-f', join(folder, 'more.yml')];
   const flags = ['-p', name, ...files, '--env-file', join(folder, 'images.env')];

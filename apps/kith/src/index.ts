@@ -6,7 +6,7 @@ export {
   rolesOf,
 } from './credentials/database-users.ts';
 export { type NatsRights, type NatsUser, natsRights } from './credentials/nats-rights.ts';
-export { type RedisRights, redisRights } from './credentials/redis.ts';
+export { type RedisRights, type RedisUser, redisRights } from './credentials/redis.ts';
 export { type Call, CallError, caller } from './demo/api.ts';
 export { type Demo, ensureDemo, type StartFile } from './demo/demo.ts';
 export { beginAnewNotice, type RefusedUser, signInNotice } from './demo/sign-in-notice.ts';

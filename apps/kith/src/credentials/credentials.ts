@@ -58,8 +58,8 @@ export interface Credentials {
 /**
  * Makes the credentials of an installation on first use, and keeps them. If the operator gives no certificates, this makes
  * certificates with an authority of the installation. Each process gets a NATS user, each service a user of the database server,
- * and the gateway a user of Redis. The rights in the servers' configuration are written each time, so that after an upgrade the
- * rights of the new version apply (docs/adr/0048).
+ * the gateway a user of Redis, and the operator a user of each engine. The rights in the servers' configuration are written each
+ * time, so that after an upgrade the rights of the new version apply (docs/adr/0055).
  */
 export async function ensureCredentials(folder: string, options: CredentialsOptions): Promise<Credentials> {
   const { prefix, monitorHost, hosts = [], given, owner } = options;
@@ -73,12 +73,16 @@ export async function ensureCredentials(folder: string, options: CredentialsOpti
   const users = await ensureNatsUsers(folder, prefix, { serverFolder, monitorHost, owner });
   const passwordFile = (user: string) => join(folder, user, 'password');
   for (const { name } of databaseUsers(prefix)) kept(passwordFile(name), newPassword);
-  const gateway = kept(passwordFile('gateway'), newPassword);
+  const redisPasswords = {
+    gateway: kept(passwordFile('gateway'), newPassword),
+    // A client sends its password to Redis as it is. So this password opens no databases, unlike the operator's other one.
+    operator: kept(join(folder, 'operator', 'redis-password'), newPassword),
+  };
   const root = kept(join(folderOf('mongo'), 'root-password'), newPassword, owner);
 
   const redis = folderOf('redis');
   const health = kept(join(redis, 'health-password'), newPassword, owner);
-  writePrivate(join(redis, 'users.acl'), redisAcl(prefix, { gateway, health }), owner);
+  writePrivate(join(redis, 'users.acl'), redisAcl(prefix, { ...redisPasswords, health }), owner);
   writePrivate(join(redis, 'redis.conf'), redisConfig(serverFolder), owner);
   // Each process reads the authority's certificate from a folder of its own.
   for (const name of ['gateway', 'keeper', 'operator', ...serviceNames])
@@ -98,7 +102,9 @@ export async function ensureCredentials(folder: string, options: CredentialsOpti
     urlsOf: (user, at) => ({
       NATS_URL: `tls://${at.nats}`,
       ...(databased.has(user) && { MONGODB_URL: mongoUrl(user, passwordOf(user), at.mongo) }),
-      ...(user === 'gateway' && { REDIS_URL: `rediss://gateway:${passwordOf(user)}@${at.redis}` }),
+      ...((user === 'gateway' || user === 'operator') && {
+        REDIS_URL: `rediss://${user}:${redisPasswords[user]}@${at.redis}`,
+      }),
     }),
     secured: { folderOf, ca, rootUser, redisHealth: health, owner: owner ?? thisUser() },
     rootUrl: (at) => mongoUrl(rootUser, root, at),

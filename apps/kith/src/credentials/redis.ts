@@ -1,4 +1,8 @@
 import { createHash } from 'node:crypto';
+import { examinedKey } from '@kith/gateway';
+
+/** A process with a user of Redis. */
+export type RedisUser = 'gateway' | 'operator';
 
 /** The rights of a user of Redis: which keys the user may access, and by which commands. */
 export interface RedisRights {
@@ -7,25 +11,32 @@ export interface RedisRights {
 }
 
 /**
- * The rights of the gateway, which counts its limits in Redis (services/gateway/src/limits/redis-counts.ts). No other process
- * connects to Redis.
+ * The rights of the gateway, which counts its limits in Redis (services/gateway/src/limits/redis-counts.ts), and of the operator,
+ * whose `kith doctor` examines Redis (services/gateway/src/limits/examine-redis.ts). No other process connects to Redis.
  */
-export function redisRights(prefix: string): RedisRights {
+export function redisRights(prefix: string): Record<RedisUser, RedisRights> {
   return {
-    keys: `${prefix}:limit:*`,
-    // These commands run the counting script, are called by the script, or are sent by the client when it connects.
-    commands: ['evalsha', 'eval', 'incrby', 'pexpire', 'pttl', 'info'],
+    gateway: {
+      keys: `${prefix}:limit:*`,
+      // These commands run the counting script, are called by the script, or are sent by the client when it connects.
+      commands: ['evalsha', 'eval', 'incrby', 'pexpire', 'pttl', 'info'],
+    },
+    // The operator can read no count, and change none.
+    operator: { keys: examinedKey(prefix), commands: ['eval', 'pttl', 'time', 'info'] },
   };
 }
 
 /** Redis' ACL file, with hashes instead of passwords. A client that has not signed in may do nothing. */
-export function redisAcl(prefix: string, passwords: { gateway: string; health: string }): string {
-  const { keys, commands } = redisRights(prefix);
+export function redisAcl(prefix: string, passwords: Record<RedisUser | 'health', string>): string {
   const hash = (password: string) => createHash('sha256').update(password).digest('hex');
   const allowed = (names: readonly string[]) => names.map((name) => `+${name}`).join(' ');
+  const users = Object.entries(redisRights(prefix)) as [RedisUser, RedisRights][];
   return [
     'user default off resetpass resetkeys resetchannels -@all',
-    `user gateway on #${hash(passwords.gateway)} resetkeys ~${keys} resetchannels -@all ${allowed(commands)}`,
+    ...users.map(
+      ([name, { keys, commands }]) =>
+        `user ${name} on #${hash(passwords[name])} resetkeys ~${keys} resetchannels -@all ${allowed(commands)}`,
+    ),
     // This user is for the container's health check.
     `user health on #${hash(passwords.health)} resetkeys resetchannels -@all +ping`,
     '',

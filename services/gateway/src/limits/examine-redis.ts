@@ -9,9 +9,12 @@ export interface ExaminedRedis {
 
 const patienceMs = 3_000;
 
+/** The key that {@link examineRedis} asks for. It is one of the keys of limits, but nothing is ever counted under it. */
+export const examinedKey = (prefix: string) => `${prefix}:limit:doctor`;
+
 /**
  * Examines the Redis that counts limits. Changes nothing there. Rejects if Redis cannot be reached, or does not allow this user
- * to count.
+ * to run a script on {@link examinedKey}.
  */
 export async function examineRedis(url: string, prefix: string): Promise<ExaminedRedis> {
   // Loaded only when it is used: the embedded form does not need the driver (docs/adr/0043).
@@ -34,7 +37,7 @@ export async function examineRedis(url: string, prefix: string): Promise<Examine
     });
   try {
     await redis.connect();
-    await redis.eval("return redis.call('PTTL', KEYS[1])", 1, `${prefix}:limit:doctor`);
+    await redis.eval("return redis.call('PTTL', KEYS[1])", 1, examinedKey(prefix));
     const asked = Date.now();
     const time = await allowed(redis.time());
     const seconds = time && Number(time[0]) + Number(time[1]) / 1e6;

@@ -80,6 +80,13 @@ async function checkRedis(url: string, prefix: string): Promise<Finding[]> {
       );
     if (check.findings.length === 0) check.ok(`Redis ${version}`.trim().concat('.'));
   } catch (error) {
+    if (/WRONGPASS|NOAUTH|NOPERM/.test(sentenceOf(error))) {
+      check.wrong(
+        `Redis at ${redactUrl(url)} refuses the user of REDIS_URL: ${redactUrl(sentenceOf(error))}`,
+        'Set REDIS_URL to a user that Redis knows. If an upgrade has made this user, restart Redis, which reads its users when it starts.',
+      );
+      return check.findings;
+    }
     check.wrong(
       `Redis at ${redactUrl(url)} does not answer: ${redactUrl(sentenceOf(error))} Meanwhile each gateway counts rate limits alone.`,
       'Start Redis, and check that REDIS_URL has its address and password.',

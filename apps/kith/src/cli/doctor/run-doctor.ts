@@ -18,10 +18,11 @@ import { checkSettings, readSettings } from './settings.ts';
 /** Carries out `kith doctor`: checks everything, and changes nothing. */
 export async function runDoctor(given: Given, { env }: Surroundings): Promise<Result> {
   const own = environmentOf(given, env);
-  const { config, findings: refused } = readSettings(own);
+  const settings = readSettings(own);
+  const { config } = settings;
   const findings = [
-    ...refused,
-    ...checkSettings(config, own),
+    ...settings.findings,
+    ...checkSettings(settings, own),
     ...checkNode(),
     ...checkClock(config.KITH_DATA),
     ...checkDisk(config.KITH_DATA, numberOf(given, 'least-gib')),

@@ -1,5 +1,7 @@
-import { statSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
+import { join } from 'node:path';
 import { readConfig, StartError } from '@kith/base';
+import { secretFile } from '../../forms/installation-secret.ts';
 import { type DoctorConfig, doctorConfig } from './config.ts';
 import { Check, type Finding } from './finding.ts';
 
@@ -10,29 +12,39 @@ const secretLength = 32;
 const noisy: readonly string[] = ['trace', 'debug'];
 const everyInterface: readonly string[] = ['0.0.0.0', '::'];
 
+/** The settings of an installation, as far as Kith accepts them. */
+export interface Settings {
+  config: DoctorConfig;
+  /** The variables that are refused. `config` does not have them. */
+  refused: ReadonlySet<string>;
+  findings: Finding[];
+}
+
 /** Reads an installation's settings, and reports which settings are refused. A refused setting counts as absent. */
-export function readSettings(env: NodeJS.ProcessEnv): { config: DoctorConfig; findings: Finding[] } {
+export function readSettings(env: NodeJS.ProcessEnv): Settings {
   const check = new Check('settings');
   const left = { ...env };
+  const refused = new Set<string>();
   for (let turn = 0; turn < manyTurns; turn++) {
     try {
-      return { config: readConfig(doctorConfig, left), findings: check.findings };
+      return { config: readConfig(doctorConfig, left), refused, findings: check.findings };
     } catch (error) {
       const [, name = ''] = /^([A-Z_0-9]+)/.exec((error as Error).message) ?? [];
-      if (!(error instanceof StartError) || !(name in left || `${name}_FILE` in left)) throw error;
+      const places = [name, `${name}_FILE`, `${name}_COMMAND`];
+      if (!(error instanceof StartError) || !places.some((place) => place in left)) throw error;
       check.wrong(
         `${(error as Error).message.replace(/\.$/, '')}.`,
         'Correct the variable. Kith does not start with this value.',
       );
-      delete left[name];
-      delete left[`${name}_FILE`];
+      refused.add(name);
+      for (const place of places) delete left[place];
     }
   }
   throw new StartError('The settings cannot be read.');
 }
 
 /** Reports settings that are dangerous or do not fit together. */
-export function checkSettings(config: DoctorConfig, env: NodeJS.ProcessEnv): Finding[] {
+export function checkSettings({ config, refused }: Settings, env: NodeJS.ProcessEnv): Finding[] {
   const check = new Check('settings');
   const isProduction = config.NODE_ENV === 'production';
   if (!isProduction) {
@@ -43,6 +55,7 @@ export function checkSettings(config: DoctorConfig, env: NodeJS.ProcessEnv): Fin
   } else {
     checkProduction(config, check);
   }
+  if (isProduction && !secretPlaces.some((place) => refused.has(place))) checkSecretIsGiven(config, check);
   for (const name of ['OPERATOR_TOKEN', 'KITH_SECRET'] as const)
     checkSecret(name, config[name], isProduction, check);
   checkSecretFiles(env, check);
@@ -96,6 +109,20 @@ function checkProduction(config: DoctorConfig, check: Check): void {
       `HOST is ${HOST} behind a proxy: clients that reach PORT without the proxy can claim any address.`,
       'Set HOST=127.0.0.1, or let the firewall open PORT only to the proxy.',
     );
+}
+
+const secretPlaces = ['KITH_SECRET', 'KITH_SECRET_FILE', 'KITH_SECRET_COMMAND'];
+
+/** Reports a missing KITH_SECRET. In production Kith does not start without it, even if the data folder holds a secret. */
+function checkSecretIsGiven({ KITH_SECRET, KITH_DATA }: DoctorConfig, check: Check): void {
+  if (KITH_SECRET !== undefined) return;
+  const kept = join(KITH_DATA, secretFile);
+  check.wrong(
+    'KITH_SECRET is not set: in production, Kith does not start without it.',
+    existsSync(kept)
+      ? `Move ${kept} to a place outside of the data folder, and set KITH_SECRET_FILE to its new path.`
+      : 'Set KITH_SECRET_FILE to a file outside of the data folder. Existing data needs the secret under which it was sealed. For a new installation, make a secret: openssl rand -base64 32',
+  );
 }
 
 function checkSecret(name: string, value: string | undefined, isProduction: boolean, check: Check): void {

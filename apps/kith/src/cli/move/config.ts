@@ -1,4 +1,4 @@
-import { commonConfig, mongoConfig } from '@kith/service/config';
+import { commonConfig, mongoConfig, secretConfig } from '@kith/service/config';
 import { z } from 'zod';
 import { dataFolderConfig } from '../../forms/data-folder-config.ts';
 
@@ -7,6 +7,10 @@ export const moveConfig = z.object({
   MONGODB_URL: mongoConfig.shape.MONGODB_URL.describe('destination: MongoDB or a compatible server'),
   KITH_PREFIX: commonConfig.shape.KITH_PREFIX,
   KITH_DATA: dataFolderConfig.shape.KITH_DATA,
+  KITH_SECRET: secretConfig.shape.KITH_SECRET.optional().describe(
+    'secret of the platform, which seals its keys; default: the file `secret` in the data folder',
+  ),
+  KITH_SECRET_PREVIOUS: secretConfig.shape.KITH_SECRET_PREVIOUS,
   STORAGE_URL: z
     .string()
     .optional()
