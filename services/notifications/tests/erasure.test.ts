@@ -1,16 +1,18 @@
 import { randomUUID } from 'node:crypto';
 import { Turns } from '@kith/base';
+import { replayedHeader } from '@kith/bus';
 import {
   createNotifications,
   type EventEnvelope,
   markAllNotificationsAsRead,
+  markNotificationAsRead,
   openFeed,
   type PublicUser,
   userDeleted,
   userUpdated,
 } from '@kith/contracts';
 import { ask, makeEvent } from '@kith/service';
-import { availableEngines, callOperation, dumpStore, waitFor } from '@kith/testing';
+import { availableEngines, callerOf, callOperation, dumpStore, waitFor } from '@kith/testing';
 import { describe, expect, test } from 'vitest';
 import { changeFeed } from '../src/change-feed.ts';
 import { eraseDue } from '../src/eraser.ts';
@@ -158,6 +160,43 @@ describe.each(availableEngines())('a user whose account has ended (%s)', (engine
     const seqs = own.map(({ aggregate }) => aggregate.seq).sort((one, other) => one - other);
     expect(seqs).toEqual(Array.from({ length: 101 }, (_, at) => at + 1));
     expect((await world.list(first.id, 'limit=1')).data[0]?.metadata).toEqual(metadata);
+  }, 60_000);
+
+  test('is in no answer that is given again', async () => {
+    await using world = await World.start(engine);
+    const { projectId } = world;
+    const [gone, other] = [await world.user('Vanya'), await world.user('Other')];
+    const reader = await world.user('Reader');
+    await world.publish(world.life(gone, reader).requested, world.life(other, reader).requested);
+    await waitFor(async () => (await world.count(reader.id)) === 2);
+    const caller = callerOf(reader.id);
+    const { data } = await world.list(reader.id);
+    const mark = (initiator: PublicUser) => {
+      const item = data.find(({ metadata }) => metadata.initiatorId === initiator.id);
+      return callOperation(world.runtime.bus, markNotificationAsRead, {
+        ...{ projectId, caller, params: { notificationId: item?.id ?? '' } },
+        idempotencyKey: `key of ${initiator.id}`,
+      });
+    };
+    const isReplayed = ({ headers }: Awaited<ReturnType<typeof mark>>) => headers[replayedHeader];
+    const [first, kept] = [await mark(gone), await mark(other)];
+    expect(first.body.metadata).toMatchObject({ initiatorId: gone.id, initiatorName: 'Vanya' });
+    const again = await mark(gone);
+    expect([again.text, isReplayed(again)]).toEqual([first.text, 'true']);
+
+    await world.publish(deletedOf(gone));
+    await waitFor(async () => !(await contentOf(world)).includes(gone.id), {
+      ...patience,
+      what: 'the erasure',
+    });
+    const blank = await mark(gone);
+    expect([blank.status, isReplayed(blank)]).toEqual([200, 'true']);
+    expect(blank.text).not.toMatch(/vanya/i);
+    expect(blank.text).not.toContain(gone.id);
+    const { data: now } = await world.list(reader.id);
+    expect(now).toContainEqual(blank.body);
+    const unchanged = await mark(other);
+    expect([unchanged.text, isReplayed(unchanged)]).toEqual([kept.text, 'true']);
   }, 60_000);
 
   test('is not brought back by events that come after the end', async () => {
