@@ -47,7 +47,11 @@ async function eraseOwner(app: AppContext, owner: Owner): Promise<void> {
     telling: `"userId":"${userId}"`,
   };
   await eraseEvents({ bus, outbox: store.outbox }, auditEventsOf(owner));
-  await eraseEvents({ bus, outbox: store.outbox }, range, { withdraw: (event) => !isEndOfAll(event) });
+  await eraseEvents({ bus, outbox: store.outbox }, range, {
+    // The metadata of an entity in another user's collection may hold the same text.
+    only: ({ data }) => (data as Pick<Owner, 'userId'>).userId === userId,
+    withdraw: (event) => !isEndOfAll(event),
+  });
 }
 
 /**

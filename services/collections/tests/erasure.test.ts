@@ -6,6 +6,7 @@ import {
   eventSubject,
   getRootCollection,
   isEntitySaved,
+  removeEntity,
   userDeleted,
 } from '@kith/contracts';
 import { makeEvent } from '@kith/service';
@@ -31,6 +32,19 @@ async function contentOf({ store }: World): Promise<string> {
   return JSON.stringify(await Promise.all(kept.map((name) => db.collection(name).find().toArray())));
 }
 
+/** Tells the service that an account has ended. */
+async function publishEnd({ projectId, runtime: { bus } }: World, userId: string): Promise<void> {
+  const event = makeEvent(userDeleted, {
+    projectId,
+    actorId: userId,
+    aggregate: { type: 'user', id: userId, seq: 2 },
+    data: { id: userId },
+    occurredAt: new Date(),
+  });
+  const body = new TextEncoder().encode(JSON.stringify(event));
+  await bus.publish({ subject: eventSubject(bus.prefix, event), id: event.id, body });
+}
+
 describe.each(availableEngines())('a deleted user (%s)', (engine) => {
   test('leaves nothing behind, and nobody else loses anything', async () => {
     await using world = await startWorld(engine, { sweepEveryMs: 100 });
@@ -46,16 +60,7 @@ describe.each(availableEngines())('a deleted user (%s)', (engine) => {
       });
     }
     await seedOrphan(world.store, { projectId: world.projectId, userId: gone }, `Secret of ${gone}`);
-    const event = makeEvent(userDeleted, {
-      projectId: world.projectId,
-      actorId: gone,
-      aggregate: { type: 'user', id: gone, seq: 2 },
-      data: { id: gone },
-      occurredAt: new Date(),
-    });
-    const { bus } = world.runtime;
-    const body = new TextEncoder().encode(JSON.stringify(event));
-    await bus.publish({ subject: eventSubject(bus.prefix, event), id: event.id, body });
+    await publishEnd(world, gone);
     // In addition to the root's tree, the store holds a collection whose parent is missing.
     await waitFor(async () => !(await contentOf(world)).includes(`Secret of ${gone}`), {
       timeoutMs: 25_000,
@@ -72,5 +77,31 @@ describe.each(availableEngines())('a deleted user (%s)', (engine) => {
       timeoutMs: 25_000,
       what: 'the erasure of what came late',
     });
+  }, 60_000);
+
+  test('takes no event of others along, whatever the metadata of their entities says', async () => {
+    await using world = await startWorld(engine, { sweepEveryMs: 100 });
+    const [gone, stays] = [randomUUID(), randomUUID()];
+    const roots: Record<string, string> = {};
+    for (const userId of [gone, stays]) {
+      const { id } = await world.collection(getRootCollection, { userId });
+      const body = { entityId: 'e', metadata: { userId: gone, note: `Secret of ${userId}` } };
+      await world.call(addEntity, { userId, collectionId: id, body });
+      await world.call(removeEntity, { userId, collectionId: id, entityId: 'e' });
+      roots[userId] = id;
+    }
+    await publishEnd(world, gone);
+    await waitFor(async () => !(await contentOf(world)).includes(`Secret of ${gone}`), {
+      timeoutMs: 25_000,
+      what: 'the erasure',
+    });
+    const seen = await world.events();
+    const seqsOf = (userId: string) =>
+      seen.filter(({ aggregate }) => aggregate.id === roots[userId]).map(({ aggregate }) => aggregate.seq);
+    // The last event says that the root of the ended account is gone, so it stays.
+    await waitFor(() => seqsOf(gone).length === 1 && seqsOf(stays).length === 3);
+    expect(seqsOf(gone)).toEqual([4]);
+    expect(seqsOf(stays)).toEqual([1, 2, 3]);
+    expect(await contentOf(world)).toContain(`Secret of ${stays}`);
   }, 60_000);
 });

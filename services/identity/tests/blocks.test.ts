@@ -1,19 +1,43 @@
 import { randomUUID } from 'node:crypto';
+import type { Bus } from '@kith/bus';
 import {
+  blocksPage,
   connectionBlocked,
   connectionUnblocked,
+  deleteUser,
   eventSubject,
   type OwnUser,
+  rebuildIdentityBlocks,
   suggestUsers,
+  userCreated,
 } from '@kith/contracts';
-import { makeEvent } from '@kith/service';
-import { availableEngines, waitFor } from '@kith/testing';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { makeEvent, serveInternal } from '@kith/service';
+import { availableEngines, createStore, waitFor } from '@kith/testing';
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { blockEvents, keepBlocks } from '../src/blocks.ts';
+import { eraseAccount } from '../src/erase-account.ts';
+import { finishErasures } from '../src/erasure.ts';
 import { type Block, type IdentityStore, openStore } from '../src/store/index.ts';
+import { userEvent } from '../src/user-events.ts';
+import { makeApp } from './support/app.ts';
 import { call } from './support/call.ts';
 import { startTestIdentity, type TestIdentity } from './support/identity.ts';
 import { callerOf, makeProject, signUpUser } from './support/people.ts';
 import { dumpStore } from './support/raw-store.ts';
+import { makeUser } from './support/users.ts';
+
+/** Publishes a block, or its end, as the connections service does. */
+async function tell(bus: Bus, { isBlocked, seq, projectId, blockerId, blockedId }: Block): Promise<void> {
+  const event = makeEvent(isBlocked ? connectionBlocked : connectionUnblocked, {
+    projectId,
+    actorId: blockerId,
+    aggregate: { type: 'pair', id: [blockerId, blockedId].sort().join(':'), seq },
+    data: { blockerId, blockedId, connectionId: null },
+    occurredAt: new Date(),
+  });
+  const body = new TextEncoder().encode(JSON.stringify(event));
+  await bus.publish({ subject: eventSubject(bus.prefix, event), id: event.id, body });
+}
 
 describe.each(availableEngines())('blocks on %s', (engine) => {
   let identity: TestIdentity;
@@ -75,25 +99,13 @@ describe.each(availableEngines())('blocks on %s', (engine) => {
     projectId = await makeProject(identity.bus);
     const add = async (name: string) => (await signUpUser(identity.bus, projectId, { name })).user;
     const [anna, annika] = [await add('Anna'), await add('Annika')];
-    const tell = async (spec: typeof connectionBlocked | typeof connectionUnblocked, seq: number) => {
-      const event = makeEvent(spec, {
-        projectId,
-        actorId: anna.id,
-        aggregate: { type: 'pair', id: 'anna-annika', seq },
-        data: { blockerId: anna.id, blockedId: annika.id, connectionId: null },
-        occurredAt: new Date(),
-      });
-      const { bus } = identity;
-      const body = new TextEncoder().encode(JSON.stringify(event));
-      await bus.publish({ subject: eventSubject(bus.prefix, event), id: event.id, body });
-    };
     const suggestedTo = async (user: OwnUser | null): Promise<string[]> => {
       const caller = user ? { caller: callerOf(user) } : {};
       const answer = await call(identity.bus, suggestUsers, { projectId, query: 'query=ann', ...caller });
       return answer.body.map(({ name }: OwnUser) => name).sort();
     };
     expect(await suggestedTo(anna)).toEqual(['Anna', 'Annika']);
-    await tell(connectionBlocked, 1);
+    await tell(identity.bus, block(anna.id, annika.id, 1));
     // Each of the two users has a row. MongoDB writes these rows one after the other, so one user may see the change first.
     const bothSee = (count: number) =>
       waitFor(async () => {
@@ -104,8 +116,64 @@ describe.each(availableEngines())('blocks on %s', (engine) => {
     expect(await suggestedTo(anna)).toEqual(['Anna']);
     expect(await suggestedTo(annika)).toEqual(['Annika']);
     expect(await suggestedTo(null)).toEqual(['Anna', 'Annika']);
-    await tell(connectionUnblocked, 2);
+    await tell(identity.bus, block(anna.id, annika.id, 2, false));
     await bothSee(2);
     expect(await suggestedTo(annika)).toEqual(['Anna', 'Annika']);
+  });
+
+  test('are not kept of a user who is erased: neither late events nor a rebuild bring them back', async () => {
+    await using own = await startTestIdentity(engine, { erasureTimes: { everyMs: 20, settleMs: 0 } });
+    await using undo = new AsyncDisposableStack();
+    const kept = undo.adopt(await openStore(own.store), (opened) => opened.close());
+    projectId = await makeProject(own.bus);
+    const add = async () => (await signUpUser(own.bus, projectId)).user;
+    const [gone, stays, other] = [await add(), await add(), await add()];
+    const given = { projectId, params: { userId: gone.id }, caller: callerOf(gone) };
+    expect((await call(own.bus, deleteUser, given)).status).toBe(204);
+    await waitFor(async () => (await kept.erasure.unfinished(1)).length === 0, { what: 'the erasure' });
+
+    await tell(own.bus, block(stays.id, other.id, 1));
+    await tell(own.bus, block(stays.id, gone.id, 1));
+    await tell(own.bus, block(stays.id, gone.id, 2, false));
+    await tell(own.bus, block(gone.id, other.id, 1));
+    const isApplied = async () => (await own.bus.backlog(blockEvents.durable)).pending === 0;
+    const blocksNow = async () => JSON.stringify((await dumpStore(own.store)).blocks);
+    await waitFor(async () => (await blocksNow()).includes(other.id) && (await isApplied()));
+    expect(await blocksNow()).not.toContain(gone.id);
+
+    // The connections service has not erased the user yet.
+    const rows = [block(stays.id, gone.id, 3), block(gone.id, other.id, 3), block(other.id, stays.id, 3)];
+    const blocks = rows.map(({ isBlocked: _, ...row }) => row);
+    await serveInternal(
+      { spec: blocksPage, handle: async () => ({ blocks, next: null }) },
+      { ...own.runtime, app: {}, checkOutput: true },
+    );
+    const operator = { keyId: null, projectIds: null };
+    const rebuilt = await call(own.bus, rebuildIdentityBlocks, { operator, body: { after: null } });
+    expect(rebuilt.body).toEqual({ copied: 3, next: null });
+    expect(await blocksNow()).not.toContain(gone.id);
+    expect(await kept.blocks.hiddenFrom(projectId, stays.id)).toEqual([other.id, other.id]);
+  });
+
+  test('are not kept if the whole erasure runs while a process is about to store them', async () => {
+    await using place = await createStore(engine);
+    await using undo = new AsyncDisposableStack();
+    const app = await makeApp(engine, undo, place.config);
+    const [gone, stays] = [makeUser({ projectId }), makeUser({ projectId })];
+    for (const user of [gone, stays]) await app.store.users.add(user, userEvent(userCreated, user));
+    const { blocks } = app.store;
+    const keep = blocks.keep.bind(blocks);
+    vi.spyOn(blocks, 'keep').mockImplementationOnce(async (...told: readonly Block[]) => {
+      await eraseAccount(app, { projectId, userId: gone.id });
+      const isFinished = async () => {
+        app.relay.kick();
+        await finishErasures(app, 0);
+        return (await app.store.erasure.unfinished(1)).length === 0;
+      };
+      await waitFor(isFinished, { what: 'the erasure' });
+      await keep(...told);
+    });
+    await keepBlocks(app, [block(stays.id, gone.id, 1)]);
+    expect((await dumpStore(place.config)).blocks).toEqual([]);
   });
 });

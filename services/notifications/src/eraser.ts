@@ -6,7 +6,7 @@ import { auditEventsOf, eraseEvents, nextLook, Sweeper, withdrawEvents } from '@
 import type { AppContext } from './app.ts';
 import { changeFeed } from './change-feed.ts';
 import type { Owner } from './feed.ts';
-import { blanked, blankedEvent, isKiths } from './initiator.ts';
+import { blanked, blankedEvent, isInitiatedBy } from './initiator.ts';
 import { eventsOf, eventsTelling } from './store/place.ts';
 
 const everyMs = 1_000;
@@ -59,7 +59,7 @@ export async function eraseDue(
 async function eraseUser(app: AppContext, user: Owner, isStopped: () => boolean): Promise<boolean> {
   const { erasure } = app.store;
   await blankSnapshots(app, user, isStopped);
-  while (!isStopped() && (await blankEvents(app, user))) await nextTurn();
+  await blankEvents(app, user, isStopped);
   if (isStopped()) return false;
   const parts = { bus: app.bus, outbox: app.store.outbox };
   await eraseEvents(parts, eventsOf(user));
@@ -92,8 +92,7 @@ async function blankSnapshots(app: AppContext, user: Owner, isStopped: () => boo
         if (!feed.read) return { result: 0 };
         const ids = own.map(({ id }) => id);
         const put = (await app.store.find(owner, ids))
-          .filter(isKiths)
-          .filter(({ metadata }) => metadata.initiatorId === user.userId)
+          .filter((entry) => isInitiatedBy(entry, user.userId))
           .map((entry) => ({ ...entry, metadata: blanked(entry.metadata) }));
         return put.length === 0 ? { result: 0 } : { change: { feed, put }, result: put.length };
       });
@@ -105,19 +104,27 @@ async function blankSnapshots(app: AppContext, user: Owner, isStopped: () => boo
 
 /**
  * Blanks what published events of other users' feeds say about a user. On the bus, blank events replace these events, so that
- * the feeds have no gap. Resolves to `true` if there may be more.
+ * the feeds have no gap. The `metadata` of an application's notification may hold the same text. Its event stays as it is.
  */
-async function blankEvents({ bus, store }: AppContext, user: Owner): Promise<boolean> {
-  // This call walks over all events that the feeds of the project published in a week. But the call is made only when an
-  // account has ended.
-  const found = await store.outbox.published(eventsTelling(user), batch);
-  await withdrawEvents(bus, found);
-  for (const { key, event } of found) {
-    const blank = blankedEvent(event);
-    const body = new TextEncoder().encode(JSON.stringify(blank));
-    const subject = eventSubject(bus.prefix, event);
-    const position = await bus.publish({ subject, id: replayedId(event.id), body });
-    await store.outbox.amend(key, blank, position);
+async function blankEvents({ bus, store }: AppContext, user: Owner, isStopped: () => boolean): Promise<void> {
+  // Walks over all events that the feeds of the project published in a week. But this happens only when an account has ended.
+  const range = eventsTelling(user);
+  for (let from = range.from; !isStopped(); ) {
+    const found = await store.outbox.published({ ...range, from }, batch);
+    const told = found.flatMap((one) => {
+      const blank = blankedEvent(one.event, user.userId);
+      return blank ? [{ ...one, blank }] : [];
+    });
+    await withdrawEvents(bus, told);
+    for (const { key, blank } of told) {
+      const body = new TextEncoder().encode(JSON.stringify(blank));
+      const subject = eventSubject(bus.prefix, blank);
+      const position = await bus.publish({ subject, id: replayedId(blank.id), body });
+      await store.outbox.amend(key, blank, position);
+    }
+    const last = found.at(-1);
+    if (!last || found.length < batch) return;
+    from = last.key;
+    await nextTurn();
   }
-  return found.length === batch;
 }

@@ -17,6 +17,14 @@ export function isKiths<T extends { type: string; metadata: unknown }>(
   return (kithNotificationTypes as readonly string[]).includes(of.type);
 }
 
+/** Whether this is a notification of Kith itself that names a user as its initiator. */
+export function isInitiatedBy<T extends { type: string; metadata: unknown }>(
+  of: T,
+  userId: string,
+): of is T & Pick<KithNotification, 'type' | 'metadata'> {
+  return isKiths(of) && of.metadata.initiatorId === userId;
+}
+
 /**
  * The nil UUID (RFC 9562 section 5.9). It replaces the id of an initiator whose account has ended. The contract asks for a
  * UUID, and the user's own id would be a trace of that user (spec#users-erasure).
@@ -36,9 +44,12 @@ export function blanked({ connectionId }: Metadata): Metadata {
   return { connectionId, ...blankSnapshot };
 }
 
-/** A `notification.created` event without what it said about its initiator. */
-export function blankedEvent(event: EventEnvelope): EventEnvelope {
+/**
+ * A `notification.created` event without what it says about its initiator. Null if the event does not name this user as the
+ * initiator.
+ */
+export function blankedEvent(event: EventEnvelope, userId: string): EventEnvelope | null {
   const notification = event.data as AppNotification;
-  if (!isKiths(notification)) return event;
+  if (!isInitiatedBy(notification, userId)) return null;
   return { ...event, actorId: null, data: { ...notification, metadata: blanked(notification.metadata) } };
 }

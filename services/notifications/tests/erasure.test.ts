@@ -1,14 +1,18 @@
 import { randomUUID } from 'node:crypto';
 import { Turns } from '@kith/base';
+import { replayedHeader } from '@kith/bus';
 import {
+  createNotifications,
+  type EventEnvelope,
   markAllNotificationsAsRead,
+  markNotificationAsRead,
   openFeed,
   type PublicUser,
   userDeleted,
   userUpdated,
 } from '@kith/contracts';
 import { ask, makeEvent } from '@kith/service';
-import { availableEngines, dumpStore, waitFor } from '@kith/testing';
+import { availableEngines, callerOf, callOperation, dumpStore, waitFor } from '@kith/testing';
 import { describe, expect, test } from 'vitest';
 import { changeFeed } from '../src/change-feed.ts';
 import { eraseDue } from '../src/eraser.ts';
@@ -16,6 +20,8 @@ import { expireOld } from '../src/expire-old.ts';
 import { append, type Feed } from '../src/feed.ts';
 import { nobody } from '../src/initiator.ts';
 import { notificationIdOf } from '../src/notification-id.ts';
+import { eventsOf } from '../src/store/place.ts';
+import { newUser, userCreatedOf } from './support/events.ts';
 import { World } from './support/world.ts';
 
 const patience = { timeoutMs: 25_000 };
@@ -105,6 +111,92 @@ describe.each(availableEngines())('a user whose account has ended (%s)', (engine
     await world.publish(deletedOf(gone));
     await world.quiet(stays);
     expect(await world.list(stays.id)).toEqual(expected(toStays));
+  }, 60_000);
+
+  test('is erased though an application’s notifications say "initiatorId", and these stay as they are', async () => {
+    await using world = await World.start(engine);
+    const { runtime, store, projectId } = world;
+    const { bus } = runtime;
+    const gone = await world.user('Vanya');
+    // The application's events come before all others in the order of keys, and are more than one step reads.
+    const first = { ...newUser(projectId, 'First'), id: '00000000-0000-4000-8000-000000000000' };
+    await world.publish(userCreatedOf(first));
+    await waitFor(async () => (await store.profiles.find(projectId, [first.id])).size === 1);
+    const stays = await world.user('Stays');
+    const metadata = { initiatorId: gone.id };
+    const body = { userIds: [first.id], type: 'order-shipped', metadata };
+    for (let made = 0; made < 101; made++) {
+      const given = await callOperation(bus, createNotifications, {
+        projectId,
+        body,
+        serverKey: { keyId: randomUUID() },
+      });
+      expect(given.status).toBe(201);
+    }
+    await world.publish(world.life(gone, stays).requested, world.life(stays, gone).requested);
+    await waitFor(async () => (await world.count(stays.id)) === 1 && (await world.count(gone.id)) === 1);
+    const published = (userId: string) => store.outbox.published(eventsOf({ projectId, userId }), 200);
+    await waitFor(
+      async () => (await published(first.id)).length === 101 && (await published(stays.id)).length === 1,
+    );
+    const kept = await published(first.id);
+
+    await world.publish(deletedOf(gone));
+    await waitFor(async () => (await store.feed({ projectId, userId: gone.id })).read === undefined, {
+      ...patience,
+      what: 'the erasure',
+    });
+    const [blank] = await published(stays.id);
+    expect(JSON.stringify(blank)).not.toContain(gone.id);
+    expect(blank?.event).toMatchObject({ actorId: null, data: { metadata: { initiatorId: nobody } } });
+    // Neither the outbox nor the bus has another copy of the application's events.
+    expect(await published(first.id)).toEqual(kept);
+    const events: EventEnvelope[] = [];
+    await bus.consume({ durable: 'test-all', subjects: [`${bus.prefix}.event.>`] }, async (message) => {
+      events.push(JSON.parse(new TextDecoder().decode(message.body)));
+    });
+    await waitFor(() => events.some(({ id }) => id === blank?.event.id));
+    const own = events.filter(({ aggregate }) => aggregate.id === first.id && aggregate.type === 'feed');
+    const seqs = own.map(({ aggregate }) => aggregate.seq).sort((one, other) => one - other);
+    expect(seqs).toEqual(Array.from({ length: 101 }, (_, at) => at + 1));
+    expect((await world.list(first.id, 'limit=1')).data[0]?.metadata).toEqual(metadata);
+  }, 60_000);
+
+  test('is in no answer that is given again', async () => {
+    await using world = await World.start(engine);
+    const { projectId } = world;
+    const [gone, other] = [await world.user('Vanya'), await world.user('Other')];
+    const reader = await world.user('Reader');
+    await world.publish(world.life(gone, reader).requested, world.life(other, reader).requested);
+    await waitFor(async () => (await world.count(reader.id)) === 2);
+    const caller = callerOf(reader.id);
+    const { data } = await world.list(reader.id);
+    const mark = (initiator: PublicUser) => {
+      const item = data.find(({ metadata }) => metadata.initiatorId === initiator.id);
+      return callOperation(world.runtime.bus, markNotificationAsRead, {
+        ...{ projectId, caller, params: { notificationId: item?.id ?? '' } },
+        idempotencyKey: `key of ${initiator.id}`,
+      });
+    };
+    const isReplayed = ({ headers }: Awaited<ReturnType<typeof mark>>) => headers[replayedHeader];
+    const [first, kept] = [await mark(gone), await mark(other)];
+    expect(first.body.metadata).toMatchObject({ initiatorId: gone.id, initiatorName: 'Vanya' });
+    const again = await mark(gone);
+    expect([again.text, isReplayed(again)]).toEqual([first.text, 'true']);
+
+    await world.publish(deletedOf(gone));
+    await waitFor(async () => !(await contentOf(world)).includes(gone.id), {
+      ...patience,
+      what: 'the erasure',
+    });
+    const blank = await mark(gone);
+    expect([blank.status, isReplayed(blank)]).toEqual([200, 'true']);
+    expect(blank.text).not.toMatch(/vanya/i);
+    expect(blank.text).not.toContain(gone.id);
+    const { data: now } = await world.list(reader.id);
+    expect(now).toContainEqual(blank.body);
+    const unchanged = await mark(other);
+    expect([unchanged.text, isReplayed(unchanged)]).toEqual([kept.text, 'true']);
   }, 60_000);
 
   test('is not brought back by events that come after the end', async () => {

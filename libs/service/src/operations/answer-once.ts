@@ -12,27 +12,39 @@ export interface Answer {
   reply: Message;
 }
 
+interface Parts {
+  replies: Replies;
+  answer: () => Promise<Answer>;
+  /** Looks at a kept answer before it is replayed (`replayed` of the handler). */
+  revise: ((output: unknown) => Promise<unknown>) | undefined;
+  log: () => Logger;
+}
+
 /** How long a request with a key may run if the request has no deadline, in ms. */
 const usualMs = 10_000;
 /** Requests of this process that have conflicted over the same target continue one after the other. */
 const turns = new Turns();
 
 /**
- * Answers a request with a key. If an answer was kept, returns that answer. Otherwise calls `answer`, makes its changes, and
- * stores the answer in the same write as the change that it reports (docs/adr/0046). If the store refuses a change, `answer`
- * runs again. Throws `request/in-progress`, `request/idempotency-mismatch`, `gateway/unavailable`, and what `answer` throws.
- * After any of these errors, no answer of this request is stored.
+ * Answers a request with a key. If an answer was kept, returns that answer, revised if the handler asks for it. Otherwise
+ * calls `answer`, makes its changes, and stores the answer in the same write as the change that it reports
+ * (docs/adr/0046). If the store refuses a change, `answer` runs again. Throws `request/in-progress`,
+ * `request/idempotency-mismatch`, `gateway/unavailable`, and what `answer` throws. After any of these errors, no answer of this
+ * request is stored.
  */
 export async function answerOnce(
   of: { spec: OperationSpec; context: RequestContext; body: Uint8Array },
-  { replies, answer, log }: { replies: Replies; answer: () => Promise<Answer>; log: () => Logger },
+  { replies, answer, revise, log }: Parts,
 ): Promise<Message> {
   const { spec, context } = of;
   const request = new KeyedRequest(of);
   const deadline = Number.isNaN(context.deadline) ? Date.now() + usualMs : context.deadline;
   const begun = await replies.begin(request.id, Math.max(deadline - Date.now(), 1));
   if (begun === 'running') throw new ApiError('request/in-progress');
-  if (!('token' in begun)) return request.replay(begun);
+  if (!('token' in begun)) {
+    const kept = request.replay(begun);
+    return revise ? revised(kept, revise) : kept;
+  }
 
   let refused: { at: number; refusal: Refusal } | undefined;
   let contested = '';
@@ -79,4 +91,11 @@ export async function answerOnce(
         );
     }
   }
+}
+
+/** A kept answer with the value that `revise` returns. If this is the same value, the bytes stay the same. */
+async function revised(kept: Message, revise: NonNullable<Parts['revise']>): Promise<Message> {
+  const output: unknown = JSON.parse(new TextDecoder().decode(kept.body));
+  const given = await revise(output);
+  return given === output ? kept : { ...kept, body: new TextEncoder().encode(JSON.stringify(given)) };
 }

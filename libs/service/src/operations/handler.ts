@@ -42,6 +42,11 @@ export interface OperationHandler<App, O extends OperationSpec = OperationSpec> 
   handle(request: OperationRequest<OperationSpec>, app: App): Promise<unknown>;
   /** With which operations this operation shares its places (docs/adr/0036). */
   places: Places;
+  /**
+   * Looks at a kept answer before it is replayed. Returns the same value to leave the answer as it is, or another value in its
+   * place (docs/adr/0046).
+   */
+  replayed?(output: unknown, app: App): Promise<unknown>;
 }
 
 /**
@@ -69,9 +74,17 @@ export type InternalContext = Pick<RequestContext, 'requestId' | 'deadline'> &
 export function handler<O extends OperationSpec, App>(
   spec: O,
   handle: (request: OperationRequest<O>, app: App) => Promise<AnswerOf<O>>,
-  { places = 'shared' }: { places?: Places } = {},
+  {
+    places = 'shared',
+    replayed,
+  }: { places?: Places; replayed?: (output: OutputOf<O>, app: App) => Promise<OutputOf<O>> } = {},
 ): OperationHandler<App, O> {
-  return { spec, handle: handle as unknown as OperationHandler<App>['handle'], places };
+  return {
+    spec,
+    handle: handle as unknown as OperationHandler<App>['handle'],
+    places,
+    ...(replayed && { replayed: replayed as unknown as NonNullable<OperationHandler<App>['replayed']> }),
+  };
 }
 
 /** Binds a handler to an internal contract entry. */

@@ -96,7 +96,9 @@ export function serveOperation<App>(
     const { replies } = options;
     if (asked.context.idempotencyKey === undefined || !replies) return (await answer()).reply;
     const { context, log } = asked;
-    return answerOnce({ spec, context, body: message.body }, { replies, answer, log });
+    const { replayed } = served;
+    const revise = replayed && ((output: unknown) => replayed(output, options.app));
+    return answerOnce({ spec, context, body: message.body }, { replies, answer, revise, log });
   });
 }
 

@@ -1,24 +1,40 @@
 import { ApiError } from '@kith/base';
-import { markNotificationAsRead } from '@kith/contracts';
+import { type AppNotification, markNotificationAsRead } from '@kith/contracts';
 import { handler } from '@kith/service';
 import type { AppContext } from '../app.ts';
 import { changeFeed } from '../change-feed.ts';
 import { readAtOf, toItem } from '../feed.ts';
+import { blanked, isKiths } from '../initiator.ts';
 import type { StoredFeed } from '../store/index.ts';
 
 /** Marks one notification of the caller's as read. If it is read already, it stays as it is (spec#notifications-mark). */
-export const markAsReadHandler = handler(markNotificationAsRead, (request, app: AppContext) => {
-  const { projectId, caller, params } = request;
-  const owner = { projectId, userId: caller.userId };
-  const decide = async (feed: StoredFeed) => {
-    const [entry] = await app.store.find(owner, [params.notificationId]);
-    if (!entry) throw new ApiError('app-notification/not-found');
-    if (readAtOf(entry, feed) !== null) return { result: toItem(entry, feed) };
-    const read = { ...entry, readAt: Date.now() };
-    return {
-      change: { feed: { ...feed, unread: feed.unread - 1 }, put: [read] },
-      result: toItem(read, feed),
+export const markAsReadHandler = handler(
+  markNotificationAsRead,
+  (request, app: AppContext) => {
+    const { projectId, caller, params } = request;
+    const owner = { projectId, userId: caller.userId };
+    const decide = async (feed: StoredFeed) => {
+      const [entry] = await app.store.find(owner, [params.notificationId]);
+      if (!entry) throw new ApiError('app-notification/not-found');
+      if (readAtOf(entry, feed) !== null) return { result: toItem(entry, feed) };
+      const read = { ...entry, readAt: Date.now() };
+      return {
+        change: { feed: { ...feed, unread: feed.unread - 1 }, put: [read] },
+        result: toItem(read, feed),
+      };
     };
-  };
-  return changeFeed(app, owner, decide, request);
-});
+    return changeFeed(app, owner, decide, request);
+  },
+  { replayed: withoutEnded },
+);
+
+/**
+ * A kept answer names the initiator for a day. If the initiator's account has ended meanwhile, the answer is given again as the
+ * notification is now: blanked (spec#idempotency-erasure). The mark of a forgotten user stays longer than a day.
+ */
+async function withoutEnded(item: AppNotification, { store }: AppContext): Promise<AppNotification> {
+  if (!isKiths(item)) return item;
+  const { projectId, metadata } = item;
+  const ended = await store.profiles.forgotten(projectId, [metadata.initiatorId]);
+  return ended.size === 0 ? item : { ...item, metadata: blanked(metadata) };
+}

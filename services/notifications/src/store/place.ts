@@ -37,7 +37,10 @@ export function eventsOf({ projectId, userId }: Owner): { from: string; to: stri
   return { from: `${projectId}|feed|${userId}|`, to: `${projectId}|feed|${userId}}` };
 }
 
-/** The events of a project's feeds that name a user as the initiator. */
+/**
+ * The events of a project's feeds that may name a user as the initiator. The `metadata` of an application may hold the same
+ * text.
+ */
 export function eventsTelling({ projectId, userId }: Owner): { from: string; to: string; telling: string } {
   return {
     from: `${projectId}|feed|`,
