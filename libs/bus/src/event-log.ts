@@ -47,14 +47,25 @@ export class EventLog {
   readonly #db: DatabaseSync;
   readonly #log: Logger;
   readonly #insert: StatementSync;
+  readonly #durables: readonly string[] | undefined;
   readonly #consumers = new Map<string, LogConsumer>();
   readonly #expiry: NodeJS.Timeout;
 
-  /** @param options.expireEveryMs How often to look for events that are older than seven days. */
-  constructor(options: { file: string; log: Logger; expireEveryMs?: number }) {
+  /**
+   * @param options.durables The durables that services have, if they are known. Events that are older than seven days wait only for
+   * these durables.
+   * @param options.expireEveryMs How often to look for events that are older than seven days.
+   */
+  constructor(options: {
+    file: string;
+    log: Logger;
+    durables?: readonly string[] | undefined;
+    expireEveryMs?: number;
+  }) {
     // If the machine loses the end of the log, the services publish the lost events again. Their databases keep these events.
     this.#db = openSqlite({ file: options.file, migrations: schema, synchronous: 'normal' });
     this.#log = options.log;
+    this.#durables = options.durables;
     this.#insert = this.#db.prepare(
       `INSERT INTO events (id, subject, body, at, traceparent) VALUES (?, ?, ?, ?, ?)
          ON CONFLICT (id) DO NOTHING`,
@@ -162,16 +173,28 @@ export class EventLog {
     this.#db.close();
   }
 
+  /**
+   * Removes only events that every consumer has passed and nobody retries. A consumer that no service has any more does not count:
+   * it would keep all later events forever. If it comes back within seven days, for example because an upgrade is undone, it
+   * misses nothing (docs/adr/0001).
+   */
   #expire(): void {
-    // Removes only events that every consumer has passed and nobody retries.
     const remove = this.#db.prepare(
-      `DELETE FROM events WHERE at < ?
-         AND position <= (SELECT coalesce(min(position), 0) FROM consumers)
-         AND position NOT IN (SELECT position FROM redeliveries)`,
+      `WITH counting AS (
+         SELECT durable, position FROM consumers
+          WHERE :durables IS NULL OR durable IN (SELECT value FROM json_each(:durables)))
+       DELETE FROM events WHERE at < :before
+         AND position <= (SELECT coalesce(min(position), 0) FROM counting)
+         AND position NOT IN (SELECT r.position FROM redeliveries r JOIN counting USING (durable))`,
+    );
+    const forget = this.#db.prepare(
+      'DELETE FROM redeliveries WHERE position NOT IN (SELECT position FROM events)',
     );
     const bury = this.#db.prepare('DELETE FROM dead_letters WHERE at < ?');
+    const durables = this.#durables ? JSON.stringify(this.#durables) : null;
     try {
-      remove.run(Date.now() - keepMs);
+      remove.run({ before: Date.now() - keepMs, durables });
+      forget.run();
       bury.run(Date.now() - keepDeadMs);
     } catch (error) {
       this.#log.warn({ err: error }, 'old events not removed');
