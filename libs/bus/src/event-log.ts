@@ -33,11 +33,17 @@ const schema = [
   `CREATE TABLE log (id TEXT NOT NULL);
    INSERT INTO log (id) VALUES (lower(hex(randomblob(16))));`,
   'ALTER TABLE consumers ADD COLUMN noted INTEGER NOT NULL DEFAULT 0',
+  'CREATE INDEX dead_letters_id ON dead_letters (id)',
 ];
 const keepMs = 7 * 24 * 3600 * 1000;
 /** How long dead letters are kept, as on NATS. */
 const keepDeadMs = 90 * 24 * 3600 * 1000;
 const expireEveryMs = 3600 * 1000;
+/**
+ * A condition for all copies of an event. The id of a replayed event is the original id, then `~`, then more. 126 is `~`, and 127
+ * is the character after it.
+ */
+const copies = 'id = :id OR (id > :id || char(126) AND id < :id || char(127))';
 
 /**
  * The event log of the embedded form. All events are in one table. Each durable consumer has its own position, retries and dead
@@ -105,8 +111,6 @@ export class EventLog {
 
   /** Removes events by their ids, including replayed copies and dead letters. */
   withdraw(ids: readonly string[]): void {
-    // The id of a replayed event is the original id, then `~`, then more. 126 is `~`, and 127 is the character after it.
-    const copies = 'id = :id OR (id > :id || char(126) AND id < :id || char(127))';
     const remove = this.#db.prepare(`DELETE FROM events WHERE ${copies} RETURNING position`);
     const forget = this.#db.prepare('DELETE FROM redeliveries WHERE position = ?');
     const bury = this.#db.prepare(`DELETE FROM dead_letters WHERE ${copies}`);
@@ -119,6 +123,20 @@ export class EventLog {
       }),
     );
     for (const consumer of this.#consumers.values()) consumer.drop(new Set(gone));
+  }
+
+  /** The ids of all events that have a dead letter. */
+  deadEvents(): string[] {
+    const rows = this.#db.prepare('SELECT DISTINCT id FROM dead_letters').all();
+    return [...new Set(rows.map(({ id }) => originalId(id as string)))];
+  }
+
+  /** An event that has a dead letter. */
+  deadEvent(id: string): OutgoingEvent | undefined {
+    const row = this.#db
+      .prepare(`SELECT subject, body FROM dead_letters WHERE ${copies} LIMIT 1`)
+      .get({ id });
+    return row && { id, subject: row.subject as string, body: row.body as Uint8Array };
   }
 
   /** Adds a handler to a durable. The handlers of a durable share one position, and any of them takes the next event. */

@@ -105,6 +105,14 @@ export class InProcessBus implements Bus {
     this.#events.withdraw(events.map(({ id }) => id));
   }
 
+  async deadEvents(): Promise<string[]> {
+    return this.#events.deadEvents();
+  }
+
+  async deadEvent(id: string): Promise<OutgoingEvent | undefined> {
+    return this.#events.deadEvent(id);
+  }
+
   async consume(options: ConsumeOptions, handle: (delivery: Delivery) => Promise<void>): Promise<Intake> {
     return this.#events.consume(options, handle);
   }
