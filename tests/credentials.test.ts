@@ -1,4 +1,5 @@
 // Starts no platform and at most 30 processes.
+import { randomUUID } from 'node:crypto';
 import { chmod, mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -28,7 +29,7 @@ import {
   waitFor,
 } from '@kith/testing';
 import { jetstreamManager } from '@nats-io/jetstream';
-import { connect, type NatsConnection, nkeyAuthenticator } from '@nats-io/transport-node';
+import { connect, headers, type NatsConnection, nkeyAuthenticator } from '@nats-io/transport-node';
 import { Redis } from 'ioredis';
 import { MongoClient } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -166,6 +167,17 @@ describe.runIf(availableEngines().includes('containers'))('the credentials', () 
         (error) => error.status === 401,
       );
     await waitFor(isRefused, { what: 'the end of the session' });
+    // This event was given up so long ago that only its dead letter is left.
+    const letter = headers();
+    letter.set('Kith-Subject', `${prefix}.event.${id}.user.updated`);
+    const old = { type: 'user.updated', projectId: id, aggregate: { type: 'user', id: ada.id, seq: 1 } };
+    const connections = await as('connections');
+    connections.publish(
+      `${prefix}.dead.connections-profiles.${randomUUID()}`,
+      JSON.stringify({ ...old, data: { name: 'Countess' } }),
+      { headers: letter },
+    );
+    await connections.drain();
     // All services erase the user. The user's events disappear from the bus, too.
     await call('DELETE', `/v7/${id}/users/${ada.id}`, { token: ada.accessToken });
     await waitFor(async () => !(await eventsOn(await as('operator'), prefix)).includes('Countess'), {
@@ -398,14 +410,15 @@ describe.runIf(availableEngines().includes('containers'))('the credentials', () 
   }
 });
 
-/** Returns everything in the stream of events as one text. Ends the connection. */
+/** Returns all events and dead letters as one text. Ends the connection. */
 async function eventsOn(connection: NatsConnection, prefix: string): Promise<string> {
   const { streams } = await jetstreamManager(connection, { checkAPI: false });
-  const name = streamNames(prefix).events;
-  const { state } = await streams.info(name);
   const texts: string[] = [];
-  for (let seq = state.first_seq; seq <= state.last_seq; seq++) {
-    texts.push((await streams.getMessage(name, { seq }))?.string() ?? '');
+  for (const name of Object.values(streamNames(prefix))) {
+    const { state } = await streams.info(name);
+    for (let seq = state.first_seq; seq <= state.last_seq; seq++) {
+      texts.push((await streams.getMessage(name, { seq }))?.string() ?? '');
+    }
   }
   await connection.close();
   return texts.join('\n');

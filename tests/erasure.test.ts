@@ -1,8 +1,9 @@
 // Starts at most 2 platforms and 7 processes.
+import type { Bus } from '@kith/bus';
 import type { Collection, Connection, EventEnvelope, Session } from '@kith/contracts';
 import { availableEngines, startPlatform, type TestPlatform, type TestUser, waitFor } from '@kith/testing';
-import { describe, expect, it } from 'vitest';
-import { countsOf, everythingOf, openBusOf } from './support/everything.ts';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { countsOf, everythingOf, expireEvents, openBusOf } from './support/everything.ts';
 
 /** Words that occur only in the data of one user. */
 const secrets = {
@@ -63,9 +64,34 @@ async function beBusy(
   return user;
 }
 
+/** Starts a consumer that fails on every event, so every event becomes a dead letter. */
+async function poison(bus: Bus, durable: string) {
+  await bus.consume({ durable, subjects: [`${bus.prefix}.event.>`], maxDeliveries: 1 }, async () => {
+    throw new Error('poison');
+  });
+  const letters = async () =>
+    (await bus.deadLetters(durable)).map(({ body }) => new TextDecoder().decode(body)).join('\n');
+  return {
+    letters,
+    isAllDead: async () => {
+      const text = await letters();
+      return inEvents.every((word) => text.includes(word));
+    },
+    isWithdrawn: async () => {
+      const text = await letters();
+      return !inEvents.some((word) => text.includes(word));
+    },
+  };
+}
+
 describe.each(availableEngines())('a busy user who leaves (%s)', (engine) => {
+  let platform: TestPlatform;
+  beforeAll(async () => {
+    platform = await startPlatform({ engine });
+  });
+  afterAll(() => platform?.[Symbol.asyncDispose]());
+
   it('is in no database, event and dead letter any more', async () => {
-    await using platform = await startPlatform({ engine });
     const { id } = await platform.createProject();
     const friend = await platform.createUser(id, { name: 'Friend who stays' });
     const others = await Promise.all(['A', 'B', 'C'].map((name) => platform.createUser(id, { name })));
@@ -90,18 +116,8 @@ describe.each(availableEngines())('a busy user who leaves (%s)', (engine) => {
     // The last word stands for the user in the audit log and its events, as the actor or as the target of a change.
     const words = [...wordsOfHers, ...answers, `user:${gone.id}`];
 
-    // This consumer fails on every event, so every event becomes a dead letter.
     await using bus = await openBusOf(platform);
-    const poisoned = { durable: 'test-poisoned', subjects: [`${bus.prefix}.event.>`], maxDeliveries: 1 };
-    await bus.consume(poisoned, async () => {
-      throw new Error('poison');
-    });
-    const letters = async () =>
-      (await bus.deadLetters(poisoned.durable)).map(({ body }) => new TextDecoder().decode(body)).join('\n');
-    const isAllDead = async () => {
-      const text = await letters();
-      return inEvents.every((word) => text.includes(word));
-    };
+    const { letters, isAllDead, isWithdrawn } = await poison(bus, 'test-poisoned');
     await waitFor(isAllDead, { what: 'the dead letters' });
     const before = await everythingOf(platform);
     for (const word of words) expect(before, word).toContain(word);
@@ -109,10 +125,6 @@ describe.each(availableEngines())('a busy user who leaves (%s)', (engine) => {
     await platform.call('DELETE', `/v7/${id}/users/${gone.id}`, { token: gone.accessToken });
     await platform.call('DELETE', `/v7/${id}/users/${second.user.id}`, { token: second.accessToken });
     // First waits until no dead letter contains these words. Reading the dead letters takes less time than reading everything.
-    const isWithdrawn = async () => {
-      const text = await letters();
-      return !inEvents.some((word) => text.includes(word));
-    };
     await waitFor(isWithdrawn, { timeoutMs: 90_000, what: 'the end of the dead letters' });
     let left = words;
     const isGone = async () => {
@@ -147,5 +159,20 @@ describe.each(availableEngines())('a busy user who leaves (%s)', (engine) => {
       { token: friend.accessToken },
     );
     expect(connections.map(({ connectedUser }) => connectedUser.name)).toEqual(['A']);
+  }, 240_000);
+
+  it('is in no dead letter whose event has expired', async () => {
+    const { id } = await platform.createProject();
+    const friend = await platform.createUser(id, { name: 'Late friend who stays' });
+    const others = await Promise.all(['D', 'E', 'F'].map((name) => platform.createUser(id, { name })));
+    const gone = await beBusy(platform, { projectId: id, friend, others });
+    await using bus = await openBusOf(platform);
+    const { letters, isAllDead, isWithdrawn } = await poison(bus, 'test-poisoned-late');
+    await waitFor(isAllDead, { what: 'the dead letters' });
+    await expireEvents(platform);
+
+    await platform.call('DELETE', `/v7/${id}/users/${gone.id}`, { token: gone.accessToken });
+    await waitFor(isWithdrawn, { timeoutMs: 90_000, what: 'the end of the dead letters' });
+    expect(await letters()).toContain('Late friend who stays');
   }, 240_000);
 });

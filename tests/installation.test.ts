@@ -55,6 +55,20 @@ describe('the files of an installation', () => {
     },
   );
 
+  it('keep no old event for a consumer that no service has any more', async () => {
+    const folder = await copy();
+    using log = new DatabaseSync(join(folder, 'events.sqlite'), { timeout: 5_000 });
+    const old = () => log.prepare("SELECT 1 FROM events WHERE id = 'old'").get();
+    log
+      .prepare("INSERT INTO events (id, subject, body, at) VALUES ('old', 'kith.event.p.thing.made', '', ?)")
+      .run(Date.now() - 8 * 24 * 3600 * 1000);
+    log.exec('UPDATE consumers SET position = (SELECT max(position) FROM events)');
+    log.exec("INSERT INTO consumers (durable, position) VALUES ('statistics-retired', 0)");
+    expect(old()).toBeDefined();
+    await starts(folder);
+    expect(old()).toBeUndefined();
+  });
+
   it('of a folder from before they were stamped are taken once, also where a process died on the way', async () => {
     const folder = await copy();
     for (const file of files) unstamp(folder, file);

@@ -1,9 +1,11 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { createLogger } from '@kith/base';
 import { type Bus, streamNames } from '@kith/bus';
 import { InProcessBus } from '@kith/bus/in-process';
 import { NatsBus } from '@kith/bus/nats';
+import { storingNames } from '@kith/platform';
 import type { Engines, TestPlatform } from '@kith/testing';
 import { jetstreamManager } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
@@ -27,6 +29,27 @@ export async function openBusOf({
 export async function everythingOf({ engines, prefix, dataFolder }: TestPlatform): Promise<string> {
   if (!engines) return filesIn(dataFolder);
   return (await Promise.all([databasesOf(engines, prefix), streamsOf(engines, prefix)])).join('\n');
+}
+
+/** Removes all published events from a platform, as if they were over seven days old. Their dead letters stay. */
+export async function expireEvents({ engines, prefix, dataFolder }: TestPlatform): Promise<void> {
+  if (engines) {
+    await using client = new MongoClient(engines.mongodbUrl);
+    for (const service of storingNames)
+      await client
+        .db(`${prefix}_${service}`)
+        .collection('events')
+        .deleteMany({ unpublished: { $exists: false } });
+    const connection = await connect({ servers: new URL(engines.natsUrl).host });
+    const manager = await jetstreamManager(connection, { checkAPI: false });
+    await manager.streams.purge(streamNames(prefix).events);
+    await connection.close();
+    return;
+  }
+  for (const name of ['events', ...storingNames]) {
+    using db = new DatabaseSync(join(dataFolder, `${name}.sqlite`), { timeout: 5_000 });
+    db.exec(name === 'events' ? 'DELETE FROM events' : 'DELETE FROM events WHERE published = 1');
+  }
 }
 
 /** The files as they are while the platform runs, including SQLite's logs. */

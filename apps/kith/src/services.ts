@@ -28,6 +28,11 @@ export const secretNames = services
   .filter(({ config }) => 'KITH_SECRET' in config.shape)
   .map(({ name }) => name);
 
+/** The durable consumers of all services. */
+export const durables = services.flatMap(({ subscriptions = [] }) =>
+  subscriptions.map(({ durable }) => durable),
+);
+
 /** The services that receive and send bytes over HTTP. */
 export const streamingNames = services.filter(({ streams }) => streams).map(({ name }) => name);
 

@@ -51,6 +51,14 @@ export class BusWrapper implements Bus {
     return this.inner.withdraw(events);
   }
 
+  deadEvents(): Promise<string[]> {
+    return this.inner.deadEvents();
+  }
+
+  deadEvent(id: string): Promise<OutgoingEvent | undefined> {
+    return this.inner.deadEvent(id);
+  }
+
   consume(options: ConsumeOptions, handle: (delivery: Delivery) => Promise<void>): Promise<Intake> {
     return this.inner.consume(options, handle);
   }

@@ -139,6 +139,10 @@ export interface Bus {
    * withdraws events: then try again.
    */
   withdraw(events: readonly Withdrawal[]): Promise<void>;
+  /** The ids of all events that have a dead letter, whichever consumer's. There should be only a few such events. */
+  deadEvents(): Promise<string[]>;
+  /** An event that has a dead letter, as it was published. `undefined` if it has no dead letter (any more). */
+  deadEvent(id: string): Promise<OutgoingEvent | undefined>;
   /**
    * Delivers events to `handle` at least once. If `handle` throws, the event is delivered again. If the last attempt fails, the
    * event becomes a dead letter.
@@ -221,4 +225,9 @@ export function deadLetterSubject(prefix: string, durable: string, id: string): 
 /** An id as one token of a subject. */
 export function subjectToken(id: string): string {
   return /^[\w-]+$/.test(id) ? id : `=${Buffer.from(id).toString('base64url')}`;
+}
+
+/** The id that a token of a subject stands for. */
+export function idOfToken(token: string): string {
+  return token.startsWith('=') ? Buffer.from(token.slice(1), 'base64url').toString() : token;
 }

@@ -76,6 +76,41 @@ test('events that are over a week old go while it is open, once every consumer h
   await events.close();
 });
 
+test('events that are over a week old do not wait for a consumer that no service has any more', async () => {
+  const file = join(folder, 'former.sqlite');
+  const first = new EventLog({ file, log });
+  const former = consume(first, ['retried'], { durable: 'former', backoffMs: [3_600_000] });
+  for (const id of ['passed', 'retried']) publish(first, id);
+  await waitFor(() => former.ids().includes('retried'));
+  await former.drain();
+  publish(first, 'missed');
+  const present = consume(first);
+  await waitFor(() => present.ids().includes('missed'));
+  publish(first, 'new');
+  await waitFor(() => present.ids().includes('new'));
+  await first.close();
+  {
+    using db = new DatabaseSync(file);
+    db.exec("UPDATE events SET at = at - 8 * 24 * 3600 * 1000 WHERE id <> 'new'");
+  }
+  const ids = (events: EventLog) => [1, 2, 3, 4].map((position) => events.idAt(position));
+
+  const unknown = new EventLog({ file, log });
+  expect(ids(unknown)).toEqual([undefined, 'retried', 'missed', 'new']);
+  await unknown.close();
+  const behind = new EventLog({ file, log, durables: ['d', 'former'] });
+  expect(ids(behind)).toEqual([undefined, 'retried', 'missed', 'new']);
+  await behind.close();
+  const second = new EventLog({ file, log, durables: ['d', 'never consumed'] });
+  expect(ids(second)).toEqual([undefined, undefined, undefined, 'new']);
+  // If an earlier version has the consumer again, it goes on with the events that are kept.
+  const again = consume(second, [], { durable: 'former' });
+  await waitFor(() => again.ids().includes('new'));
+  expect(again.ids()).toEqual(['new']);
+  expect(second.backlog('former')).toEqual({ pending: 0, dead: 0 });
+  await second.close();
+});
+
 test('dead letters go after 90 days', async () => {
   const file = join(folder, 'letters.sqlite');
   const events = new EventLog({ file, log, expireEveryMs: 20 });

@@ -33,11 +33,17 @@ const schema = [
   `CREATE TABLE log (id TEXT NOT NULL);
    INSERT INTO log (id) VALUES (lower(hex(randomblob(16))));`,
   'ALTER TABLE consumers ADD COLUMN noted INTEGER NOT NULL DEFAULT 0',
+  'CREATE INDEX dead_letters_id ON dead_letters (id)',
 ];
 const keepMs = 7 * 24 * 3600 * 1000;
 /** How long dead letters are kept, as on NATS. */
 const keepDeadMs = 90 * 24 * 3600 * 1000;
 const expireEveryMs = 3600 * 1000;
+/**
+ * A condition for all copies of an event. The id of a replayed event is the original id, then `~`, then more. 126 is `~`, and 127
+ * is the character after it.
+ */
+const copies = 'id = :id OR (id > :id || char(126) AND id < :id || char(127))';
 
 /**
  * The event log of the embedded form. All events are in one table. Each durable consumer has its own position, retries and dead
@@ -47,14 +53,25 @@ export class EventLog {
   readonly #db: DatabaseSync;
   readonly #log: Logger;
   readonly #insert: StatementSync;
+  readonly #durables: readonly string[] | undefined;
   readonly #consumers = new Map<string, LogConsumer>();
   readonly #expiry: NodeJS.Timeout;
 
-  /** @param options.expireEveryMs How often to look for events that are older than seven days. */
-  constructor(options: { file: string; log: Logger; expireEveryMs?: number }) {
+  /**
+   * @param options.durables The durables that services have, if they are known. Events that are older than seven days wait only for
+   * these durables.
+   * @param options.expireEveryMs How often to look for events that are older than seven days.
+   */
+  constructor(options: {
+    file: string;
+    log: Logger;
+    durables?: readonly string[] | undefined;
+    expireEveryMs?: number;
+  }) {
     // If the machine loses the end of the log, the services publish the lost events again. Their databases keep these events.
     this.#db = openSqlite({ file: options.file, migrations: schema, synchronous: 'normal' });
     this.#log = options.log;
+    this.#durables = options.durables;
     this.#insert = this.#db.prepare(
       `INSERT INTO events (id, subject, body, at, traceparent) VALUES (?, ?, ?, ?, ?)
          ON CONFLICT (id) DO NOTHING`,
@@ -94,8 +111,6 @@ export class EventLog {
 
   /** Removes events by their ids, including replayed copies and dead letters. */
   withdraw(ids: readonly string[]): void {
-    // The id of a replayed event is the original id, then `~`, then more. 126 is `~`, and 127 is the character after it.
-    const copies = 'id = :id OR (id > :id || char(126) AND id < :id || char(127))';
     const remove = this.#db.prepare(`DELETE FROM events WHERE ${copies} RETURNING position`);
     const forget = this.#db.prepare('DELETE FROM redeliveries WHERE position = ?');
     const bury = this.#db.prepare(`DELETE FROM dead_letters WHERE ${copies}`);
@@ -108,6 +123,20 @@ export class EventLog {
       }),
     );
     for (const consumer of this.#consumers.values()) consumer.drop(new Set(gone));
+  }
+
+  /** The ids of all events that have a dead letter. */
+  deadEvents(): string[] {
+    const rows = this.#db.prepare('SELECT DISTINCT id FROM dead_letters').all();
+    return [...new Set(rows.map(({ id }) => originalId(id as string)))];
+  }
+
+  /** An event that has a dead letter. */
+  deadEvent(id: string): OutgoingEvent | undefined {
+    const row = this.#db
+      .prepare(`SELECT subject, body FROM dead_letters WHERE ${copies} LIMIT 1`)
+      .get({ id });
+    return row && { id, subject: row.subject as string, body: row.body as Uint8Array };
   }
 
   /** Adds a handler to a durable. The handlers of a durable share one position, and any of them takes the next event. */
@@ -162,16 +191,28 @@ export class EventLog {
     this.#db.close();
   }
 
+  /**
+   * Removes only events that every consumer has passed and nobody retries. A consumer that no service has any more does not count:
+   * it would keep all later events forever. If it comes back within seven days, for example because an upgrade is undone, it
+   * misses nothing (docs/adr/0001).
+   */
   #expire(): void {
-    // Removes only events that every consumer has passed and nobody retries.
     const remove = this.#db.prepare(
-      `DELETE FROM events WHERE at < ?
-         AND position <= (SELECT coalesce(min(position), 0) FROM consumers)
-         AND position NOT IN (SELECT position FROM redeliveries)`,
+      `WITH counting AS (
+         SELECT durable, position FROM consumers
+          WHERE :durables IS NULL OR durable IN (SELECT value FROM json_each(:durables)))
+       DELETE FROM events WHERE at < :before
+         AND position <= (SELECT coalesce(min(position), 0) FROM counting)
+         AND position NOT IN (SELECT r.position FROM redeliveries r JOIN counting USING (durable))`,
+    );
+    const forget = this.#db.prepare(
+      'DELETE FROM redeliveries WHERE position NOT IN (SELECT position FROM events)',
     );
     const bury = this.#db.prepare('DELETE FROM dead_letters WHERE at < ?');
+    const durables = this.#durables ? JSON.stringify(this.#durables) : null;
     try {
-      remove.run(Date.now() - keepMs);
+      remove.run({ before: Date.now() - keepMs, durables });
+      forget.run();
       bury.run(Date.now() - keepDeadMs);
     } catch (error) {
       this.#log.warn({ err: error }, 'old events not removed');

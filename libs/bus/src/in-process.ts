@@ -37,8 +37,11 @@ export class InProcessBus implements Bus {
   readonly #log: Logger;
   #closed = false;
 
-  /** @param options.file SQLite file of the events, or `:memory:`. */
-  constructor(options: { prefix: string; file: string; log: Logger }) {
+  /**
+   * @param options.file SQLite file of the events, or `:memory:`.
+   * @param options.durables The durables that services have, if they are known. Other durables keep no events beyond seven days.
+   */
+  constructor(options: { prefix: string; file: string; log: Logger; durables?: readonly string[] }) {
     this.prefix = options.prefix;
     this.#log = options.log;
     this.#events = new EventLog(options);
@@ -100,6 +103,14 @@ export class InProcessBus implements Bus {
 
   async withdraw(events: readonly Withdrawal[]): Promise<void> {
     this.#events.withdraw(events.map(({ id }) => id));
+  }
+
+  async deadEvents(): Promise<string[]> {
+    return this.#events.deadEvents();
+  }
+
+  async deadEvent(id: string): Promise<OutgoingEvent | undefined> {
+    return this.#events.deadEvent(id);
   }
 
   async consume(options: ConsumeOptions, handle: (delivery: Delivery) => Promise<void>): Promise<Intake> {

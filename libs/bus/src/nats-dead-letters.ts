@@ -30,6 +30,18 @@ export async function deadOnes(
   return found;
 }
 
+/** Reads an event that has a dead letter, with the token that stands for the event's id in a subject. */
+export async function readDeadEvent(
+  jsm: JetStreamManager,
+  prefix: string,
+  token: string,
+): Promise<Pick<DeadLetter, 'subject' | 'body'> | undefined> {
+  const letter = await jsm.streams.getMessage(streamNames(prefix).dead, {
+    last_by_subj: `${prefix}.dead.*.${token}`,
+  });
+  return letter ? { subject: letter.header.get(subjectHeader), body: letter.data } : undefined;
+}
+
 /** Counts the events that a durable has not applied yet, and those that it has given up. */
 export async function readBacklog(jsm: JetStreamManager, prefix: string, durable: string): Promise<Backlog> {
   const streams = streamNames(prefix);

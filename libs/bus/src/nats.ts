@@ -17,6 +17,7 @@ import {
   type Delivery,
   type EventLogState,
   type Intake,
+  idOfToken,
   type Message,
   maxPayload,
   NoResponders,
@@ -26,6 +27,7 @@ import {
   type RequestOptions,
   RequestTimeout,
   replayedId,
+  subjectToken,
   type Withdrawal,
 } from './bus.ts';
 import { hearSafely } from './hear-safely.ts';
@@ -33,7 +35,7 @@ import { InFlight } from './in-flight.ts';
 import { checkedMessage } from './message.ts';
 import { firstConnection, inboxPrefix, type NatsBusOptions } from './nats-connection.ts';
 import { NatsConsumer } from './nats-consumer.ts';
-import { readBacklog, readDeadLetters, replayMark } from './nats-dead-letters.ts';
+import { deadOnes, readBacklog, readDeadEvent, readDeadLetters, replayMark } from './nats-dead-letters.ts';
 import { consumerNotFound } from './nats-durables.ts';
 import { decodeHeaders, encodeHeaders } from './nats-headers.ts';
 import { NatsRequests } from './nats-requests.ts';
@@ -203,6 +205,17 @@ export class NatsBus implements Bus {
     const done = this.#withdrawing.then(() => withdrawEvents(parts, events));
     this.#withdrawing = done.catch(() => undefined);
     await done;
+  }
+
+  async deadEvents(): Promise<string[]> {
+    await this.#ensureStreams();
+    return [...(await deadOnes(this.#jsm, this.prefix)).dead].map(idOfToken);
+  }
+
+  async deadEvent(id: string): Promise<OutgoingEvent | undefined> {
+    await this.#ensureStreams();
+    const letter = await readDeadEvent(this.#jsm, this.prefix, subjectToken(id));
+    return letter && { id, ...letter };
   }
 
   async consume(options: ConsumeOptions, handle: (delivery: Delivery) => Promise<void>): Promise<Intake> {

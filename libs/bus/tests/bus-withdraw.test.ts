@@ -19,6 +19,8 @@ describe.each(availableEngines())('withdraw (%s)', (engine) => {
     const subject = (type: string) => `${bus.prefix}.event.${project}.${type}`;
     const id = (content: string) => `${project}-${content}`;
     return {
+      subject,
+      id,
       publish: (content: string, type = 'thing.made') =>
         bus.publish({ subject: subject(type), id: id(content), body: new TextEncoder().encode(content) }),
       withdraw: (...events: (string | [content: string, span: Span, type?: string])[]) =>
@@ -121,6 +123,45 @@ describe.each(availableEngines())('withdraw (%s)', (engine) => {
     await publish('end');
     const left = (await all('end')).filter((content) => !content.startsWith('between'));
     expect(left).toEqual(['stays', 'stays', 'end']);
+    for (const intake of intakes) await intake.drain();
+  });
+
+  test('finds the events that have dead letters, also after a replay, and takes them out', async () => {
+    const { publish, withdraw, options, all, id, subject } = space();
+    const own = async () => (await bus.deadEvents()).filter((one) => one.startsWith(id(''))).sort();
+    const poisoned = [options('one', { maxDeliveries: 1 }), options('other', { maxDeliveries: 1 })];
+    const intakes = await Promise.all(
+      poisoned.map((one) =>
+        bus.consume(one, async ({ body }) => {
+          if (text(body) !== 'end') throw new Error('poison');
+        }),
+      ),
+    );
+    for (const content of ['secret of hers', 'stays']) await publish(content);
+    const letters = async () => {
+      const found = await Promise.all(poisoned.map(({ durable }) => bus.deadLetters(durable)));
+      return found.flat().length;
+    };
+    await waitFor(async () => (await letters()) === 4);
+    expect(await own()).toEqual([id('secret of hers'), id('stays')]);
+    const found = await bus.deadEvent(id('secret of hers'));
+    expect(found).toEqual({
+      ...{ id: id('secret of hers'), subject: subject('thing.made') },
+      body: expect.anything(),
+    });
+    expect(found && text(found.body)).toBe('secret of hers');
+    expect(await bus.deadEvent(id('nothing'))).toBeUndefined();
+
+    await bus.replayDeadLetters(poisoned[0]?.durable ?? '');
+    // Each consumer gives both replayed copies up. The letters of the other consumer were not replayed.
+    await waitFor(async () => (await letters()) === 6);
+    expect(await own()).toEqual([id('secret of hers'), id('stays')]);
+    // The first copy has expired, and nobody knows where the replayed copy is.
+    await withdraw(['secret of hers', { first: 0, last: 0 }]);
+    expect(await own()).toEqual([id('stays')]);
+    expect(await bus.deadEvent(id('secret of hers'))).toBeUndefined();
+    await publish('end');
+    expect(await all('end')).toEqual(['stays', 'stays', 'end']);
     for (const intake of intakes) await intake.drain();
   });
 

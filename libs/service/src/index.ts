@@ -19,7 +19,7 @@ export { secretsOf } from './config/secrets-of.ts';
 export { makeEvent } from './events/make-event.ts';
 export { Relay } from './events/relay.ts';
 export { type EventSubscription, subscription } from './events/subscribe.ts';
-export { eraseEvents, withdrawEvents } from './events/withdraw.ts';
+export { eraseEvents, withdrawEvents, withdrawLetters } from './events/withdraw.ts';
 export { freeChunk } from './http/free-chunk.ts';
 export {
   type BytesAnswer,

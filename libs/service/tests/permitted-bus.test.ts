@@ -55,6 +55,8 @@ const uses: readonly [line: string, what: string, does: (bus: Bus) => Promise<un
     (bus) => bus.publish({ ...published(bus), body: nobody }),
   ],
   ['emits', `withdraw P.event.${projectId}.connection.accepted`, (bus) => bus.withdraw([published(bus)])],
+  ['emits', 'read dead letters', (bus) => bus.deadEvents()],
+  ['emits', 'read dead letters', (bus) => bus.deadEvent('event-1')],
   [
     'subscriptions',
     `consume events as ${durable}`,

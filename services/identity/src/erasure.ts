@@ -1,3 +1,4 @@
+import { userDeleted } from '@kith/contracts';
 import { auditEventsOf, eraseEvents } from '@kith/service';
 import type { AppContext } from './app.ts';
 import { auditHash } from './audit-log.ts';
@@ -57,7 +58,8 @@ async function finishErasure(app: AppContext, deleted: DeletedUser, isSettled: b
   const audited = auditEventsOf(deleted);
   await eraseEvents(parts, audited);
   const { range, last } = userEvents(deleted);
-  await eraseEvents(parts, range, { keep: last });
+  // The end of the account stays among the dead letters, however old it is. Services that gave it up have not erased the user.
+  await eraseEvents(parts, range, { keep: last, withdraw: ({ type }) => type !== userDeleted.type });
   // An audit event can be erased only after it was published. Until then, the erasure stays unfinished.
   if (!isSettled || !hasNoFactors || (await parts.outbox.holds(audited))) return;
   // Sessions of a suspended user are kept for long, so that a refresh is told why it is refused. Nobody refreshes any more.

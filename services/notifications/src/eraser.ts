@@ -2,7 +2,14 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Logger } from '@kith/base';
 import { replayedId } from '@kith/bus';
 import { eventSubject } from '@kith/contracts';
-import { auditEventsOf, eraseEvents, nextLook, Sweeper, withdrawEvents } from '@kith/service';
+import {
+  auditEventsOf,
+  eraseEvents,
+  nextLook,
+  Sweeper,
+  withdrawEvents,
+  withdrawLetters,
+} from '@kith/service';
 import type { AppContext } from './app.ts';
 import { changeFeed } from './change-feed.ts';
 import type { Owner } from './feed.ts';
@@ -130,8 +137,10 @@ async function blankEvents({ bus, store }: AppContext, user: Owner, isStopped: (
       await store.outbox.amend(key, blank, position);
     }
     const last = found.at(-1);
-    if (!last || found.length < batch) return;
+    if (!last || found.length < batch) break;
     from = last.key;
     await nextTurn();
   }
+  // The outbox has no record of older events. So their dead letters are only removed.
+  await withdrawLetters(bus, range, (event) => blankedEvent(event, user.userId) !== null);
 }

@@ -114,12 +114,13 @@ function burialRights(prefix: string): string[] {
   return [`$JS.API.STREAM.MSG.GET.${events}`, `$JS.API.STREAM.PURGE.${dead}`];
 }
 
-/** Rights to read and delete the events about an erased user (docs/adr/0014). */
+/** Rights to read and delete the events about an erased user, and their dead letters (docs/adr/0014). */
 function withdrawalRights(prefix: string): string[] {
   const { events, dead } = streamNames(prefix);
   return [
     `$JS.API.STREAM.MSG.GET.${events}`,
     `$JS.API.STREAM.MSG.DELETE.${events}`,
+    `$JS.API.STREAM.MSG.GET.${dead}`,
     `$JS.API.STREAM.PURGE.${dead}`,
   ];
 }

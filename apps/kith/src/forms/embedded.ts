@@ -10,7 +10,7 @@ import { type Bus, observedBus } from '@kith/bus';
 import { InProcessBus } from '@kith/bus/in-process';
 import { type RunningGateway, startGateway } from '@kith/gateway';
 import { type RunningService, secretsOf, startByManifest } from '@kith/service';
-import { services, storingNames } from '../services.ts';
+import { durables, services, storingNames } from '../services.ts';
 import { isCopy, readManifest } from './backup-manifest.ts';
 import type { PlatformConfig } from './config.ts';
 import type { OpenDataFolder } from './data-folder.ts';
@@ -77,6 +77,7 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedP
       prefix: config.KITH_PREFIX,
       file: folder.file('events.sqlite'),
       log,
+      durables,
     });
     bus = observedBus(own, { metrics, system: 'in_process' });
     const operationsAtOnce = config.OPERATIONS_AT_ONCE;

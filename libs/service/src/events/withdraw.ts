@@ -1,8 +1,11 @@
-import type { Bus } from '@kith/bus';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Bus, OutgoingEvent, Withdrawal } from '@kith/bus';
 import { type EventEnvelope, eventSubject } from '@kith/contracts';
-import type { EventRange, Outbox, PublishedEvent } from '@kith/store';
+import { type EventRange, eventKey, type Outbox, type PublishedEvent } from '@kith/store';
 
 const batch = 100;
+/** How many dead letters are read at the same time. */
+const lettersAtOnce = 16;
 
 type Test = (event: EventEnvelope) => boolean;
 
@@ -16,7 +19,7 @@ export function withdrawEvents(bus: Bus, events: readonly PublishedEvent[]): Pro
 /**
  * Erases the published events of a range for which `only` returns true, except the event with the key `keep`. First removes from
  * the bus those for which `withdraw` returns true. Then erases all of them from the outbox. If the process dies in between, the
- * outbox still has the events, and the next run withdraws them again.
+ * outbox still has the events, and the next run withdraws them again. At last, removes dead letters of earlier events.
  */
 export async function eraseEvents(
   parts: { bus: Bus; outbox: Outbox },
@@ -24,8 +27,10 @@ export async function eraseEvents(
   { keep, only = () => true, withdraw = () => true }: { keep?: string; only?: Test; withdraw?: Test } = {},
 ): Promise<void> {
   const { bus, outbox } = parts;
+  let kept: string | undefined;
   for (let from = range.from; ; ) {
     const found = await outbox.published({ ...range, from }, batch);
+    kept ??= found.find(({ key }) => key === keep)?.event.id;
     const erased = found.filter(({ key, event }) => key !== keep && only(event));
     await withdrawEvents(
       bus,
@@ -33,7 +38,59 @@ export async function eraseEvents(
     );
     if (erased.length > 0) await outbox.forget(erased.map(({ key }) => key));
     const last = found.at(-1);
-    if (!last || found.length < batch) return;
+    if (!last || found.length < batch) break;
     from = last.key;
+  }
+  await withdrawLetters(bus, range, (event) => event.id !== kept && only(event) && withdraw(event));
+}
+
+/** For each bus, the keys of the events that have dead letters, by the ids of these events. */
+const knownKeys = new WeakMap<Bus, ReadonlyMap<string, string>>();
+/** The log keeps no event longer than the outbox keeps its record of the event. */
+const nowhere = { first: 0, last: 0 };
+
+/**
+ * Removes the dead letters of a range's events for which `test` returns true, and the copies that were replayed. Dead letters are
+ * kept for 90 days, but the outbox's record of an event only for 7. So this reads the letters themselves. Erasures look often.
+ * So a process remembers the keys, and reads a letter again only if the letter is in the range.
+ */
+export async function withdrawLetters(bus: Bus, range: EventRange, test: Test): Promise<void> {
+  const { from, to, telling = '' } = range;
+  const keys = await keysOfLetters(bus);
+  const gone: Withdrawal[] = [];
+  for (const [id, key] of keys) {
+    if (key <= from || key >= to) continue;
+    const letter = await bus.deadEvent(id);
+    if (!letter) continue;
+    const text = new TextDecoder().decode(letter.body);
+    if (text.includes(telling) && test(JSON.parse(text)))
+      gone.push({ subject: letter.subject, id, span: nowhere });
+  }
+  if (gone.length > 0) await bus.withdraw(gone);
+}
+
+async function keysOfLetters(bus: Bus): Promise<ReadonlyMap<string, string>> {
+  const known = knownKeys.get(bus);
+  const keys = new Map<string, string>();
+  const look = async (id: string) => {
+    const key = known?.get(id) ?? keyOf(await bus.deadEvent(id));
+    if (key !== undefined) keys.set(id, key);
+  };
+  const ids = await bus.deadEvents();
+  for (let at = 0; at < ids.length; at += lettersAtOnce) {
+    await Promise.all(ids.slice(at, at + lettersAtOnce).map(look));
+    await nextTurn();
+  }
+  knownKeys.set(bus, keys);
+  return keys;
+}
+
+/** The key of a letter's event. An empty text if the letter holds something else. `undefined` if there is no letter any more. */
+function keyOf(letter: OutgoingEvent | undefined): string | undefined {
+  if (!letter) return undefined;
+  try {
+    return eventKey(JSON.parse(new TextDecoder().decode(letter.body)));
+  } catch {
+    return '';
   }
 }

@@ -79,6 +79,16 @@ export class PermittedBus extends BusWrapper {
     return this.inner.withdraw(events);
   }
 
+  override async deadEvents(): Promise<string[]> {
+    this.#checkEmits();
+    return this.inner.deadEvents();
+  }
+
+  override async deadEvent(id: string): Promise<OutgoingEvent | undefined> {
+    this.#checkEmits();
+    return this.inner.deadEvent(id);
+  }
+
   override consume(options: ConsumeOptions, handle: (delivery: Delivery) => Promise<void>): Promise<Intake> {
     this.#checkDurable(`consume events as ${options.durable}`, options.durable);
     return this.inner.consume(options, handle);
@@ -111,6 +121,10 @@ export class PermittedBus extends BusWrapper {
     if (!this.#features.has(feature)) {
       throw this.#refusal(`${how} ${subject}`, `'${feature}'`, 'emits');
     }
+  }
+
+  #checkEmits(): void {
+    if (this.#features.size === 0) throw this.#refusal('read dead letters', 'its features', 'emits');
   }
 
   #checkDurable(does: string, durable: string): void {

@@ -19,8 +19,7 @@ export const consumer: Word = { value: 'CONSUMER', what: 'consumer, for example 
 
 /** Throws `StartError` if no service has this consumer. A former consumer may still have dead letters, so look for those first. */
 export async function requireConsumer(name: string): Promise<void> {
-  const { services } = await import('../../services.ts');
-  const known = services.flatMap(({ subscriptions = [] }) => subscriptions.map(({ durable }) => durable));
+  const { durables: known } = await import('../../services.ts');
   if (known.includes(name)) return;
   const near = nearest(name, known);
   const advice = near === undefined ? `The consumers are: ${known.join(', ')}.` : `Did you mean ${near}?`;
