@@ -248,7 +248,7 @@ describe.runIf(availableEngines().includes('containers'))('kith move', () => {
     {
       using db = new DatabaseSync(join(data, 'events.sqlite'));
       db.exec(
-        'DROP TABLE log; ALTER TABLE events DROP COLUMN traceparent; ALTER TABLE consumers DROP COLUMN noted; PRAGMA user_version = 2',
+        'DROP TABLE log; DROP INDEX dead_letters_id; ALTER TABLE events DROP COLUMN traceparent; ALTER TABLE consumers DROP COLUMN noted; PRAGMA user_version = 2',
       );
     }
     const kept = openDataFolder(data);
