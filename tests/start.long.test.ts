@@ -142,7 +142,8 @@ describe('npm start, in the longer cases', () => {
     const KITH_SECRET = 'a secret from outside of the data folder';
     const env = { KITH_DATA: production, PORT: '0', NODE_ENV: 'production', KITH_SECRET };
     const kith = await startByKith({ env, until: 'no demo project' });
-    const url = /http:\/\/127\.0\.0\.1:\d+/.exec(kith.output())?.[0];
+    // The log has addresses, too.
+    const url = /^Kith is up at (http:\/\/127\.0\.0\.1:\d+)/m.exec(kith.output())?.[1];
     expect(kith.output()).toMatch(/^Internally: http:\/\/127\.0\.0\.1:\d+ /m);
     const path = '/v7/00000000-0000-0000-0000-000000000000/crypto/sign-testing-jwt';
     const key = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey.export({
