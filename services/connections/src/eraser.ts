@@ -31,8 +31,6 @@ export const endedUsers: EventSubscription<AppContext> = subscription({
 });
 
 const everyMs = 1_000;
-/** How many users are read at a time. */
-const usersAtOnce = 10;
 /** A time after the end of an account, in ms. By then, all requests that still found the user have ended. */
 const lateMs = 60_000;
 
@@ -58,18 +56,9 @@ export function startEraser(parts: Parts, options: { log: Logger }): { stop(): P
   };
 }
 
-/** Erases all users who are due. If a user cannot be erased, the other users of the same batch are erased nevertheless. */
-export async function eraseDue(parts: Parts, isStopped: () => boolean): Promise<void> {
-  for (let hasMore = true; hasMore && !isStopped(); ) {
-    const due = await parts.store.erasure.due(Date.now(), usersAtOnce);
-    const failures: unknown[] = [];
-    for (const ended of due) {
-      await eraseUser(parts, ended, isStopped).catch((error) => failures.push(error));
-      await nextTurn();
-    }
-    if (failures.length > 0) throw new AggregateError(failures, `${failures.length} users not erased yet`);
-    hasMore = due.length === usersAtOnce;
-  }
+/** Erases all users who are due. */
+export function eraseDue(parts: Parts, isStopped: () => boolean): Promise<void> {
+  return parts.store.erasure.eachDue((ended) => eraseUser(parts, ended, isStopped), { isStopped });
 }
 
 /**

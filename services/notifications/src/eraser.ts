@@ -17,8 +17,6 @@ import { blanked, blankedEvent, isInitiatedBy } from './initiator.ts';
 import { eventsOf, eventsTelling } from './store/place.ts';
 
 const everyMs = 1_000;
-/** How many users are read at a time. */
-const usersAtOnce = 10;
 /** If a process dies while it erases a user, another process takes over after this time. */
 const claimMs = 10_000;
 const looks = {
@@ -43,30 +41,21 @@ export function startEraser(app: AppContext, options: { log: Logger }): { stop()
   };
 }
 
-/** Erases all users who are due. If a user cannot be erased, the other users of the same batch are erased nevertheless. */
-export async function eraseDue(
+/** Erases all users who are due. */
+export function eraseDue(
   app: AppContext,
-  { clock = Date.now, isStopped = () => false }: { clock?: () => number; isStopped?: () => boolean } = {},
+  { clock, isStopped = () => false }: { clock?: () => number; isStopped?: () => boolean } = {},
 ): Promise<void> {
   const { erasure } = app.store;
-  for (let hasMore = true; hasMore; ) {
-    const now = clock();
-    const due = await erasure.due(now, usersAtOnce);
-    const failures: unknown[] = [];
-    for (const { endedAt, ...user } of due) {
-      try {
-        await erasure.lookAgain(user, now + claimMs);
-        const isDone = await eraseUser(app, user, isStopped);
-        if (isStopped()) return;
-        await erasure.lookAgain(user, isDone ? nextLook(endedAt, now, looks) : now + everyMs);
-      } catch (error) {
-        failures.push(error);
-      }
-      await nextTurn();
-    }
-    if (failures.length > 0) throw new AggregateError(failures, `${failures.length} users not erased yet`);
-    hasMore = due.length === usersAtOnce;
-  }
+  return erasure.eachDue(
+    async ({ endedAt, ...user }, now) => {
+      await erasure.lookAgain(user, now + claimMs);
+      const isDone = await eraseUser(app, user, isStopped);
+      if (isStopped()) return;
+      await erasure.lookAgain(user, isDone ? nextLook(endedAt, now, looks) : now + everyMs);
+    },
+    { clock, isStopped },
+  );
 }
 
 /** Erases a user. Resolves to `false` if something still has to wait, for example for an event to be published. */

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { clocksMs } from '@kith/base';
 import { type Collection, collection, type Documents, timeKey } from '@kith/store';
 import { z } from 'zod';
@@ -11,6 +12,9 @@ export interface EndedUser {
 }
 
 type UserKey = Pick<EndedUser, 'projectId' | 'userId'>;
+
+/** How many users are read at a time. */
+const batch = 10;
 
 /** Users to erase, by `<project>|<user>`. `lookAt` is the time at which the service next looks for the user's data. */
 export const endedUserCollection: Collection<{ endedAt: number; lookAt: number }> = collection({
@@ -58,6 +62,28 @@ export class EndedUsers {
       const [projectId = '', userId = ''] = id.split('|');
       return { projectId, userId, endedAt: doc.endedAt };
     });
+  }
+
+  /**
+   * Calls `erase` for every user who is due, until nobody is due any more. `erase` has to set the next `lookAt` of its user. If a
+   * user cannot be erased, the other users of the same batch are erased nevertheless. Then throws `AggregateError`.
+   */
+  async eachDue(
+    erase: (user: EndedUser, now: number) => Promise<void>,
+    { clock = Date.now, isStopped }: { clock?: (() => number) | undefined; isStopped: () => boolean },
+  ): Promise<void> {
+    for (let hasMore = true; hasMore; ) {
+      const now = clock();
+      const due = await this.due(now, batch);
+      const failures: unknown[] = [];
+      for (const user of due) {
+        if (isStopped()) return;
+        await erase(user, now).catch((error) => failures.push(error));
+        await nextTurn();
+      }
+      if (failures.length > 0) throw new AggregateError(failures, `${failures.length} users not erased yet`);
+      hasMore = due.length === batch;
+    }
   }
 
   /**
