@@ -3,7 +3,7 @@ import type { Methods } from './generated/types.ts';
 type Begun = Methods['auth.enrolFactor']['output'];
 /** What a page needs to make a passkey: `options` of `auth.enrolFactor`. */
 export type PasskeyCreation = Extract<Begun, { options: unknown }>['options'];
-/** What a page needs to ask for a passkey: the answer of `auth.challengePasskey` and `auth.challengeSignIn`. */
+/** The data with which a page asks for a passkey. `auth.challengePasskey` and `auth.challengeSignIn` answer with it. */
 export type PasskeyRequest = Methods['auth.challengePasskey']['output'];
 /** What `auth.confirmFactor` takes. */
 export type NewPasskey = NonNullable<Methods['auth.confirmFactor']['input']['passkey']>;

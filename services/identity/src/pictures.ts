@@ -36,9 +36,9 @@ export async function picturesOf(
 }
 
 /**
- * The avatar after a change. If the given address is not the address of the file, the file is no longer the avatar
+ * The avatar after a change. If `given.avatar` is not the address of the file, the file is no longer the avatar
  * (spec#storage-avatar-replaced).
- * @param given.address The address of the file `avatarFileId`.
+ * @param given.address The address of the file `given.avatarFileId`.
  */
 export function avatarAfter(
   before: Pictures,

@@ -34,7 +34,8 @@ test.each(availableEngines())(
     const suspended = { ...changed, isActive: false, suspendedAt: new Date(), sessionEpoch: 2, rev: 3 };
     await store.accounts.update(suspended, { event: null, ending: null });
     await expect(open(changed)).rejects.toMatchObject({ code: 'auth/suspended' });
-    // Two sessions were valid when they were opened. The change itself must end them.
+    // Two sessions were valid when they were opened, so opening others leaves them. A change of the account usually ends
+    // sessions. The changes of this test do not (`ending: null`).
     expect(await liveSessions(store, projectId, id)).toHaveLength(2);
   },
 );

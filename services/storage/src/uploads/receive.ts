@@ -34,7 +34,7 @@ export interface Receipt extends Intent {
   id: string;
   /** Aborted when the request ends, when the upload cannot be noted, and when it is not finished in time. */
   signal: AbortSignal;
-  /** Resolves when the upload is noted. Before that, the bytes in the store must not be complete. */
+  /** Resolves when the upload is noted. Until then, the last bytes must not be stored. */
   noted: Promise<void>;
   /**
    * Throws `storage/quota-exceeded` if there is no room for this many bytes. Until the upload is noted, the room is not known,

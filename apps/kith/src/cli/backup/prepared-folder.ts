@@ -67,7 +67,7 @@ export async function prepareFolder(
   const folder = openDataFolder(path);
   try {
     if (isMoved(folder.file('events.sqlite'))) {
-      // An earlier version of Kith made no note. Only the hand-over is left to do, and it needs no list.
+      // An earlier version of Kith made no note. What is left to do needs no list of erasures.
       if (!note) return [];
       throw new StartError(
         `This restore was begun with another list of erasures and is nearly complete. Run it again with that list, or drop the databases, remove ${path}, and restore again.`,
