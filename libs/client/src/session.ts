@@ -36,7 +36,10 @@ export function expiryOf(session: Session): number {
   return session.expiresAt ?? (exp === undefined ? Number.POSITIVE_INFINITY : exp * 1000);
 }
 
-/** Whether `other` is not a token of the same user. A token that names no user, such as a server key, may be anybody's. */
+/**
+ * Whether two tokens belong to different users. If `other` is absent, the answer is yes. If one of them names no user (a server
+ * key, for example), the answer is no.
+ */
 export function isOtherUser(token: string, other: string | undefined): boolean {
   if (other === undefined) return true;
   const [first, second] = [claimsOf(token).sub, claimsOf(other).sub];

@@ -9,7 +9,7 @@ import { serveReference } from './reference/serve.ts';
 
 /** Pages and files that the gateway shows to everybody, in addition to the API. */
 export interface Shown {
-  /** Whether `/` says where the reference is; only in development. */
+  /** Whether the gateway answers at `/` and says where the reference is. It does this only in development. */
   hasFront: boolean;
   reference: ReferencePart;
   security: SecurityContact;

@@ -7,8 +7,8 @@ import { userDeletedEvent } from './user-events.ts';
 /**
  * Deletes an account and ends its sessions. Other services get the event and then erase their own data of the account
  * (spec#users-erasure). Returns `false` if there is no such account.
- * @param onLeft Called with the error if sessions could not be revoked yet, or failed attempts could not be forgotten yet. The
- * account is deleted all the same, and the sweep of erasures tries again.
+ * @param onLeft Called with the error if sessions could not be revoked yet, or if the counts of failed attempts could not be
+ * removed yet. The account is deleted all the same, and the sweep of erasures tries again.
  */
 export async function eraseAccount(
   app: AppContext,

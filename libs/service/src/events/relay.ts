@@ -171,7 +171,7 @@ export class Relay {
       ),
     );
     // If the connection was lost in the meantime, the broker may have come back without the first of these events. If all of
-    // these events were marked now, the mark of the last event would hide that loss from the check.
+    // these events were marked now, the mark of the last event would show that the broker has them all.
     if (connections !== this.#connections) return [];
     const done: { key: string; id: string; at: number; position: number }[] = [];
     const failures: Failure[] = [];

@@ -27,7 +27,7 @@ export class MongoCopies {
 
   async #keepAll(copies: readonly MongoCopy[]): Promise<void> {
     const newest = newestOf(copies);
-    // A copy in its first version is mostly new here. A copy in a later version mostly replaces a stored copy.
+    // In most cases, a copy in its first version is not stored yet, and a copy in a later version replaces a stored copy.
     const first = newest.filter((copy) => copy.newest <= 1);
     const later = newest.filter((copy) => copy.newest > 1);
     await this.#replaceOlder(await insertAbsent(this.#stored, first));

@@ -43,7 +43,7 @@ export interface EventRange {
 export interface Outbox {
   /** Notes on how far the service's consumers have got. Present only if the service's database keeps such notes. */
   readonly progress?: Progress;
-  /** The oldest events that are stored but not marked as published. With `past`, only events after that point. */
+  /** The oldest events that are stored but not marked as published. If `past` is given, only events after this point. */
   unpublished(limit: number, past?: Past): Promise<StoredEvent[]>;
   /**
    * Marks events as published, and notes the span of their copies. If an event already has a span, this span is widened to

@@ -39,10 +39,11 @@ interface Command<T> {
 let commands = 0;
 
 /**
- * A process's connections to a replica set: the part of the driver's `Db` that the code under test uses. A member executes a
- * command when the schedule lets the command arrive at this member. The member answers a write as soon as a majority has the
- * write. The client learns of a new primary from failures, or when the schedule says so. Like the driver, the client repeats a
- * read once, and also a write of a single document. The log tells a member what an earlier attempt has written.
+ * Stands for a process's connections to a replica set. It has the part of the driver's `Db` that the code under test uses. A
+ * member executes a command when the schedule lets the command arrive at this member. The member answers a write as soon as a
+ * majority has the write. The client learns of a new primary from failures, or when the schedule says so. Like the driver, the
+ * client repeats a read once, and also a write of a single document. The log tells a member what an earlier attempt has
+ * written.
  */
 export class Client {
   readonly #set: ReplicaSet;

@@ -194,8 +194,8 @@ async function restoreDatabases(
 
 /**
  * Fills a folder with the data of the backup, without the erased users and projects. The folder becomes an installation of its
- * own. Returns the erasures that were applied. Erasures from before the backup are not applied, because a user who was erased
- * then may have been imported again since.
+ * own. Returns the erasures that were applied. Erasures from before the backup are not applied: such a user may have been
+ * imported again before the backup was made.
  */
 async function prepare(restoring: Restoring, path: string, { quiet = false } = {}): Promise<ErasureNote[]> {
   const { from, manifest, passphrase, env, progress } = restoring;
