@@ -82,7 +82,7 @@ export const gatewayConfig = z.object({
   MAX_CONNECTIONS_PER_ADDRESS: wholeNumber(1, 1_000_000)
     .default(1_000)
     .describe(
-      'most client connections from one address; not limited behind a proxy (`TRUST_PROXY_HOPS` over 0)',
+      'most client connections from one address (IPv6: one /64); not limited behind a proxy (`TRUST_PROXY_HOPS` over 0)',
     ),
   RATE_LIMIT_SCALE: z
     .string()

@@ -66,27 +66,26 @@ export class Attempts {
    * checks than many attempts in a row.
    * @param check Returns whether the password or factor is right. If `check` throws an error, the attempt does not count as
    * failed, and the method throws the same error. The method also throws `auth/too-many-attempts`.
-   * @param afterWrong Called after a failure was counted, and before the next attempt. If it throws an error, the method throws
-   * the same error.
+   * @param afterWrong Called after a failure was counted, and before the next attempt. If it returns `true`, the attempt was right
+   * after all, and the failure is taken back. If it throws an error, the failure counts, and the method throws the same error.
    */
   async check(
     attempt: Attempt,
     check: () => Promise<boolean>,
-    afterWrong?: () => Promise<unknown>,
+    afterWrong?: () => Promise<boolean>,
   ): Promise<boolean> {
     const place = await this.#placeOf(attempt);
     return this.#turns.run([place], async () => {
       refuse((await this.#store.find(place))?.failures ?? null, this.#now());
-      const isRight = await check();
-      if (!isRight) {
-        // If the request has an idempotency key and is refused, its other changes are dropped. So the failure is stored
-        // separately.
-        await apart(() =>
-          this.#store.fail(place, (before) => afterFailure(before, this.#now()), attempt.deadline),
-        );
-        await afterWrong?.();
-      }
-      return isRight;
+      if (await check()) return true;
+      // If the request has an idempotency key and is refused, its other changes are dropped. So the failure is stored
+      // separately.
+      const counted = await apart(() =>
+        this.#store.fail(place, (before) => afterFailure(before, this.#now()), attempt.deadline),
+      );
+      if (!(await afterWrong?.())) return false;
+      await apart(() => this.#store.takeBack(place, counted, attempt.deadline));
+      return true;
     });
   }
 

@@ -4,6 +4,7 @@ import type { OperationRequest } from '@kith/service';
 import type { AppContext } from './app.ts';
 import { type Attempt, attemptOf } from './attempts.ts';
 import { strangerOf } from './audit-log.ts';
+import { importedHash } from './imported-hash.ts';
 import type { Project, User } from './store/index.ts';
 import { notSuspended } from './suspension.ts';
 
@@ -32,14 +33,16 @@ export async function checkCredentials(
   request.audit.tell({ actor: found ? `user:${found.id}` : strangerOf(app, projectId, body.email) });
   const attempt = attemptOf(request, { address: body.email, userId: found?.id ?? null });
   const hash = found?.passwordHash ?? null;
-  const verify = () => app.passwords.verify(body.password, hash, deadline);
-  // The failure is counted before this function is called, because the other hashes may have to wait until the deadline is
-  // over.
-  const spendOthers = async () => {
+  // A user with an imported hash is first checked like an address that nobody has. The failure is counted before the hashes of
+  // other backends are verified, because these may have to wait until the deadline is over. So the count does not show who was
+  // imported (spec#accounts-attempts-imported). If the imported hash matches, the failure is taken back.
+  const own = importedHash(hash) === null ? hash : null;
+  const verify = () => app.passwords.verify(body.password, own, deadline);
+  const verifyOthers = async () => {
     const kinds = await app.store.imports.hashKinds(projectId);
-    await app.passwords.spendOthers(body.password, hash, { kinds, deadline });
+    return app.passwords.verifyOthers(body.password, hash, { kinds, deadline });
   };
-  const right = await app.attempts.check(attempt, verify, spendOthers);
+  const right = await app.attempts.check(attempt, verify, verifyOthers);
   if (!found || !right) throw new ApiError('auth/invalid-credentials');
   const user = await notSuspended(app, found, deadline);
   // The user was read again if a suspension was over. Since the first read, the user's password may have changed, or the

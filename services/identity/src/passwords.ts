@@ -69,23 +69,25 @@ export class Passwords {
   }
 
   /**
-   * Called after a password was refused. Computes one hash of each kind that the refusal has not computed yet. So a refusal
-   * takes equally long for all users of a project, whatever kinds of hashes they have. It also takes as long for an address
-   * that nobody has.
-   * @param kinds The kinds of hashes that were imported into the project.
+   * Called after a password was refused as a password of our own. Returns whether it matches the user's imported hash. If not,
+   * one hash of each kind has been computed that was imported into the project. So a refusal takes equally long for all users of
+   * a project, whatever kinds of hashes they have. It also takes as long for an address that nobody has.
+   * @param hash The user's stored hash: imported, our own, or null if there is no such user.
+   * @param of.kinds The kinds of hashes that were imported into the project.
    */
-  async spendOthers(
+  async verifyOthers(
     password: string,
-    refused: string | null,
+    hash: string | null,
     { kinds, deadline }: { kinds: readonly string[]; deadline: number },
-  ): Promise<void> {
-    const spent = importedKind(refused);
-    if (spent !== null) await this.verify(password, null, deadline);
-    for (const kind of kinds.filter((one) => one !== spent)) {
-      const hash = this.#nobodies.get(kind) ?? nobodysHash(kind);
-      this.#nobodies.set(kind, hash);
-      await this.#verifyImported(password, hash, deadline);
+  ): Promise<boolean> {
+    const own = importedKind(hash);
+    if (own !== null && (await this.verify(password, hash, deadline))) return true;
+    for (const kind of kinds.filter((one) => one !== own)) {
+      const nobodys = this.#nobodies.get(kind) ?? nobodysHash(kind);
+      this.#nobodies.set(kind, nobodys);
+      await this.#verifyImported(password, nobodys, deadline);
     }
+    return false;
   }
 
   #verifyImported(password: string, hash: string, deadline: number): Promise<boolean> {

@@ -140,6 +140,30 @@ describe.each(availableEngines())('failed attempts in the store on %s', (engine)
     expect(await fail(attempts)).toBe(false);
   });
 
+  test('a failure that turns out to be right is taken back, unless others were counted meanwhile', async () => {
+    const attempts = open(store);
+    const rightLater = (before: () => Promise<unknown> = async () => undefined) =>
+      attempts.check(
+        user,
+        async () => false,
+        async () => {
+          await before();
+          return true;
+        },
+      );
+    for (let at = 0; at < 12; at++) expect(await rightLater()).toBe(true);
+    await failTimes(attempts, 8);
+    // Another replica counts a failure meanwhile, and neither failure is lost.
+    expect(await rightLater(() => fail(open(store)))).toBe(true);
+    expect(await fail(attempts)).toEqual(tooMany);
+    const other = { ...user, address: 'ann@example.org' };
+    const late = () => Promise.reject(new Error('no time left'));
+    for (let at = 0; at < 10; at++) {
+      await expect(attempts.check(other, async () => false, late)).rejects.toThrow('no time left');
+    }
+    expect(await fail(attempts, other)).toEqual(tooMany);
+  });
+
   test('a reset ends the waits, of clients too, and forgets none of them', async () => {
     const attempts = open(store);
     await attempts.signedIn({ ...user, ...home });

@@ -6,7 +6,7 @@ import { availableEngines } from '@kith/testing';
 import { describe, expect, test } from 'vitest';
 import type { AppContext } from '../src/app.ts';
 import { checkCredentials } from '../src/check-credentials.ts';
-import { verifyImported } from '../src/imported-hash.ts';
+import { markImported, nobodysHash, verifyImported } from '../src/imported-hash.ts';
 import { derive, Passwords } from '../src/passwords.ts';
 import { userEvent } from '../src/user-events.ts';
 import { makeApp } from './support/app.ts';
@@ -19,30 +19,52 @@ describe.each(availableEngines())('the check of an address and a password on %s'
   const password = 'correct horse battery staple';
   const check = (app: AppContext, projectId: string, body: { email: string; password: string }) =>
     checkCredentials(app, { projectId, body, clientIp: '192.0.2.1', deadline: Date.now() + 10_000, audit });
-  const withUser = async (app: AppContext) => {
-    const project = makeProjectRow();
-    await app.store.projects.add(project);
-    const passwordHash = await app.passwords.hash(password, Date.now() + 10_000);
+  const addUser = async (app: AppContext, projectId: string, passwordHash: string) => {
     const email = `${randomUUID()}@example.org`;
-    const user = makeUser({ projectId: project.id, email, passwordHash });
+    const user = makeUser({ projectId, email, passwordHash });
     await app.store.users.add(user, userEvent(userCreated, user));
     return { ...user, email };
   };
+  const withUser = async (app: AppContext) => {
+    const project = makeProjectRow();
+    await app.store.projects.add(project);
+    return addUser(app, project.id, await app.passwords.hash(password, Date.now() + 10_000));
+  };
+  const bcryptKind = '$2b$10';
 
   test('counts a wrong password even if hashes of other backends have no time left for their turn', async () => {
     await using undo = new AsyncDisposableStack();
     const app = await makeApp(engine, undo);
     const { projectId, email } = await withUser(app);
-    await app.store.imports.noteHashKinds(projectId, ['$2b$10'], () => true);
+    await app.store.imports.noteHashKinds(projectId, [bcryptKind], () => true);
+    const imported = await addUser(app, projectId, markImported(nobodysHash(bcryptKind)));
     const late = () => Promise.reject(new DeadlinePassed());
     app.passwords = new Passwords({ derive, verifyImported: late });
-    for (const address of [email, 'nobody@example.org']) {
+    for (const address of [email, imported.email, 'nobody@example.org']) {
       const body = { email: address, password: 'wrong' };
       for (let nth = 0; nth < 10; nth++)
         await expect(check(app, projectId, body)).rejects.toThrow(DeadlinePassed);
       const tooMany = { code: 'auth/too-many-attempts' };
       await expect(check(app, projectId, body)).rejects.toMatchObject(tooMany);
     }
+  });
+
+  test('does not count the right password of an imported user, however often it is given', async () => {
+    await using undo = new AsyncDisposableStack();
+    const app = await makeApp(engine, undo);
+    const { projectId } = await withUser(app);
+    const { id, email } = await addUser(app, projectId, markImported(nobodysHash(bcryptKind)));
+    app.passwords = new Passwords({ derive, verifyImported: async (given) => given === password });
+    const refused = { code: 'auth/invalid-credentials' };
+    for (let nth = 0; nth < 9; nth++) {
+      await expect(check(app, projectId, { email, password: 'wrong' })).rejects.toMatchObject(refused);
+    }
+    for (let nth = 0; nth < 3; nth++) {
+      expect((await check(app, projectId, { email, password })).user.id).toBe(id);
+    }
+    await expect(check(app, projectId, { email, password: 'wrong' })).rejects.toMatchObject(refused);
+    const tooMany = { code: 'auth/too-many-attempts' };
+    await expect(check(app, projectId, { email, password })).rejects.toMatchObject(tooMany);
   });
 
   test('refuses a password that is changed meanwhile, also if the user’s suspension is over', async () => {

@@ -41,7 +41,9 @@ describe.each(availableEngines())('erasure in the store on %s', (engine) => {
     expect(await store.people.findByForeignId(projectId, 'f')).toBeNull();
     const range = { from: { skip: 0 }, limit: 10 };
     expect(await store.people.list(projectId, '', range)).toEqual({ rows: [other], total: 1 });
-    expect(await store.people.suggest(projectId, 'zoe', { limit: 5, except: [] })).toEqual([other]);
+    const hiddenAmong = async () => new Set<string>();
+    const how = { limit: 5, hiddenAmong, deadline: Date.now() + 10_000 };
+    expect(await store.people.suggest(projectId, 'zoe', how)).toEqual([other]);
     await store.users.touch(projectId, id, new Date());
     const left = (await dumpStore(place.config())).users?.filter((row) => row.userId === id);
     for (const row of left ?? []) expect(row).not.toHaveProperty('lastActive');

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { fold } from '@kith/base';
+import { DeadlinePassed, fold } from '@kith/base';
 import { userCreated, userUpdated } from '@kith/contracts';
 import { availableEngines } from '@kith/testing';
 import { beforeEach, describe, expect, test } from 'vitest';
@@ -25,8 +25,12 @@ describe.each(availableEngines())('looking people up in the store on %s', (engin
     expect(await store.users.add(user, userEvent(userCreated, user))).toBe('stored');
     return user;
   };
-  const suggest = (search: string, limit: number, except: string[] = []) =>
-    store.people.suggest(projectId, search, { limit, except });
+  const suggest = (search: string, limit: number) =>
+    store.people.suggest(projectId, search, {
+      limit,
+      hiddenAmong: async () => new Set(),
+      deadline: Date.now() + 10_000,
+    });
   const names = (users: readonly User[]) => users.map(({ name, username }) => username ?? name);
 
   test('finds by username in any case and by foreign id as it is, in its project alone', async () => {
@@ -122,6 +126,35 @@ describe.each(availableEngines())('looking people up in the store on %s', (engin
     const user = await add({ username: null, name });
     await add({ username: null, name: 'Other' });
     expect(await suggest(fold(query), 5)).toEqual([user]);
+  });
+
+  test('suggests behind many hidden users, in few pages, with turns for other work, and until the deadline', async () => {
+    const username = (nth: number) => `zz.${String(nth).padStart(3, '0')}`;
+    await Promise.all(Array.from({ length: 150 }, (_, nth) => add({ username: username(nth), name: null })));
+    const shown = await add({ username: 'zzz', name: null });
+    const asked: number[] = [];
+    const hiddenAmong = async (ids: string[]) => {
+      asked.push(ids.length);
+      return new Set(ids.filter((id) => id !== shown.id));
+    };
+    let turns = 0;
+    const count = () => {
+      turns++;
+      next = setImmediate(count);
+    };
+    let next = setImmediate(count);
+    try {
+      const deadline = Date.now() + 10_000;
+      expect(await store.people.suggest(projectId, 'zz', { limit: 5, hiddenAmong, deadline })).toEqual([
+        shown,
+      ]);
+    } finally {
+      clearImmediate(next);
+    }
+    expect(asked).toEqual([10, 100, 41]);
+    expect(turns).toBeGreaterThanOrEqual(2);
+    const late = store.people.suggest(projectId, 'zz', { limit: 5, hiddenAmong, deadline: Date.now() });
+    await expect(late).rejects.toThrow(DeadlinePassed);
   });
 
   test('goes by the name of now', async () => {

@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { type Logger, listenSentence, StartError } from '@kith/base';
+import { OpenConnections } from '../limits/open-connections.ts';
 import { answerConnect, answerParserError } from './raw-answer.ts';
 
 /** How long clients may take, in ms. */
@@ -29,7 +30,7 @@ export interface HttpTimeouts {
 /** How many connections may be open at the same time. Further connections are closed before anything is read from them. */
 export interface ConnectionCaps {
   all: number;
-  /** How many of them may come from one address. Absent if all connections come from a proxy. */
+  /** How many of them may come from one address (IPv6: one /64). Absent if all connections come from a proxy. */
   perAddress?: number | undefined;
 }
 
@@ -94,7 +95,7 @@ export async function startHttpServer(options: {
     const responses = [...(open.get(socket) ?? [])];
     if (responses.every(({ writableEnded }) => writableEnded)) socket.destroy();
   });
-  const ofAddress = new Map<string, number>();
+  const connections = caps.perAddress === undefined ? undefined : new OpenConnections(caps.perAddress);
   /** Answers that are not closed yet, by connection. */
   const open = new Map<Socket, Set<ServerResponse>>();
   let draining = false;
@@ -132,20 +133,9 @@ export async function startHttpServer(options: {
     answerParserError(error, socket as Socket, [...(open.get(socket as Socket) ?? [])], log);
   });
   server.on('connection', (socket) => {
-    const address = caps.perAddress === undefined ? undefined : socket.remoteAddress;
-    if (address !== undefined) {
-      const count = (ofAddress.get(address) ?? 0) + 1;
-      if (count > (caps.perAddress as number)) return void socket.destroy();
-      ofAddress.set(address, count);
-    }
+    if (connections?.admit(socket) === false) return void socket.destroy();
     open.set(socket, new Set());
-    socket.once('close', () => {
-      open.delete(socket);
-      if (address === undefined) return;
-      const left = (ofAddress.get(address) ?? 1) - 1;
-      if (left > 0) ofAddress.set(address, left);
-      else ofAddress.delete(address);
-    });
+    socket.once('close', () => open.delete(socket));
     // Node calls this to end a connection after its last answer. If the gateway closed the connection while bytes of the
     // request are unread, the kernel would reset it. The client could then lose the answer. So the gateway first ends its own
     // side. It closes the connection later, when the client has had time to see the end.

@@ -14,8 +14,9 @@ const most = 5;
 export const suggestUsersHandler = handler(suggestUsers, async (request, app: AppContext) => {
   const search = fold(request.query.query);
   if (search === '' || !(await seesProfiles(app, request))) return [];
-  const { projectId, caller } = request;
-  const except = caller ? await app.store.blocks.hiddenFrom(projectId, caller.userId) : [];
-  const users = await app.store.people.suggest(projectId, search, { limit: most, except });
+  const { projectId, caller, deadline } = request;
+  const hiddenAmong = async (ids: string[]) =>
+    caller ? app.store.blocks.hiddenFrom(projectId, caller.userId, ids) : new Set<string>();
+  const users = await app.store.people.suggest(projectId, search, { limit: most, hiddenAmong, deadline });
   return users.map(publicUserOf).map(shownTo(request));
 });

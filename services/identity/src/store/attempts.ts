@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { untilMade } from '@kith/base';
 import type { Documents, Stored } from '@kith/store';
 import { attempts } from './collections.ts';
@@ -6,6 +7,12 @@ import { type Attempt, type Failures, renewMs } from './records.ts';
 
 /** How many clients of an account are read at a time. */
 const batch = 1_000;
+
+/** The failures before and after one more failure was counted. */
+interface CountedFailure {
+  before: Failures | null;
+  after: Failures | null;
+}
 
 /**
  * Failed attempts to sign in. The failures of all strangers at an address are counted together. Each client that an account
@@ -22,12 +29,26 @@ export class Attempts {
     return (await this.#read(id))?.doc ?? null;
   }
 
-  /** Stores the state after a failure. Throws as `untilMade` does. */
-  fail(id: string, next: (before: Failures | null) => Failures, deadline?: number): Promise<void> {
-    return this.#change(id, deadline, (doc) => ({
-      signedInAt: doc?.signedInAt ?? null,
-      failures: next(doc?.failures ?? null),
-    }));
+  /** Stores the state after a failure, and returns the change. Throws as `untilMade` does. */
+  async fail(
+    id: string,
+    next: (before: Failures | null) => Failures,
+    deadline?: number,
+  ): Promise<CountedFailure> {
+    const counted: CountedFailure = { before: null, after: null };
+    await this.#change(id, deadline, (doc) => {
+      counted.before = doc?.failures ?? null;
+      counted.after = next(counted.before);
+      return { signedInAt: doc?.signedInAt ?? null, failures: counted.after };
+    });
+    return counted;
+  }
+
+  /** Undoes `fail`, unless the failures have changed since then. Throws as `untilMade` does. */
+  takeBack(id: string, { before, after }: CountedFailure, deadline?: number): Promise<void> {
+    return this.#change(id, deadline, (doc) =>
+      doc && isDeepStrictEqual(doc.failures, after) ? { ...doc, failures: before } : null,
+    );
   }
 
   /**

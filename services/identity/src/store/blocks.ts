@@ -1,6 +1,6 @@
 import type { Documents } from '@kith/store';
 import { blocks } from './collections.ts';
-import { lastIn, within } from './keys-of.ts';
+import { lastIn, userKey, within } from './keys-of.ts';
 
 /** Whether one user blocks another, with the order of the event that reported this (`eventOrder`). */
 export interface Block {
@@ -12,8 +12,6 @@ export interface Block {
 }
 
 const batch = 1_000;
-/** Maximum number of users hidden from one user. */
-const most = 100_000;
 
 /** Identity's own copy of the blocks; the connections service owns them. */
 export class Blocks {
@@ -31,10 +29,14 @@ export class Blocks {
     await this.#documents.keep(blocks, copies);
   }
 
-  /** The users whom a user does not get to see: those the user blocks, and those who block the user. */
-  async hiddenFrom(projectId: string, userId: string): Promise<string[]> {
-    const found = await this.#documents.range(blocks, { ...within(projectId, userId), limit: most });
-    return found.filter(({ doc }) => doc.isBlocked).map(({ id }) => lastIn(id));
+  /**
+   * Those of `among` whom a user does not get to see: those the user blocks, and those who block the user. Does not read all
+   * blocks of the user, because there may be thousands.
+   */
+  async hiddenFrom(projectId: string, userId: string, among: readonly string[]): Promise<Set<string>> {
+    const ids = among.flatMap((otherId) => sidesOf(projectId, userId, otherId));
+    const found = [...(await this.#documents.get(blocks, ids)).values()];
+    return new Set(found.filter(({ doc }) => doc.isBlocked).map(({ id }) => lastIn(id)));
   }
 
   /** Forgets all blocks that a user has made, and all blocks that others have made against this user. */
@@ -49,6 +51,11 @@ export class Blocks {
       await this.#documents.clearIds(blocks, own);
     }
   }
+}
+
+/** The ids of the two blocks that are possible between two users, in the list of the first user. */
+function sidesOf(projectId: string, userId: string, otherId: string): string[] {
+  return ['by', 'of'].map((side) => `${userKey(projectId, userId)}|${side}|${otherId}`);
 }
 
 /** The ids of a block: one id in each user's list. `by` means that the owner of the list blocks the other user. */

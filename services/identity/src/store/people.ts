@@ -1,9 +1,14 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { DeadlinePassed } from '@kith/base';
 import type { Documents } from '@kith/store';
 import { type ListPage, type ListRange, placeOf } from '../listing.ts';
 import { users } from './collections.ts';
 import { everything, nameKey, namesFrom, within } from './keys-of.ts';
 import type { User } from './records.ts';
 import { userOf } from './user-document.ts';
+
+/** The most users that a search for suggestions reads at a time. */
+const longestPage = 1_000;
 
 /** Finds users in other ways than by project and id. `lastActive` may be earlier than the last sign-in of the user. */
 export class People {
@@ -60,39 +65,65 @@ export class People {
   /**
    * Users whose username or name contains `search` (folded). Users whose username begins with it come first, then users whose
    * name begins with it, then all others.
-   * @param of.except Users who are not shown.
+   * @param of.hiddenAmong Returns which of the users with these ids are not shown.
+   * @param of.deadline Unix ms. If it is over before enough users are found, throws `DeadlinePassed`.
    */
   async suggest(
     projectId: string,
     search: string,
-    { limit, except }: { limit: number; except: readonly string[] },
+    of: { limit: number; hiddenAmong: (ids: string[]) => Promise<Set<string>>; deadline: number },
   ): Promise<User[]> {
-    const hidden = new Set(except);
-    const found = new Map<string, User>();
-    const add = (some: readonly User[]) => {
-      for (const user of some) if (found.size < limit && !hidden.has(user.id)) found.set(user.id, user);
-    };
+    const { limit, hiddenAmong, deadline } = of;
+    const found: User[] = [];
+    const judged = new Set<string>();
     // Some users on a page may be hidden or already found. So one page is not always enough.
-    const page = 2 * limit;
-    for (const index of ['username', 'name']) {
-      for (let skip = 0; found.size < limit; skip += page) {
-        const beginning = { ...namesFrom(projectId, search), skip, limit: page };
-        const some = (await this.#documents.range(users, beginning, index)).map(userOf);
-        add(some);
-        if (some.length < page) break;
+    for await (const page of this.#matching(projectId, search, { first: 2 * limit, deadline })) {
+      const others = page.filter(({ id }) => !judged.has(id));
+      if (others.length === 0) continue;
+      const ids = others.map(({ id }) => id);
+      for (const id of ids) judged.add(id);
+      const hidden = await hiddenAmong(ids);
+      found.push(...others.filter(({ id }) => !hidden.has(id)));
+      if (found.length >= limit) break;
+    }
+    return found.slice(0, limit);
+  }
+
+  /**
+   * Pages of the users whose username or name contains `search`, in the order of `suggest`. A user may be on several pages.
+   * Pages grow from `first` users to `longestPage`, so that few queries get past thousands of hidden users. Other work gets its
+   * turn between two pages, even if the store never waits.
+   */
+  async *#matching(
+    projectId: string,
+    search: string,
+    { first, deadline }: { first: number; deadline: number },
+  ): AsyncGenerator<User[]> {
+    const beginning =
+      (index: string) =>
+      ({ skip, limit }: { skip: number; limit: number }) =>
+        this.#documents.range(users, { ...namesFrom(projectId, search), skip, limit }, index);
+    // Reads the users in the order in which they are listed, because their documents are stored side by side in this order.
+    const all = within(projectId);
+    const how = { text: search, fields: ['username', 'name'], index: 'place', uncounted: true } as const;
+    const containing = async ({ last, limit }: { last: User | undefined; limit: number }) => {
+      const after = last ? `${all.above}${placeOf(last)}` : all.above;
+      return (await this.#documents.search(users, { ...all, limit }, { ...how, after })).found;
+    };
+    let limit = first;
+    for (const read of [beginning('username'), beginning('name'), containing]) {
+      let last: User | undefined;
+      for (let skip = 0; ; ) {
+        const page = (await read({ skip, last, limit })).map(userOf);
+        yield page;
+        if (page.length < limit) break;
+        if (Date.now() >= deadline) throw new DeadlinePassed();
+        await nextTurn();
+        skip += limit;
+        last = page.at(-1);
+        limit = Math.min(10 * limit, longestPage);
       }
     }
-    // Reads the users in the order in which they are listed, because their documents are stored side by side in this order.
-    const range = { ...within(projectId), limit: page };
-    const how = { text: search, fields: ['username', 'name'], index: 'place', uncounted: true } as const;
-    for (let after = range.above; found.size < limit; ) {
-      const some = (await this.#documents.search(users, range, { ...how, after })).found.map(userOf);
-      add(some);
-      const last = some.at(-1);
-      if (!last || some.length < page) break;
-      after = `${range.above}${placeOf(last)}`;
-    }
-    return [...found.values()];
   }
 
   async #findBy(index: string, key: string): Promise<User | null> {
