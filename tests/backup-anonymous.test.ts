@@ -2,7 +2,9 @@
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Connection } from '@kith/contracts';
 import { caller } from '@kith/platform';
+import { createPeople, type TestUser, waitFor } from '@kith/testing';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { runKith } from './support/command.ts';
 import { makeBusy, operatorToken, startInFolder, type World } from './support/moved-installation.ts';
@@ -65,4 +67,60 @@ it('an anonymous backup has the same shapes, and nothing of anybody', async () =
   }
   expect(counts).toHaveLength(world.users.length);
   expect(Math.max(...counts)).toBe(2);
+}, 60_000);
+
+it('an anonymous backup of an installation that was restored takes later changes', async () => {
+  const [adopted, backup] = [join(folder, 'adopted'), join(folder, 'restored')];
+  type Caller = ReturnType<typeof caller>;
+  type SignedIn = Pick<TestUser, 'id' | 'projectId' | 'accessToken'>;
+  const rename = ({ id, projectId, accessToken: token }: SignedIn, call: Caller, name: string) =>
+    call('PATCH', `/v7/${projectId}/users/${id}`, { token, body: { name } });
+  /** Waits until the connections service has the new name in its copy of the profile. */
+  const sees = ({ projectId, accessToken: token }: SignedIn, call: Caller, name: string) =>
+    waitFor(
+      async () => {
+        const path = `/v7/${projectId}/connections`;
+        const { connections } = await call<{ connections: Connection[] }>('GET', path, { token });
+        return connections[0]?.connectedUser.name === name;
+      },
+      { what: name },
+    );
+  let users: TestUser[];
+  {
+    await using platform = await startInFolder(join(folder, 'first'));
+    const people = createPeople(caller(platform.url), operatorToken);
+    const { id } = await people.createProject();
+    users = [await people.createUser(id), await people.createUser(id)];
+    await people.connect(users[0]!, users[1]!);
+  }
+  const data = { KITH_DATA: join(folder, 'first') };
+  expect((await runKith(['backup', adopted], data)).code).toBe(0);
+  expect((await runKith(['adopt', '--from', adopted], {})).code).toBe(0);
+  let said: Awaited<ReturnType<typeof runKith>>;
+  {
+    await using platform = await startInFolder(adopted);
+    const call = caller(platform.url);
+    await rename(users[0]!, call, 'Renamed');
+    await sees(users[1]!, call, 'Renamed');
+    said = await runKith(['backup', backup, '--anonymise'], { KITH_DATA: adopted });
+    expect(said.code).toBe(0);
+  }
+
+  await using platform = await startInFolder(backup);
+  const call = caller(platform.url);
+  const admin = <T>(path: string) => call<T>('GET', `/admin/projects${path}`, { token: operatorToken });
+  const projectId = (await admin<{ data: { id: string }[] }>('')).data[0]!.id;
+  const { data: all } = await admin<{ data: { id: string; email: string }[] }>(`/${projectId}/users`);
+  const password = /all users now have the password (\S+)/.exec(said.stderr)?.[1];
+  const signedIn = await Promise.all(
+    all.map(async ({ id, email }) => {
+      const body = { email, password };
+      const path = `/v7/${projectId}/auth/sign-in`;
+      return { id, projectId, ...(await call<{ accessToken: string }>('POST', path, { body })) };
+    }),
+  );
+  for (const [one, other] of [signedIn, signedIn.toReversed()] as [SignedIn, SignedIn][]) {
+    await rename(one, call, 'Later');
+    await sees(other, call, 'Later');
+  }
 }, 60_000);

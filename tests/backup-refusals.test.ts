@@ -56,9 +56,18 @@ describe('kith backup, restore and adopt', () => {
     expect(await refused(restore, to)).toContain('cannot be read');
     await writeFile(list, '{"projectId":"p"}\n');
     expect(await refused(restore, to)).toContain('erasures.jsonl, line 1 is not a valid erasure entry');
-    await writeFile(list, '\n{"projectId":"p","use');
     const nobody = { projectId: randomUUID(), userId: randomUUID(), at: new Date().toISOString() };
-    await appendFile(list, `\n${JSON.stringify(nobody)}\n`);
+    const entry = JSON.stringify(nobody);
+    for (const other of [`[${entry}]`, `${entry},`, 'projectId,userId,at', `${entry}${entry}`]) {
+      await writeFile(list, `${entry}\n${other}\n`);
+      expect(await refused(restore, to)).toContain('erasures.jsonl, line 2 is not a valid erasure entry');
+    }
+    // A list in UTF-16.
+    await writeFile(list, `${entry}\n`, 'utf16le');
+    expect(await refused(restore, to)).toContain('erasures.jsonl, line 1 is not a valid erasure entry');
+    await writeFile(list, '\n{"projectId":"p","use');
+    // An editor of another system has changed the line ends.
+    await appendFile(list, `\r\n${entry}\r\n\r\n{"proj`);
     const restored = await runKith(restore, to);
     expect([restored.code, restored.stderr]).toEqual([0, expect.stringContaining('1 erasures')]);
     expect((await readdir(root)).filter((name) => name.endsWith('.partial'))).toEqual([]);

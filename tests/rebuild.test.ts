@@ -22,6 +22,20 @@ async function empty(platform: TestPlatform, service: string, copy: string): Pro
   await client.db(`${platform.prefix}_${service}`).collection(copy).deleteMany({});
 }
 
+/** Makes identity's copy say what it said after the first event of each two users, as if the later events were lost. */
+async function forgetUnblocking(platform: TestPlatform): Promise<void> {
+  const doc = JSON.stringify({ isBlocked: true });
+  if (!platform.engines) {
+    const db = new DatabaseSync(join(platform.dataFolder, 'identity.sqlite'), { timeout: 5_000 });
+    db.prepare('UPDATE blocks SET doc = ?, newest = 1').run(doc);
+    db.close();
+    return;
+  }
+  await using client = new MongoClient(platform.engines.mongodbUrl);
+  const stored = client.db(`${platform.prefix}_identity`).collection('blocks');
+  await stored.updateMany({}, { $set: { d: doc, newest: 1 } });
+}
+
 // `kith rebuild` calls connections.rebuild-profiles, notifications.rebuild-profiles and identity.rebuild-blocks page by page.
 describe.each(availableEngines())('kith rebuild (%s)', (engine) => {
   // The tests have a platform of their own, because they empty copies that hold data of every project.
@@ -70,6 +84,27 @@ describe.each(availableEngines())('kith rebuild (%s)', (engine) => {
     // Repeating the command changes nothing.
     expect(await copied('identity-blocks')).toBe('1 copied\n');
     expect(await suggested()).toEqual([]);
+  });
+
+  it('takes a block out of identity if the connections service no longer has it', async () => {
+    const { id } = await platform.createProject();
+    const ada = await platform.createUser(id, { name: 'Ada', username: 'ada.two' });
+    const troll = await platform.createUser(id, { name: 'Troll', username: 'troll.two' });
+    const call = <T>(method: string, path: string) =>
+      platform.call<T>(method, `/v7/${id}${path}`, { token: ada.accessToken });
+    const isSuggested = async () =>
+      (await call<PublicUser[]>('GET', '/users/suggestions?query=troll')).length === 1;
+    await call('POST', `/users/${troll.id}/block`);
+    await waitFor(async () => !(await isSuggested()), { what: 'the block to reach identity' });
+    await call('DELETE', `/users/${troll.id}/block`);
+    await waitFor(isSuggested, { what: 'the end of the block to reach identity' });
+    await forgetUnblocking(platform);
+    expect(await isSuggested()).toBe(false);
+
+    const rebuild = () => runKith(['rebuild', 'identity-blocks', '--project', id], accessOf(platform));
+    expect((await rebuild()).stdout).toBe('1 copied\n');
+    expect(await isSuggested()).toBe(true);
+    expect((await rebuild()).stdout).toBe('0 copied\n');
   });
 
   it('wants an operator, and a copy that there is', async () => {

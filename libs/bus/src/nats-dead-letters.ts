@@ -1,6 +1,7 @@
 import { type JetStreamClient, type JetStreamManager, PubHeaders } from '@nats-io/jetstream';
-import { type Backlog, type DeadLetter, deadLetterSubject } from './bus.ts';
+import { type Backlog, type DeadLetter, deadLetterSubject, originalId } from './bus.ts';
 import { errorHeader, subjectHeader } from './nats-consumer.ts';
+import { searchStream } from './nats-search.ts';
 import { streamNames } from './stream-names.ts';
 
 const replayed = 'replayed';
@@ -40,6 +41,42 @@ export async function readDeadEvent(
     last_by_subj: `${prefix}.dead.*.${token}`,
   });
   return letter ? { subject: letter.header.get(subjectHeader), body: letter.data } : undefined;
+}
+
+/** A durable consumer of the events. It has acknowledged all its events up to its position. */
+export interface Position {
+  durable: string;
+  subjects: string[];
+  position: number;
+}
+
+/**
+ * Reads the bodies of all events that consumers have given up, and of replayed events that a consumer has perhaps not received.
+ * The consumers' positions may be from an earlier moment. An event that was given up or waited then is found even if it was
+ * replayed meanwhile, because its new copy is above the positions.
+ */
+export async function readGivenUp(
+  jsm: JetStreamManager,
+  prefix: string,
+  consumers: readonly Position[],
+): Promise<Uint8Array[]> {
+  const streams = streamNames(prefix);
+  const bodies: Uint8Array[] = [];
+  // The first subject finds old letters, whose subjects did not name the event yet.
+  const letters = [`${prefix}.dead.*`, `${prefix}.dead.*.*`];
+  await searchStream(jsm, streams.dead, { first: 0, last: Infinity, subjects: letters }, ({ data }) => {
+    bodies.push(data);
+  });
+  // A replay leaves its mark before it removes the letter. So if a letter was already gone above, its mark is found here.
+  if ((await deadOnes(jsm, prefix)).replayed.size === 0) return bodies;
+  for (const { subjects, position } of consumers) {
+    const search = { first: position + 1, last: Infinity, subjects };
+    await searchStream(jsm, streams.events, search, ({ header, data }) => {
+      const id = header.get(PubHeaders.MsgIdHdr);
+      if (originalId(id) !== id) bodies.push(data);
+    });
+  }
+  return bodies;
 }
 
 /** Counts the events that a durable has not applied yet, and those that it has given up. */

@@ -1,6 +1,7 @@
-import { type JetStreamManager, type MsgRequest, PubHeaders, type StoredMsg } from '@nats-io/jetstream';
+import { type JetStreamManager, PubHeaders } from '@nats-io/jetstream';
 import { originalId, subjectToken, type Withdrawal } from './bus.ts';
 import { deadOnes } from './nats-dead-letters.ts';
+import { searchStream } from './nats-search.ts';
 import { removeMessage } from './nats-streams.ts';
 import { streamNames } from './stream-names.ts';
 
@@ -19,9 +20,6 @@ interface Search {
 
 /** If the gap between two spans has at most this many messages, reading the gap takes less time than another search. */
 const nearby = 100;
-/** How many readers ask for messages at the same time, and the smallest number of messages in a reader's part. */
-const readers = 16;
-const smallest = 100;
 
 /**
  * Removes events from both streams. Removes dead letters before the events, and again after them. An event may be given up or
@@ -72,47 +70,10 @@ export function searchesFor(events: readonly Withdrawal[], replayed: ReadonlySet
 }
 
 /** Deletes every copy of the events. Recognises a copy by its id, because the given positions may be from an earlier stream. */
-async function takeOut({ jsm, prefix }: Parts, { first, last, ids, subjects }: Search) {
+async function takeOut({ jsm, prefix }: Parts, { ids, ...search }: Search) {
   const { events: stream } = streamNames(prefix);
-  const { state } = await jsm.streams.info(stream);
-  const range = { first: Math.max(first, state.first_seq, 1), last: Math.min(last, state.last_seq) };
-  const readings = cut(range).flatMap((part) => [...subjects].map((subject) => ({ ...part, subject })));
-  let next = 0;
-  const readOn = async () => {
-    for (let part = readings[next++]; part; part = readings[next++]) {
-      for await (const { seq, header } of messagesOf(jsm, stream, part)) {
-        const id = header.get(PubHeaders.MsgIdHdr);
-        if (id && ids.has(originalId(id))) await removeMessage(jsm, stream, seq);
-      }
-    }
-  };
-  await Promise.all(Array.from({ length: readers }, readOn));
-}
-
-/** Cuts a range into parts that are read at the same time. */
-function cut({ first, last }: { first: number; last: number }): { first: number; last: number }[] {
-  const size = Math.max(Math.ceil((last - first + 1) / readers), smallest);
-  const starts = Array.from(
-    { length: Math.max(0, Math.ceil((last - first + 1) / size)) },
-    (_, at) => first + at * size,
-  );
-  return starts.map((start) => ({ first: start, last: Math.min(start + size - 1, last) }));
-}
-
-/**
- * Reads the messages of a subject in a range one by one. A consumer would be faster, but no service may make one (docs/adr/0056).
- */
-async function* messagesOf(
-  jsm: JetStreamManager,
-  stream: string,
-  { first, last, subject }: { first: number; last: number; subject: string },
-): AsyncGenerator<StoredMsg> {
-  for (let seq = first; seq <= last; seq++) {
-    // Since version 2.9, the server supports `next_by_subj` together with `seq`. The client's types do not have this yet.
-    const query = { seq, next_by_subj: subject } as MsgRequest;
-    const message = await jsm.streams.getMessage(stream, query);
-    if (!message || message.seq > last) return;
-    yield message;
-    seq = message.seq;
-  }
+  await searchStream(jsm, stream, search, async ({ seq, header }) => {
+    const id = header.get(PubHeaders.MsgIdHdr);
+    if (id && ids.has(originalId(id))) await removeMessage(jsm, stream, seq);
+  });
 }

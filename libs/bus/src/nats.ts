@@ -35,7 +35,15 @@ import { InFlight } from './in-flight.ts';
 import { checkedMessage } from './message.ts';
 import { firstConnection, inboxPrefix, type NatsBusOptions } from './nats-connection.ts';
 import { NatsConsumer } from './nats-consumer.ts';
-import { deadOnes, readBacklog, readDeadEvent, readDeadLetters, replayMark } from './nats-dead-letters.ts';
+import {
+  deadOnes,
+  type Position,
+  readBacklog,
+  readDeadEvent,
+  readDeadLetters,
+  readGivenUp,
+  replayMark,
+} from './nats-dead-letters.ts';
 import { consumerNotFound } from './nats-durables.ts';
 import { decodeHeaders, encodeHeaders } from './nats-headers.ts';
 import { NatsRequests } from './nats-requests.ts';
@@ -250,13 +258,10 @@ export class NatsBus implements Bus {
     });
   }
 
-  /**
-   * Every durable consumer of the events, with its subjects and its position. A consumer has acknowledged all its events up to
-   * its position.
-   */
-  async consumers(): Promise<{ durable: string; subjects: string[]; position: number }[]> {
+  /** Every durable consumer of the events. */
+  async consumers(): Promise<Position[]> {
     await this.#ensureStreams();
-    const found: { durable: string; subjects: string[]; position: number }[] = [];
+    const found: Position[] = [];
     for await (const { name, config, ack_floor } of this.#jsm.consumers.list(
       streamNames(this.prefix).events,
     )) {
@@ -264,6 +269,15 @@ export class NatsBus implements Bus {
       found.push({ durable: name, subjects, position: ack_floor.stream_seq });
     }
     return found;
+  }
+
+  /**
+   * The bodies of the events that a consumer has given up, and of the replayed events that are above the position of one of these
+   * consumers.
+   */
+  async givenUp(consumers: readonly Position[]): Promise<Uint8Array[]> {
+    await this.#ensureStreams();
+    return readGivenUp(this.#jsm, this.prefix, consumers);
   }
 
   async backlog(durable: string): Promise<Backlog> {

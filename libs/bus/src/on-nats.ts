@@ -2,4 +2,5 @@
 export { type ExaminedNats, examineNats } from './examine-nats.ts';
 export { NatsBus } from './nats.ts';
 export type { NatsBusOptions } from './nats-connection.ts';
+export type { Position } from './nats-dead-letters.ts';
 export { keepStreams, type NatsKeeper } from './nats-keeper.ts';

@@ -63,7 +63,7 @@ describe.runIf(availableEngines().includes('containers'))('a copy of a service t
     {
       using file = new DocumentsFile(path, declared);
       // Copies one by one, so that other targets change in between.
-      const options = { hasArrived: () => false, atOnce: 1 };
+      const options = { hasArrived: () => false, givenUp: async () => [], atOnce: 1 };
       await using copy = await ServiceCopy.open(backup, place.config, file, options);
       await copy.copy();
       file.close();

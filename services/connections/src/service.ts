@@ -19,6 +19,7 @@ import { exportDeclinedHandler } from './operations/export-declined.ts';
 import { exportListHandlers } from './operations/export-lists.ts';
 import { exportSettingsHandler } from './operations/export-settings.ts';
 import * as operations from './operations/index.ts';
+import { standingBlocksHandler } from './operations/standing-blocks.ts';
 import { blocksBeforeRestore } from './restored.ts';
 import { openStore } from './store/index.ts';
 
@@ -35,6 +36,7 @@ export const manifest = serviceManifest<AppContext>()({
   internal: [
     eraseProjectHandler,
     blocksPageHandler,
+    standingBlocksHandler,
     ...exportListHandlers,
     exportDeclinedHandler,
     exportSettingsHandler,

@@ -7,6 +7,7 @@ import {
   projectErasures,
   projectSettingsNotice,
   revocationNotice,
+  standingBlocks,
 } from '@kith/contracts';
 import {
   Relay,
@@ -103,7 +104,7 @@ export const manifest = serviceManifest<AppContext>()({
     apiKeysHandler,
     noteKeyUsesHandler,
   ],
-  asks: [blocksPage, ownImages, ...projectErasures],
+  asks: [blocksPage, standingBlocks, ownImages, ...projectErasures],
   emits: ['user', 'session', 'audit'],
   subscriptions: [blockEvents, fileEvents, usersBeforeRestore, auditEvents],
   tells: [revocationNotice, projectSettingsNotice, apiKeyNotice],

@@ -8,6 +8,7 @@ import {
   eventSubject,
   type OwnUser,
   rebuildIdentityBlocks,
+  standingBlocks,
   suggestUsers,
   userCreated,
 } from '@kith/contracts';
@@ -145,16 +146,62 @@ describe.each(availableEngines())('blocks on %s', (engine) => {
     // The connections service has not erased the user yet.
     const rows = [block(stays.id, gone.id, 3), block(gone.id, other.id, 3), block(other.id, stays.id, 3)];
     const blocks = rows.map(({ isBlocked: _, ...row }) => row);
-    await serveInternal(
-      { spec: blocksPage, handle: async () => ({ blocks, next: null }) },
-      { ...own.runtime, app: {}, checkOutput: true },
-    );
+    const options = { ...own.runtime, app: {}, checkOutput: true };
+    await serveInternal({ spec: blocksPage, handle: async () => ({ blocks, next: null }) }, options);
+    await serveInternal({ spec: standingBlocks, handle: async () => ({ blocks: rows }) }, options);
     const operator = { keyId: null, projectIds: null };
     const rebuilt = await call(own.bus, rebuildIdentityBlocks, { operator, body: { after: null } });
     expect(rebuilt.body).toEqual({ copied: 3, next: null });
     expect(await blocksNow()).not.toContain(gone.id);
     const hiddenNow = await kept.blocks.hiddenFrom(projectId, stays.id, [gone.id, other.id]);
     expect(hiddenNow).toEqual(new Set([other.id]));
+  });
+
+  test('are taken out by a rebuild if the connections service no longer has them, unless they are newer', async () => {
+    await using own = await startTestIdentity(engine);
+    await using undo = new AsyncDisposableStack();
+    const kept = undo.adopt(await openStore(own.store), (opened) => opened.close());
+    projectId = await makeProject(own.bus);
+    const add = async () => (await signUpUser(own.bus, projectId)).user.id;
+    const [anna, berta, carla, dora] = [await add(), await add(), await add(), await add()];
+    const [standing, ended, again] = [block(anna, berta, 1), block(anna, carla, 1), block(anna, dora, 1)];
+    const others = Array.from({ length: 150 }, () => block(anna, randomUUID(), 1));
+    await kept.blocks.keep(standing, ended, again, ...others);
+    const elsewhere = { ...block(anna, berta, 1), projectId: randomUUID() };
+    await kept.blocks.keep(elsewhere);
+
+    const asked: unknown[] = [];
+    const options = { ...own.runtime, app: {}, checkOutput: true };
+    const page = { blocks: [standing].map(({ isBlocked: _, ...row }) => row), next: null };
+    await serveInternal({ spec: blocksPage, handle: async () => page }, options);
+    const handle = async ({ blocks }: { blocks: Omit<Block, 'isBlocked' | 'seq'>[] }) => {
+      asked.push(...blocks.filter((one) => one.projectId !== projectId));
+      const ends = blocks.filter(({ blockedId }) => [carla, dora].includes(blockedId));
+      // After the connections service has read its answer, a user blocks another again.
+      await kept.blocks.keep({ ...again, seq: 3 });
+      return {
+        blocks: blocks.map((one) => ({
+          ...one,
+          ...(ends.includes(one) ? { isBlocked: false, seq: 2 } : { isBlocked: true, seq: 1 }),
+        })),
+      };
+    };
+    await serveInternal({ spec: standingBlocks, handle }, options);
+    const operator = { keyId: null, projectIds: null };
+    const pages: number[] = [];
+    for (let after: string | null = null; ; ) {
+      const { body } = await call(own.bus, rebuildIdentityBlocks, { operator, body: { after, projectId } });
+      pages.push(body.copied);
+      after = body.next;
+      if (after === null) break;
+    }
+    expect(pages.length).toBeGreaterThan(1);
+    const stay = [standing, again, ...others].map(({ blockedId }) => blockedId);
+    expect((await kept.blocks.hiddenFrom(projectId, anna)).sort()).toEqual(stay.sort());
+    expect(await kept.blocks.hiddenFrom(projectId, carla)).toEqual([]);
+    expect(await kept.blocks.hiddenFrom(projectId, dora)).toEqual([anna]);
+    expect(asked).toEqual([]);
+    expect(await kept.blocks.hiddenFrom(elsewhere.projectId, anna)).toEqual([berta]);
   });
 
   test('are not kept if the whole erasure runs while a process is about to store them', async () => {

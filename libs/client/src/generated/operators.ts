@@ -85,7 +85,7 @@ export interface NotificationsMethods {
 
 export interface UsersMethods {
   /**
-   * Copies a page of the blocks of connections into identity. Repeat the call with `next` until it is null.
+   * Copies a page of the blocks of connections into identity. At the end, takes out the blocks that connections no longer has. Repeat the call with `next` until it is null.
    *
    * Errors of its own: `auth/forbidden`, `user/server-error`, `user/invalid-body`.
    */

@@ -19,14 +19,27 @@ export const usersPage = internalOperation({
   errors: [],
 });
 
+const block = { projectId: uuid, blockerId: uuid, blockedId: uuid };
+
 /** All current blocks, page by page. For each block, `seq` is the order of the last event about these two users. */
 export const blocksPage = internalOperation({
   name: 'connections.blocks-page',
   feature: 'connection',
   body: z.object({ after: position }),
   output: z.object({
-    blocks: z.array(z.object({ projectId: uuid, blockerId: uuid, blockedId: uuid, seq: z.int() })),
+    blocks: z.array(z.object({ ...block, seq: z.int() })),
     next: position,
+  }),
+  errors: [],
+});
+
+/** Whether each of these blocks exists now. For each block, `seq` is the order of the last event about these two users. */
+export const standingBlocks = internalOperation({
+  name: 'connections.standing-blocks',
+  feature: 'connection',
+  body: z.object({ blocks: z.array(z.object(block)).max(1_000) }),
+  output: z.object({
+    blocks: z.array(z.object({ ...block, isBlocked: z.boolean(), seq: z.int() })),
   }),
   errors: [],
 });
@@ -67,7 +80,10 @@ export const rebuildNotificationsProfiles = operation({
   path: '/admin/copies/notifications-profiles',
 });
 
-/** Copies a page of the blocks of connections into identity. Repeat the call with `next` until it is null. */
+/**
+ * Copies a page of the blocks of connections into identity. At the end, takes out the blocks that connections no longer has.
+ * Repeat the call with `next` until it is null.
+ */
 export const rebuildIdentityBlocks = operation({
   ...rebuild,
   name: 'identity.rebuild-blocks',

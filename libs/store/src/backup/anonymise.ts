@@ -41,6 +41,9 @@ export function anonymise(backup: ServiceBackup, from: string, to: string, made:
       });
     }
   }
+  // The copies of other services' data compare changes by epoch first. Without the epoch, they would ignore every later change.
+  const epoch = source.prepare("SELECT value FROM facts WHERE name = 'epoch'").get();
+  if (epoch) file.noteFact('epoch', JSON.parse(epoch.value as string));
   file.close();
 }
 

@@ -1,8 +1,11 @@
 import { DatabaseSync } from 'node:sqlite';
+import type { EventEnvelope } from '@kith/contracts';
 import type { AnyCollection, Collection, Counters, Declared } from '../documents/collection.ts';
 import { openSqliteDocuments } from '../documents/sqlite-documents.ts';
 import { SqliteCounters, SqliteTable, type TableRow } from '../documents/sqlite-table.ts';
 import { transaction } from '../drivers/sqlite.ts';
+import { readEventText } from '../outbox/event-text.ts';
+import { besideKey, eventKey } from '../outbox/outbox.ts';
 import type { Copied } from './service-backup.ts';
 import { flush } from './snapshot-files.ts';
 
@@ -107,6 +110,25 @@ export class DocumentsFile implements Copied, Disposable {
 
   putEvent({ key, event, at, isPublished }: PutEvent): void {
     this.#insertEvent.run(key, event, at, isPublished ? 1 : 0);
+  }
+
+  /** Marks an event as unpublished. Stores the event if the file does not have it. */
+  unpublish(event: EventEnvelope): void {
+    const keys = [eventKey(event), besideKey(event)] as const;
+    const found = keys.find((key) => this.#eventIdAt(key) === event.id);
+    if (found) {
+      this.#db.prepare('UPDATE events SET published = 0 WHERE key = ?').run(found);
+      return;
+    }
+    const [usual, beside] = keys;
+    const key = this.#eventIdAt(usual) === undefined ? usual : beside;
+    const at = Date.parse(event.occurredAt);
+    this.putEvent({ key, event: JSON.stringify(event), at, isPublished: false });
+  }
+
+  #eventIdAt(key: string): string | undefined {
+    const row = this.#db.prepare('SELECT event FROM events WHERE key = ?').get(key);
+    return row && readEventText(row.event as string).event.id;
   }
 
   /** All events in the order of their keys, some at a time. */

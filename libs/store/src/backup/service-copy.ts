@@ -14,6 +14,8 @@ import type { Follows, ServiceBackup } from './service-backup.ts';
 export interface CopyOptions {
   /** Whether every consumer had already received an event when the backup began. The event was published at `position`. */
   hasArrived: (event: EventEnvelope, position: number) => boolean;
+  /** The events of the service that a consumer has given up. They count as unpublished. */
+  givenUp: () => Promise<EventEnvelope[]>;
   /** Called from time to time, and at the end of a collection, with the number of documents that are copied. */
   progress?: (collection: string, count: number) => void;
   /** Number of targets that are read together. */
@@ -302,7 +304,7 @@ export class ServiceCopy implements AsyncDisposable {
     for (let last = ''; ; ) {
       const some = await stored.find({ _id: { $gt: last } }, { sort: { _id: 1 }, limit: atOnce }).toArray();
       const end = some.at(-1);
-      if (!end) return;
+      if (!end) break;
       this.#file.together(() => {
         for (const { _id: key, event, at, unpublished, last: position } of some) {
           const isPublished =
@@ -314,6 +316,12 @@ export class ServiceCopy implements AsyncDisposable {
       });
       last = end._id;
     }
+    // A consumer may have given up an event so long ago that `events` no longer has it. These events are read last, so that an
+    // erasure that removed an event from `events` meanwhile has removed it here, too.
+    const givenUp = await this.#options.givenUp();
+    this.#file.together(() => {
+      for (const event of givenUp) this.#file.unpublish(event);
+    });
   }
 
   /** Leaves out events that are newer than the copy of their target: they were made after that copy. */

@@ -63,6 +63,16 @@ export class ConnectionStore {
     return found ? pairOf(found) : none;
   }
 
+  /** The pair of each of these two users, in the same order, as `pairOf` returns it. */
+  async pairsOf(of: readonly { projectId: string; one: string; other: string }[]): Promise<Pair[]> {
+    const none = of.map(({ projectId, one, other }) => strangers(projectId, one, other));
+    const found = await this.#documents.get(pairs, none.map(pairId));
+    return none.map((pair) => {
+      const read = found.get(pairId(pair));
+      return read ? pairOf(read) : pair;
+    });
+  }
+
   /** The pair whose current connection or request has this id. */
   async pairByConnection(projectId: string, connectionId: string): Promise<Pair | null> {
     const key = `${projectId}|${connectionId}`;

@@ -1,13 +1,34 @@
-import { blocksPage, rebuildIdentityBlocks } from '@kith/contracts';
+import { blocksPage, rebuildIdentityBlocks, standingBlocks } from '@kith/contracts';
 import { ask, handler, walkStep } from '@kith/service';
 import type { AppContext } from '../app.ts';
 import { keepBlocks } from '../blocks.ts';
 
+const pageSize = 200;
+/** How a position begins, if it is in identity's own copy and not in the blocks of the connections service. */
+const inCopy = 'copy|';
+
+type Request = Parameters<typeof walkStep>[0] & { requestId: string; deadline: number };
+type Page = { copied: number; next: string | null };
+
 /**
- * Copies a page of the blocks that the connections service owns. If identity's own copy has a newer entry, the newer entry
- * stays. Blocks of users who are not there are not kept.
+ * Copies a page of the blocks that the connections service owns. After the last page, walks through identity's own copy, and
+ * takes out blocks that the connections service no longer has. If identity's own copy has a newer entry, the newer entry stays.
+ * Blocks of users who are not there are not kept.
  */
 export const rebuildBlocksHandler = handler(rebuildIdentityBlocks, async (request, app: AppContext) => {
+  const { after } = request.body;
+  const isInCopy = after?.startsWith(inCopy);
+  const page = isInCopy ? { copied: 0, next: null } : await copyPage(request, app);
+  if (page.next !== null) return page;
+  const from = isInCopy ? (after?.slice(inCopy.length) ?? null) : null;
+  const ended = await endPage({ ...request, body: { ...request.body, after: from } }, app);
+  return {
+    copied: page.copied + ended.copied,
+    next: ended.next === null ? null : `${inCopy}${ended.next}`,
+  };
+});
+
+async function copyPage(request: Request, app: AppContext): Promise<Page> {
   const step = walkStep(request);
   const page = await ask(app.bus, blocksPage, { after: step.after }, request);
   const blocks = page.blocks.filter((block) => step.includes(block));
@@ -16,4 +37,19 @@ export const rebuildBlocksHandler = handler(rebuildIdentityBlocks, async (reques
     blocks.map((block) => ({ ...block, isBlocked: true })),
   );
   return { copied: blocks.length, next: step.next(page.next) };
-});
+}
+
+/**
+ * Asks the connections service about the blocks of a page of identity's own copy. If a user blocks another meanwhile, the event of
+ * this block is newer than the answer. So the block stays.
+ */
+async function endPage(request: Request, app: AppContext): Promise<Page> {
+  const step = walkStep(request);
+  const page = await app.store.blocks.page(step.after ?? '', pageSize);
+  const blocks = page.blocks.filter((block) => step.includes(block));
+  if (blocks.length === 0) return { copied: 0, next: step.next(page.next) };
+  const standing = await ask(app.bus, standingBlocks, { blocks }, request);
+  const ended = standing.blocks.filter(({ isBlocked }) => !isBlocked);
+  await keepBlocks(app, ended);
+  return { copied: ended.length, next: step.next(page.next) };
+}

@@ -2,11 +2,15 @@ import type { Documents } from '@kith/store';
 import { blocks } from './collections.ts';
 import { lastIn, userKey, within } from './keys-of.ts';
 
-/** Whether one user blocks another, with the order of the event that reported this (`eventOrder`). */
-export interface Block {
+/** The two users of a block. */
+export interface BlockUsers {
   projectId: string;
   blockerId: string;
   blockedId: string;
+}
+
+/** Whether one user blocks another, with the order of the event that reported this (`eventOrder`). */
+export interface Block extends BlockUsers {
   isBlocked: boolean;
   seq: number;
 }
@@ -39,6 +43,18 @@ export class Blocks {
     return new Set(found.filter(({ doc }) => doc.isBlocked).map(({ id }) => lastIn(id)));
   }
 
+  /**
+   * Reads some rows of the copy, in the order of their ids. The rows come after the id `after`. Returns the blocks that exist
+   * according to these rows. `next` is where the next page begins, or null after the last row.
+   */
+  async page(after: string, limit: number): Promise<{ blocks: BlockUsers[]; next: string | null }> {
+    const found = await this.#documents.range(blocks, { above: after, below: '~', limit });
+    const existing = found.filter(({ doc }) => doc.isBlocked).map(({ id }) => blockOf(id));
+    // A page may have both rows of a block.
+    const each = new Map(existing.map((block) => [idsOf(block).join(), block]));
+    return { blocks: [...each.values()], next: found.length === limit ? (found.at(-1)?.id ?? null) : null };
+  }
+
   /** Forgets all blocks that a user has made, and all blocks that others have made against this user. */
   async forget(projectId: string, userId: string): Promise<void> {
     for (;;) {
@@ -59,8 +75,15 @@ function sidesOf(projectId: string, userId: string, otherId: string): string[] {
 }
 
 /** The ids of a block: one id in each user's list. `by` means that the owner of the list blocks the other user. */
-function idsOf({ projectId, blockerId, blockedId }: Omit<Block, 'isBlocked' | 'seq'>): string[] {
+function idsOf({ projectId, blockerId, blockedId }: BlockUsers): string[] {
   return [`${projectId}|${blockerId}|by|${blockedId}`, `${projectId}|${blockedId}|of|${blockerId}`];
+}
+
+/** The users of the block with this id. */
+function blockOf(id: string): BlockUsers {
+  const [projectId = '', userId = '', side, otherId = ''] = id.split('|');
+  const [blockerId, blockedId] = side === 'by' ? [userId, otherId] : [otherId, userId];
+  return { projectId, blockerId, blockedId };
 }
 
 /** The id of the same block in the other user's list. */

@@ -1,9 +1,9 @@
 import { subjectMatches } from '@kith/bus';
-import type { NatsBus } from '@kith/bus/nats';
+import type { NatsBus, Position } from '@kith/bus/nats';
 import { type EventEnvelope, eventSubject } from '@kith/contracts';
 import { DocumentsFile } from '@kith/store/backup';
-import { type CopyOptions, ServiceCopy } from '@kith/store/mongo';
-import { serviceBackups } from '../../services.ts';
+import { ServiceCopy } from '@kith/store/mongo';
+import { serviceBackups, serviceOfEvent } from '../../services.ts';
 
 /** The databases and the bus of a platform in the distributed form. */
 export interface Databases {
@@ -19,7 +19,7 @@ export async function copyDatabases(
   progress: (line: string) => void,
 ): Promise<void> {
   // The consumers are read first. If one has not received an event by now, the restored platform publishes the event again.
-  const hasArrived = await arrivals(bus);
+  const consumers = await bus.consumers();
   await using copies = new AsyncDisposableStack();
   const all: { copy: ServiceCopy; file: DocumentsFile }[] = [];
   for (const backup of serviceBackups) {
@@ -28,7 +28,12 @@ export async function copyDatabases(
     const from = { url, database: `${prefix}_${service}` };
     const told = (collection: string, documents: number) =>
       progress(`${service}.${collection}: ${documents}`);
-    const copy = copies.use(await ServiceCopy.open(backup, from, file, { hasArrived, progress: told }));
+    const options = {
+      hasArrived: (event: EventEnvelope, position: number) => hasArrived(bus, consumers, event, position),
+      givenUp: () => givenUp(bus, consumers, service),
+      progress: told,
+    };
+    const copy = copies.use(await ServiceCopy.open(backup, from, file, options));
     all.push({ copy, file });
   }
   for (const { copy } of all) await copy.copyEarly();
@@ -38,19 +43,34 @@ export async function copyDatabases(
   }
 }
 
+/** Whether all consumers of an event had received it when the consumers were read. */
+function hasArrived(
+  { prefix }: NatsBus,
+  consumers: readonly Position[],
+  event: EventEnvelope,
+  position: number,
+): boolean {
+  const subject = eventSubject(prefix, event);
+  const takers = consumers.filter(({ subjects }) => subjects.some((one) => subjectMatches(one, subject)));
+  return takers.every((taker) => taker.position >= position);
+}
+
 /**
- * Reads how far each consumer has come. Returns a function that reports whether all consumers of an event had received it by then.
- * If a consumer has given up an event, the event does not count as received.
+ * The events of a service that a consumer has given up, and those that were replayed and that a consumer has perhaps not received.
  */
-async function arrivals(bus: NatsBus): Promise<CopyOptions['hasArrived']> {
-  const consumers = await bus.consumers();
-  const dead = new Set<string>();
-  for (const { durable } of consumers) {
-    for (const { id } of await bus.deadLetters(durable)) dead.add(id);
-  }
-  return (event: EventEnvelope, position: number) => {
-    const subject = eventSubject(bus.prefix, event);
-    const takers = consumers.filter(({ subjects }) => subjects.some((one) => subjectMatches(one, subject)));
-    return !dead.has(event.id) && takers.every((taker) => taker.position >= position);
-  };
+async function givenUp(
+  bus: NatsBus,
+  consumers: readonly Position[],
+  service: string,
+): Promise<EventEnvelope[]> {
+  const bodies = await bus.givenUp(consumers);
+  return bodies.flatMap((body) => {
+    try {
+      const event: EventEnvelope = JSON.parse(new TextDecoder().decode(body));
+      return serviceOfEvent(event) === service ? [event] : [];
+    } catch {
+      // The letter holds no event of a service.
+      return [];
+    }
+  });
 }

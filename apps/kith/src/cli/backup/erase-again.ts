@@ -6,6 +6,9 @@ import { eventSubject, userDeleted } from '@kith/contracts';
 import { deleteProjectsAgain, type ErasureNote, erasureNote } from '@kith/identity';
 import { makeEvent } from '@kith/service';
 
+/** How each line of the list begins. */
+const start = '{"projectId":"';
+
 /** Reads the list of noted erasures. Throws `StartError`. */
 export function readErasures(path: string): ErasureNote[] {
   let text: string;
@@ -15,10 +18,13 @@ export function readErasures(path: string): ErasureNote[] {
     throw new StartError(`${path} cannot be read.`, { cause: error });
   }
   return text.split('\n').flatMap((line, at) => {
-    // If a line is incomplete, a process died while it wrote the line. That process had not yet erased what the line names.
-    if (!line.endsWith('}')) return [];
+    // If the file was edited on Windows, its lines may end with \r\n.
+    const entry = line.trim();
+    // If an entry is incomplete, a process died while it wrote the entry. That process had not yet erased what the entry names.
+    // Other processes may have added entries after it.
+    if (start.startsWith(entry) || (entry.startsWith(start) && !entry.includes('}'))) return [];
     try {
-      return [erasureNote.parse(JSON.parse(line))];
+      return [erasureNote.parse(JSON.parse(entry))];
     } catch (error) {
       throw new StartError(`${path}, line ${at + 1} is not a valid erasure entry.`, { cause: error });
     }
