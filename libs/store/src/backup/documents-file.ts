@@ -3,7 +3,7 @@ import type { AnyCollection, Collection, Counters, Declared } from '../documents
 import { openSqliteDocuments } from '../documents/sqlite-documents.ts';
 import { SqliteCounters, SqliteTable, type TableRow } from '../documents/sqlite-table.ts';
 import { transaction } from '../drivers/sqlite.ts';
-import type { Copied } from './service-backup.ts';
+import type { Copied, ServiceBackup } from './service-backup.ts';
 import { flush } from './snapshot-files.ts';
 
 /** A document as it is put into a file. */
@@ -103,6 +103,20 @@ export class DocumentsFile implements Copied, Disposable {
 
   add({ name }: Counters, id: string, sums: Readonly<Record<string, number>>): void {
     this.#counters.get(name)?.add(id, sums);
+  }
+
+  /** Adds the rows of the file up in its counters (`ServiceBackup.counted`). */
+  sumUp({ counted = [] }: Pick<ServiceBackup, 'counted'>): void {
+    for (const { rows, counters, add } of counted) {
+      for (const some of this.documents(rows)) {
+        this.together(() => {
+          for (const row of some) {
+            const { id, add: sums } = add(row);
+            this.add(counters, id, sums);
+          }
+        });
+      }
+    }
   }
 
   putEvent({ key, event, at, isPublished }: PutEvent): void {
