@@ -8,6 +8,7 @@ import { createPeople, type TestUser, waitFor } from '@kith/testing';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { runKith } from './support/command.ts';
 import { makeBusy, operatorToken, startInFolder, type World } from './support/moved-installation.ts';
+import { filePart, multipart } from './support/multipart.ts';
 
 let folder: string;
 beforeAll(async () => {
@@ -21,7 +22,14 @@ it('an anonymous backup has the same shapes, and nothing of anybody', async () =
   let said: Awaited<ReturnType<typeof runKith>>;
   {
     await using platform = await startInFolder(join(folder, 'data'));
-    world = await makeBusy(caller(platform.url));
+    const call = caller(platform.url);
+    world = await makeBusy(call);
+    // There is room for one of these files, but not for two.
+    await call('PATCH', `/admin/projects/${world.projectId}`, {
+      token: operatorToken,
+      body: { storageMib: 1 },
+    });
+    expect(await uploadTo(platform.url, world.projectId, world.users[0]!.accessToken)).toBe(201);
     said = await runKith(['backup', backup, '--anonymise'], { KITH_DATA: join(folder, 'data') });
     expect([said.code, said.stderr]).toEqual([0, expect.stringContaining('identity: anonymised')]);
   }
@@ -48,6 +56,7 @@ it('an anonymous backup has the same shapes, and nothing of anybody', async () =
   expect(users).toHaveLength(world.users.length + 1);
   const password = /all users now have the password (\S+)/.exec(said.stderr)?.[1];
   const counts: number[] = [];
+  const uploads: number[] = [];
   for (const { email } of users) {
     const signedIn = call<{ accessToken: string }>('POST', `/v7/${projectId}/auth/sign-in`, {
       body: { email, password },
@@ -64,9 +73,12 @@ it('an anonymous backup has the same shapes, and nothing of anybody', async () =
       expect(connectedUser.name).toBe(users.find(({ id }) => id === connectedUser.id)?.name);
     }
     counts.push(connections.length);
+    if (counts.length <= 2) uploads.push(await uploadTo(platform.url, projectId, session.accessToken));
   }
   expect(counts).toHaveLength(world.users.length);
   expect(Math.max(...counts)).toBe(2);
+  // The copy has the project's quota, but none of its files.
+  expect(uploads).toEqual([201, 403]);
 }, 60_000);
 
 it('an anonymous backup of an installation that was restored takes later changes', async () => {
@@ -124,3 +136,14 @@ it('an anonymous backup of an installation that was restored takes later changes
     await sees(other, call, 'Later');
   }
 }, 60_000);
+
+/** Uploads a file of 700 KiB, and resolves with the status. */
+async function uploadTo(url: string, projectId: string, token: string): Promise<number> {
+  const { type, body } = multipart([filePart(Buffer.alloc(700 * 1024))]);
+  const { status } = await fetch(`${url}/v7/${projectId}/storage/files`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}`, 'content-type': type },
+    body: new Uint8Array(body),
+  });
+  return status;
+}

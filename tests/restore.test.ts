@@ -6,7 +6,7 @@ import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
-import { promisify } from 'node:util';
+import { isDeepStrictEqual, promisify } from 'node:util';
 import { caller, openDataFolder } from '@kith/platform';
 import { moveData, Source, Target } from '@kith/platform/testing';
 import { type BlobsConfig, openBlobs } from '@kith/store/blobs';
@@ -195,7 +195,10 @@ describe('kith restore', () => {
         ...{ KITH_DATA: pathOf(name), KITH_SECRET: movedSecret, KITH_PREFIX: 'another' },
       });
       expect(restored.code).toBe(0);
-      expect(await ownersIn(folderOf(pathOf(name)))).toEqual(owners);
+      await using platform = await startInFolder(pathOf(name), 'another');
+      await waitFor(async () => isDeepStrictEqual(await ownersIn(folderOf(pathOf(name))), owners), {
+        what: `the files of ${platform.url}`,
+      });
     }
   });
 

@@ -31,14 +31,14 @@ function consume(events: EventLog, failing: readonly string[] = [], more: Partia
 
 test('positions, retries and dead letters outlive the process', async () => {
   const file = join(folder, 'restart.sqlite');
-  const first = new EventLog({ file, log });
+  const first = new EventLog({ prefix: 'x', file, log });
   const before = consume(first, ['b']);
   for (const id of ['a', 'b', 'c']) publish(first, id);
   await waitFor(() => before.ids().includes('c'));
   await first.close();
   const failures = before.ids().filter((id) => id === 'b').length;
 
-  const second = new EventLog({ file, log });
+  const second = new EventLog({ prefix: 'x', file, log });
   const after = consume(second, ['b']);
   publish(second, 'a');
   publish(second, 'd');
@@ -48,7 +48,7 @@ test('positions, retries and dead letters outlive the process', async () => {
   expect(after.seen.at(-1)?.delivery).toBeLessThanOrEqual(3);
   await second.close();
 
-  const third = new EventLog({ file, log });
+  const third = new EventLog({ prefix: 'x', file, log });
   const last = consume(third);
   publish(third, 'e');
   await waitFor(() => last.ids().includes('e'));
@@ -61,7 +61,7 @@ test('positions, retries and dead letters outlive the process', async () => {
 
 test('events that are over a week old go while it is open, once every consumer has passed them', async () => {
   const file = join(folder, 'old.sqlite');
-  const events = new EventLog({ file, log, expireEveryMs: 20 });
+  const events = new EventLog({ prefix: 'x', file, log, expireEveryMs: 20 });
   publish(events, 'old');
   publish(events, 'new');
   {
@@ -78,7 +78,7 @@ test('events that are over a week old go while it is open, once every consumer h
 
 test('events that are over a week old do not wait for a consumer that no service has any more', async () => {
   const file = join(folder, 'former.sqlite');
-  const first = new EventLog({ file, log });
+  const first = new EventLog({ prefix: 'x', file, log });
   const former = consume(first, ['retried'], { durable: 'former', backoffMs: [3_600_000] });
   for (const id of ['passed', 'retried']) publish(first, id);
   await waitFor(() => former.ids().includes('retried'));
@@ -95,13 +95,13 @@ test('events that are over a week old do not wait for a consumer that no service
   }
   const ids = (events: EventLog) => [1, 2, 3, 4].map((position) => events.idAt(position));
 
-  const unknown = new EventLog({ file, log });
+  const unknown = new EventLog({ prefix: 'x', file, log });
   expect(ids(unknown)).toEqual([undefined, 'retried', 'missed', 'new']);
   await unknown.close();
-  const behind = new EventLog({ file, log, durables: ['d', 'former'] });
+  const behind = new EventLog({ prefix: 'x', file, log, durables: ['d', 'former'] });
   expect(ids(behind)).toEqual([undefined, 'retried', 'missed', 'new']);
   await behind.close();
-  const second = new EventLog({ file, log, durables: ['d', 'never consumed'] });
+  const second = new EventLog({ prefix: 'x', file, log, durables: ['d', 'never consumed'] });
   expect(ids(second)).toEqual([undefined, undefined, undefined, 'new']);
   // If an earlier version has the consumer again, it goes on with the events that are kept.
   const again = consume(second, [], { durable: 'former' });
@@ -113,7 +113,7 @@ test('events that are over a week old do not wait for a consumer that no service
 
 test('dead letters go after 90 days', async () => {
   const file = join(folder, 'letters.sqlite');
-  const events = new EventLog({ file, log, expireEveryMs: 20 });
+  const events = new EventLog({ prefix: 'x', file, log, expireEveryMs: 20 });
   consume(events, ['old', 'new'], { maxDeliveries: 1 });
   for (const id of ['old', 'new']) publish(events, id);
   await waitFor(() => events.deadLetters('d').length === 2);
@@ -128,7 +128,7 @@ test('dead letters go after 90 days', async () => {
 
 test('an event that waits for its next attempt does not wait longer because the clock was set back', async () => {
   const file = join(folder, 'set-back.sqlite');
-  const first = new EventLog({ file, log });
+  const first = new EventLog({ prefix: 'x', file, log });
   const before = consume(first, ['a'], { backoffMs: [60_000] });
   publish(first, 'a');
   await waitFor(() => first.backlog('d').pending === 1 && before.ids().length === 1);
@@ -137,7 +137,7 @@ test('an event that waits for its next attempt does not wait longer because the 
     using db = new DatabaseSync(file);
     db.exec('UPDATE redeliveries SET due = due + 24 * 3600 * 1000');
   }
-  const second = new EventLog({ file, log });
+  const second = new EventLog({ prefix: 'x', file, log });
   const after = consume(second);
   await waitFor(() => second.backlog('d').pending === 0);
   expect(after.ids()).toEqual(['a']);
@@ -146,7 +146,7 @@ test('an event that waits for its next attempt does not wait longer because the 
 
 test('the file is its owner’s alone', async () => {
   const file = join(folder, 'mode.sqlite');
-  const events = new EventLog({ file, log });
+  const events = new EventLog({ prefix: 'x', file, log });
   const { stat } = await import('node:fs/promises');
   expect((await stat(file)).mode & 0o777).toBe(0o600);
   await events.close();
@@ -169,7 +169,7 @@ describe('a database that has lost events gets them all again', () => {
   test('if an attempt at a later event was broken off', async () => {
     const { kept, progress } = notes();
     const [file, copy] = [join(folder, 'broken-off.sqlite'), join(folder, 'broken-off-copy.sqlite')];
-    const first = new EventLog({ file, log });
+    const first = new EventLog({ prefix: 'x', file, log });
     const [begun, end] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     first.consume({ durable: 'd', subjects: ['x.event.>'], progress }, async ({ id }) => {
       if (id !== 'e') return;
@@ -186,7 +186,7 @@ describe('a database that has lost events gets them all again', () => {
     await first.close();
 
     kept.position = 2;
-    const second = new EventLog({ file: copy, log });
+    const second = new EventLog({ prefix: 'x', file: copy, log });
     const after = consume(second, [], { progress });
     await waitFor(() => after.ids().includes('e') && after.ids().includes('f'));
     expect([...new Set(after.ids())].sort()).toEqual(['c', 'd', 'e', 'f']);
@@ -199,7 +199,7 @@ describe('a database that has lost events gets them all again', () => {
   test('if a later event is due again first', async () => {
     const { kept, progress } = notes();
     const file = join(folder, 'due.sqlite');
-    const first = new EventLog({ file, log });
+    const first = new EventLog({ prefix: 'x', file, log });
     const before = consume(first, ['d'], { progress, backoffMs: [3_600_000] });
     for (const id of ['a', 'b', 'c', 'd', 'e']) publish(first, id);
     await waitFor(() => before.ids().includes('e'));
@@ -210,7 +210,7 @@ describe('a database that has lost events gets them all again', () => {
     }
 
     kept.position = 1;
-    const second = new EventLog({ file, log });
+    const second = new EventLog({ prefix: 'x', file, log });
     const after = consume(second, [], { progress });
     await waitFor(() => after.ids().includes('d') && after.ids().includes('e'));
     expect([...new Set(after.ids())].sort()).toEqual(['b', 'c', 'd', 'e']);
@@ -222,14 +222,14 @@ describe('a database that has lost events gets them all again', () => {
   test('except what it has given up, unless it starts over', async () => {
     const { kept, progress } = notes();
     const file = join(folder, 'given-up.sqlite');
-    const first = new EventLog({ file, log });
+    const first = new EventLog({ prefix: 'x', file, log });
     const before = consume(first, ['b'], { progress, maxDeliveries: 1 });
     for (const id of ['a', 'b', 'c']) publish(first, id);
     await waitFor(() => before.ids().includes('c'));
     await first.close();
 
     kept.position = 0;
-    const second = new EventLog({ file, log });
+    const second = new EventLog({ prefix: 'x', file, log });
     const after = consume(second, [], { progress });
     expect(second.backlog('d')).toEqual({ pending: 2, dead: 1 });
     await waitFor(() => after.ids().includes('c'));
@@ -243,4 +243,24 @@ describe('a database that has lost events gets them all again', () => {
     expect(second.deadLetters('d')).toEqual([]);
     await second.close();
   });
+});
+
+test('under another prefix, consumers get what they had not received, and dead letters are replayed', async () => {
+  const file = join(folder, 'prefix.sqlite');
+  const first = new EventLog({ prefix: 'x', file, log });
+  const before = consume(first, ['dead']);
+  publish(first, 'dead');
+  publish(first, 'read');
+  await waitFor(() => before.ids().includes('read') && first.deadLetters('d').length === 1);
+  await before.drain();
+  publish(first, 'unread');
+  await first.close();
+
+  const second = new EventLog({ prefix: 'other', file, log });
+  const after = consume(second, [], { subjects: ['other.event.>'] });
+  second.replayDeadLetters('d');
+  await waitFor(() => after.ids().length === 2);
+  expect(after.ids().map((id) => id.split('~')[0])).toEqual(['unread', 'dead']);
+  expect(new Set(after.seen.map(({ subject }) => subject))).toEqual(new Set(['other.event.p.thing.made']));
+  await second.close();
 });

@@ -58,11 +58,13 @@ export class EventLog {
   readonly #expiry: NodeJS.Timeout;
 
   /**
+   * @param options.prefix The prefix of all subjects. Events of the log that have another prefix get this one.
    * @param options.durables The durables that services have, if they are known. Events that are older than seven days wait only for
    * these durables.
    * @param options.expireEveryMs How often to look for events that are older than seven days.
    */
   constructor(options: {
+    prefix: string;
     file: string;
     log: Logger;
     durables?: readonly string[] | undefined;
@@ -76,9 +78,28 @@ export class EventLog {
       `INSERT INTO events (id, subject, body, at, traceparent) VALUES (?, ?, ?, ?, ?)
          ON CONFLICT (id) DO NOTHING`,
     );
+    this.#rename(options.prefix);
     this.#expire();
     this.#expiry = setInterval(() => this.#expire(), options.expireEveryMs ?? expireEveryMs);
     this.#expiry.unref();
+  }
+
+  /**
+   * Gives all subjects the platform's prefix. The log may have been copied or restored under another prefix, and consumers would
+   * pass events that have the other prefix.
+   */
+  #rename(prefix: string): void {
+    const isOther = `subject NOT GLOB '${prefix}.*'`;
+    const other = this.#db.prepare(
+      `SELECT 1 FROM events WHERE ${isOther} AND position IN
+         (SELECT min(position) FROM events UNION ALL SELECT max(position) FROM events)
+       UNION ALL SELECT 1 FROM dead_letters WHERE ${isOther} LIMIT 1`,
+    );
+    if (!other.get()) return;
+    const renamed = `SET subject = '${prefix}' || substr(subject, instr(subject, '.')) WHERE ${isOther}`;
+    transaction(this.#db, () => {
+      for (const table of ['events', 'dead_letters']) this.#db.exec(`UPDATE ${table} ${renamed}`);
+    });
   }
 
   /** Returns the event's position. If the log already has an event with this id, returns the position of that event. */

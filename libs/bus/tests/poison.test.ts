@@ -52,7 +52,7 @@ async function onNats(undo: AsyncDisposableStack) {
 
 test('an event that kills its process is given up after its attempts, and the rest goes on', async () => {
   const file = join(folder, 'events.sqlite');
-  const events = new EventLog({ file, log });
+  const events = new EventLog({ prefix: 'x', file, log });
   for (const id of ['before', 'poison', 'after']) {
     events.append({ subject: 'x.event.p.thing.made', id, body: new TextEncoder().encode(id) });
   }
@@ -69,7 +69,7 @@ test('an event that kills its process is given up after its attempts, and the re
     'poison 2',
     'poison 3',
   ]);
-  const left = new EventLog({ file, log });
+  const left = new EventLog({ prefix: 'x', file, log });
   expect(left.deadLetters('d').map(({ id, error }) => ({ id, error }))).toEqual([
     { id: 'poison', error: 'Error: the attempt was broken off' },
   ]);
@@ -85,7 +85,7 @@ test('an event that kills its process is given up after its attempts, and the re
 
 test('it is given up even if its consumer’s database loses every note of progress', async () => {
   const file = join(folder, 'forgetful.sqlite');
-  const events = new EventLog({ file, log });
+  const events = new EventLog({ prefix: 'x', file, log });
   events.append({ subject: 'x.event.p.thing.made', id: 'poison', body: new Uint8Array() });
   await events.close();
   const work = { file, poison: 'poison', last: 'last', maxDeliveries: 2, isForgetful: true };

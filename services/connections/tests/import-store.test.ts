@@ -72,6 +72,17 @@ describe.each(availableEngines())('an import in the store on %s', (engine) => {
     expect(outcomes[4]).toEqual(one);
   });
 
+  it('says that a connection was deleted if the two users were connected before', async () => {
+    const id = randomUUID();
+    const pair = pairOf(projectId, id);
+    expect(await add(pair)).toEqual(['stored']);
+    const none = { state: 'none', requesterId: null, receiverId: null, connectionId: null } as const;
+    const left = { ...pair, ...none, seq: pair.seq + 1, message: null, requestedAt: null, respondedAt: null };
+    const stored = await store.pairOf(projectId, pair.lower, pair.higher);
+    expect(await store.change(stored, left)).toBe(true);
+    expect(await add(pair, { ...pair, connectionId: randomUUID() })).toEqual(['deleted', 'deleted']);
+  });
+
   it('gives an id to one of those that come at once with it, and to each of them one of its own', async () => {
     for (let round = 0; round < 4; round++) {
       const ids = Array.from({ length: 30 }, () => randomUUID());

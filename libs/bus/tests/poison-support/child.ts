@@ -14,7 +14,7 @@ export interface PoisonWork {
 }
 
 const { file, poison, last, maxDeliveries, isForgetful }: PoisonWork = JSON.parse(process.argv[2] ?? '{}');
-const events = new EventLog({ file, log: createLogger({ name: 'child', level: 'silent' }) });
+const events = new EventLog({ prefix: 'x', file, log: createLogger({ name: 'child', level: 'silent' }) });
 const progress = isForgetful ? { read: () => undefined, note: () => undefined } : undefined;
 const options = { durable: 'd', subjects: ['x.>'], maxDeliveries, backoffMs: [1], progress };
 events.consume(options, async ({ id, delivery }) => {

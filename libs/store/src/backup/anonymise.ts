@@ -1,7 +1,6 @@
 import { DatabaseSync } from 'node:sqlite';
 import { asDeclared } from '../documents/collection.ts';
 import { replyCollection } from '../documents/reply-collection.ts';
-import { keyColumn } from '../documents/sqlite-table.ts';
 import { DocumentsFile } from './documents-file.ts';
 import type { MadeUp } from './made-up.ts';
 import type { ServiceBackup } from './service-backup.ts';
@@ -10,13 +9,12 @@ const atOnce = 1_000;
 
 /**
  * Copies a service's file from a backup, and replaces people in the copy. Leaves out events, because events say what people
- * have done.
+ * have done. Counters are added up again, because they may count rows that are left out.
  */
 export function anonymise(backup: ServiceBackup, from: string, to: string, made: MadeUp): void {
-  const { collections, counters = [] } = backup.declared;
   using source = new DatabaseSync(from);
   using file = new DocumentsFile(to, backup.declared);
-  for (const of of collections) {
+  for (const of of backup.declared.collections) {
     // Leaves out answers. Answers contain texts of people, and nobody has the keys to open and replace these texts.
     if (of === replyCollection) continue;
     const standIn = backup.anonymous[of.name];
@@ -31,16 +29,7 @@ export function anonymise(backup: ServiceBackup, from: string, to: string, made:
       });
     }
   }
-  for (const sums of counters) {
-    for (const rows of rowsOf(source, sums.name)) {
-      file.together(() => {
-        for (const row of rows) {
-          const fields = sums.fields.map((field) => [field, row[keyColumn(field)]] as const);
-          file.add(sums, made.ids(row.id), Object.fromEntries(fields));
-        }
-      });
-    }
-  }
+  file.sumUp(backup);
   // The copies of other services' data compare changes by epoch first. Without the epoch, they would ignore every later change.
   const epoch = source.prepare("SELECT value FROM facts WHERE name = 'epoch'").get();
   if (epoch) file.noteFact('epoch', JSON.parse(epoch.value as string));

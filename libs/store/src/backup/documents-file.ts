@@ -6,7 +6,7 @@ import { SqliteCounters, SqliteTable, type TableRow } from '../documents/sqlite-
 import { transaction } from '../drivers/sqlite.ts';
 import { readEventText } from '../outbox/event-text.ts';
 import { besideKey, eventKey } from '../outbox/outbox.ts';
-import type { Copied } from './service-backup.ts';
+import type { Copied, ServiceBackup } from './service-backup.ts';
 import { flush } from './snapshot-files.ts';
 
 /** A document as it is put into a file. */
@@ -106,6 +106,20 @@ export class DocumentsFile implements Copied, Disposable {
 
   add({ name }: Counters, id: string, sums: Readonly<Record<string, number>>): void {
     this.#counters.get(name)?.add(id, sums);
+  }
+
+  /** Adds the rows of the file up in its counters (`ServiceBackup.counted`). */
+  sumUp({ counted = [] }: Pick<ServiceBackup, 'counted'>): void {
+    for (const { rows, counters, add } of counted) {
+      for (const some of this.documents(rows)) {
+        this.together(() => {
+          for (const row of some) {
+            const { id, add: sums } = add(row);
+            this.add(counters, id, sums);
+          }
+        });
+      }
+    }
   }
 
   putEvent({ key, event, at, isPublished }: PutEvent): void {

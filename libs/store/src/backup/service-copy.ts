@@ -100,7 +100,7 @@ export class ServiceCopy implements AsyncDisposable {
     // Copied after the targets, because a row that replaces a target appears only when the target has gone.
     for (const of of alone) await this.#copyAlone(of);
     for (const { rows, target } of insteadOf) this.#file.removeThose(rows, target);
-    this.#sumUp();
+    this.#file.sumUp(this.#backup);
     await this.#copyEvents();
     this.#leaveOutLater();
     const epoch = await this.#documents.outbox.fact('epoch');
@@ -268,19 +268,6 @@ export class ServiceCopy implements AsyncDisposable {
       yield some;
       last = end._id;
       if (some.length < atOnce) return;
-    }
-  }
-
-  #sumUp(): void {
-    for (const { rows, counters, add } of this.#backup.counted ?? []) {
-      for (const some of this.#file.documents(rows)) {
-        this.#file.together(() => {
-          for (const row of some) {
-            const { id, add: sums } = add(row);
-            this.#file.add(counters, id, sums);
-          }
-        });
-      }
     }
   }
 

@@ -30,7 +30,7 @@ export interface ListPage {
 }
 
 /** The outcome for an imported pair. If the connection exists already, the outcome is the stored pair. */
-export type ImportOutcome = 'stored' | 'pair-taken' | 'id-taken' | Pair;
+export type ImportOutcome = 'stored' | 'pair-taken' | 'id-taken' | 'deleted' | Pair;
 
 /** The store of connections. Each change of a pair also changes the lists and totals. */
 export class ConnectionStore {
@@ -113,6 +113,8 @@ export class ConnectionStore {
       if (outcomes[at] === 'made') return 'stored';
       if (outcomes[at] !== 'there') return 'id-taken';
       const stored = there.get(pairId(pair));
+      // The users were connected before, or one of them has blocked the other.
+      if (stored && !stored.doc.request) return 'deleted';
       return stored?.doc.request?.id === pair.connectionId ? pairOf(stored) : 'pair-taken';
     });
   }

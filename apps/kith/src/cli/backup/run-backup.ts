@@ -42,7 +42,9 @@ export async function runBackup(given: Given, { env, progress }: Surroundings): 
   const read = configOf(env);
   const copied = read.MONGODB_URL ? undefined : readManifest(dataFolder(read.KITH_DATA));
   const copy = isCopy(copied) ? copied : undefined;
-  const config = copy ? keptInFolder(read) : read;
+  // As at a start, the environment goes before the settings of a restored installation.
+  const own = copied ? configOf({ ...copied.settings, ...env }) : read;
+  const config = copy ? keptInFolder(own) : own;
   const isAnonymised = given.options.anonymise === true;
   // An anonymous backup holds nobody's data.
   const passphrase = isAnonymised ? undefined : givenPassphrase(given, env);
@@ -157,7 +159,7 @@ async function backUpFolder(
   }
   const files = dataFiles.map((name) => ({ from: join(from, `${name}.sqlite`), to: fileOf(name) }));
   await snapshotFiles(files, (file) => progress(`${file}: copied`));
-  return readManifest(dataFolder(from))?.settings ?? settingsOf(config);
+  return settingsOf(config);
 }
 
 /**

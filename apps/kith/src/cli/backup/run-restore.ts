@@ -20,7 +20,6 @@ import { copyFiles } from '../copy-files.ts';
 import { type Count, tableOfCounts } from '../counts.ts';
 import { resolvePath } from '../data-folder.ts';
 import { moveData } from '../move/move.ts';
-import { prefixOfLog } from '../move/prefix-of-log.ts';
 import { untilQuiet } from '../move/quiet.ts';
 import { Source } from '../move/source.ts';
 import { dataFiles, readState } from '../move/state.ts';
@@ -208,16 +207,13 @@ async function prepare(restoring: Restoring, path: string, { quiet = false } = {
   );
   const log = createLogger({ name: 'kith', level: 'error' });
   const file = join(path, 'events.sqlite');
-  const logged = prefixOfLog(file);
-  const bus = { prefix: logged ?? config.KITH_PREFIX, file, log };
-  // A platform with another prefix would not receive the events that are in this log.
-  const isForeign = logged !== undefined && logged !== config.KITH_PREFIX;
+  const bus = { prefix: config.KITH_PREFIX, file, log };
   const since = await adopt(path, { hasList: restoring.erased !== undefined });
   const erased = (restoring.erased ?? []).filter(({ at }) => Date.parse(at) >= since);
   // This is needed even if nobody has to be erased, because it creates the log of events. A backup of the distributed form has no
   // such log.
   await eraseAgain(erased, bus);
-  if (erased.length > 0 || quiet || isForeign) {
+  if (erased.length > 0 || quiet) {
     progress(`waiting for pending work, including ${erased.length} erasures …`);
     const folder = openDataFolder(path);
     await untilQuiet(folder, { config, log }).finally(() => folder.release());

@@ -40,6 +40,20 @@ test('goes on where any line ended, also over the edges of what is read at once'
   }
 });
 
+test.each(['\n', '\r\n'])(
+  'a line end that the last line gets later ends no line of its own: %j',
+  async (end) => {
+    const [first] = await read('one');
+    const after = { offset: first!.end, line: 1 };
+    expect(await read(`one${end}two`, after)).toEqual([{ number: 2, text: 'two', end: 6 + end.length }]);
+    expect(await read(`one${end}`, after)).toEqual([]);
+    expect(await read(`one${end}${end}two`, after)).toMatchObject([
+      { number: 2 },
+      { number: 3, text: 'two' },
+    ]);
+  },
+);
+
 test('gives the beginning of a line that is longer than any row, and what follows it', async () => {
   const long = 5 * 1024 * 1024 + 7;
   const [first, second, ...more] = await read(`${'x'.repeat(long)}\nnext`);

@@ -14,13 +14,15 @@ const newline = 0x0a;
 
 /**
  * Reads lines from a position on. Returns the last line even if it has no line end. If a line is longer than 1 MiB, a part of
- * it may be left out, because no row is that long. So a file without line ends never fills the memory.
+ * it may be left out, because no row is that long. So a file without line ends never fills the memory. If the line before `from`
+ * had no line end when it was read, a line end at `from` belongs to that line.
  */
 export async function* readLines(
   file: FileHandle,
   from: { offset: number; line: number },
 ): AsyncGenerator<Line> {
   let { offset, line } = from;
+  offset += await leftLineEnd(file, offset);
   let position = offset;
   let begun = Buffer.alloc(0);
   let dropped = 0;
@@ -44,4 +46,13 @@ export async function* readLines(
     dropped += rest.length - kept.length;
   }
   if (begun.length > 0) yield { number: line + 1, bytes: begun, end: offset + begun.length + dropped };
+}
+
+/** The number of bytes at `offset` that end the line before. This is 0 if that line has a line end already. */
+async function leftLineEnd(file: FileHandle, offset: number): Promise<number> {
+  if (offset === 0) return 0;
+  const { bytesRead, buffer } = await file.read(Buffer.alloc(3), 0, 3, offset - 1);
+  const [before, ...next] = buffer.toString('latin1', 0, bytesRead);
+  if (before === '\n') return 0;
+  return /^\r?\n/.exec(next.join(''))?.[0].length ?? 0;
 }

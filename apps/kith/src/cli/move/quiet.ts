@@ -9,7 +9,6 @@ import type { DataFolder } from '../../forms/data-folder.ts';
 import { filesUrl } from '../../forms/files-of.ts';
 import { withKnownSecret } from '../../forms/installation-secret.ts';
 import { serviceMoves, services } from '../../services.ts';
-import { prefixOfLog } from './prefix-of-log.ts';
 
 const everyMs = 100;
 /** How long services have to finish pending work, in ms. An event that fails is retried for a quarter of an hour. */
@@ -43,9 +42,7 @@ export async function untilQuiet(
   { config, log, without = [], patience = patienceMs }: QuietOptions,
 ): Promise<void> {
   const file = folder.file('events.sqlite');
-  // The configured prefix may be the new platform's. With it, consumers would ignore all events that have the old prefix.
-  const prefix = prefixOfLog(file) ?? config.KITH_PREFIX;
-  const bus = new NotingBus(new InProcessBus({ prefix, file, log }));
+  const bus = new NotingBus(new InProcessBus({ prefix: config.KITH_PREFIX, file, log }));
   const left = () => whatIsLeft(folder, without);
   const running: RunningService[] = [];
   try {
