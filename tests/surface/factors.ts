@@ -171,7 +171,7 @@ export const factors = surfaceSuite('factors', (world) => {
     await sevenAreRefused(joan, { passkey: passkey.get(request) });
   });
 
-  it('wrong codes are counted as wrong passwords are', async () => {
+  it('wrong codes are counted as wrong passwords are, but apart from them', async () => {
     const ada = await world.user();
     await withPasskey(ada);
     const code = 'wrong';
@@ -183,8 +183,12 @@ export const factors = surfaceSuite('factors', (world) => {
         field: 'code',
       });
     }
-    await world.refused(signIn, { body: credentials(ada) }, 'auth/too-many-attempts');
-    await world.refused(stepUp, { ...as(ada), body: { password: ada.password } }, 'auth/too-many-attempts');
+    await world.refused(signIn, { body: { ...credentials(ada), code } }, 'auth/too-many-attempts');
+    await world.refused(stepUp, { ...as(ada), body: { code } }, 'auth/too-many-attempts');
+    await world.ok(stepUp, { ...as(ada), body: { password: ada.password } });
+    const wrong = { email: ada.email, password: 'wrong password' };
+    for (let nth = 0; nth < 10; nth++)
+      await world.refused(signIn, { body: wrong }, 'auth/invalid-credentials');
     await world.refused(challengeSignIn, { body: { ...credentials(ada), rpId } }, 'auth/too-many-attempts');
   });
 

@@ -126,7 +126,7 @@ export const errorMeanings = {
     remedy: 'Let the user type again.',
   },
   'auth/too-many-attempts': {
-    when: 'Ten attempts at this e-mail address have failed within 15 minutes, no matter from which clients. The password was not checked. If the user has recently signed in from the same client, only the failures of this client are counted.',
+    when: 'Ten attempts at this e-mail address have failed within 15 minutes, no matter from which clients. The password was not checked. If the user has recently signed in from the same client, only the failures of this client are counted. Wrong second factors of a user are counted in the same way, but apart from passwords; only a client that has recently shown a right factor is counted by itself.',
     remedy:
       'Wait for `Retry-After` seconds, then let the user type again. Each further failure doubles the wait, up to an hour.',
   },

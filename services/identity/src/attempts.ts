@@ -7,6 +7,7 @@ import {
   clientKnownMs,
   clientPlace,
   type Failures,
+  factorPlace,
   failuresKeptMs,
   renewMs,
 } from './store/index.ts';
@@ -35,6 +36,9 @@ export interface Attempt {
   deadline?: number | undefined;
 }
 
+/** The user whose second factor somebody shows, and the client that shows it. */
+export type FactorAttempt = Omit<Attempt, 'address' | 'userId'> & { userId: string };
+
 /** Makes the `Attempt` that describes a request. */
 export function attemptOf<Whose extends Pick<Attempt, 'address' | 'userId'>>(
   request: { projectId: string; clientIp: string; deadline: number },
@@ -61,11 +65,11 @@ export class Attempts {
   }
 
   /**
-   * Checks a password or a second factor, and counts a wrong one as a failed attempt. If too many attempts have failed before,
-   * checks nothing. Attempts that share a count are checked one after the other. So many simultaneous attempts get no more
-   * checks than many attempts in a row.
-   * @param check Returns whether the password or factor is right. If `check` throws an error, the attempt does not count as
-   * failed, and the method throws the same error. The method also throws `auth/too-many-attempts`.
+   * Checks a password, and counts a wrong one as a failed attempt. If too many attempts have failed before, checks nothing.
+   * Attempts that share a count are checked one after the other. So many simultaneous attempts get no more checks than many
+   * attempts in a row.
+   * @param check Returns whether the password is right. If `check` throws an error, the attempt does not count as failed, and
+   * the method throws the same error. The method also throws `auth/too-many-attempts`.
    * @param afterWrong Called after a failure was counted, and before the next attempt. If it returns `true`, the attempt was right
    * after all, and the failure is taken back. If it throws an error, the failure counts, and the method throws the same error.
    */
@@ -74,17 +78,51 @@ export class Attempts {
     check: () => Promise<boolean>,
     afterWrong?: () => Promise<boolean>,
   ): Promise<boolean> {
-    const place = await this.#placeOf(attempt);
+    return this.#checkAt(await this.#placeOf(attempt), attempt, check, afterWrong);
+  }
+
+  /**
+   * Checks a second factor as `check` checks a password, but with other counts (spec#accounts-attempts-factors). All clients
+   * share one count. Only a client that has passed a factor of this user has a count of its own. So nobody who knows the
+   * password can lock the user out. A right factor ends the count to which a wrong one would have been added.
+   */
+  async checkFactor(attempt: FactorAttempt, check: () => Promise<boolean>): Promise<boolean> {
+    const client = this.#factorClientOf(attempt);
+    const isKnown = await this.#knows(client);
+    const place = isKnown ? client : factorPlace(attempt);
+    return this.#checkAt(place, attempt, async () => {
+      const isRight = await check();
+      if (isRight) {
+        await apart(async () => {
+          if (!isKnown) await this.#store.forgetShared(place);
+          await this.passedFactor(attempt);
+        });
+      }
+      return isRight;
+    });
+  }
+
+  /** Notes that a client has shown a right second factor. */
+  async passedFactor(attempt: FactorAttempt): Promise<void> {
+    await this.#store.passed(this.#factorClientOf(attempt), this.#now(), attempt.deadline);
+  }
+
+  #checkAt(
+    place: string,
+    { deadline }: Pick<Attempt, 'deadline'>,
+    check: () => Promise<boolean>,
+    afterWrong?: () => Promise<boolean>,
+  ): Promise<boolean> {
     return this.#turns.run([place], async () => {
       refuse((await this.#store.find(place))?.failures ?? null, this.#now());
       if (await check()) return true;
       // If the request has an idempotency key and is refused, its other changes are dropped. So the failure is stored
       // separately.
       const counted = await apart(() =>
-        this.#store.fail(place, (before) => afterFailure(before, this.#now()), attempt.deadline),
+        this.#store.fail(place, (before) => afterFailure(before, this.#now()), deadline),
       );
       if (!(await afterWrong?.())) return false;
-      await apart(() => this.#store.takeBack(place, counted, attempt.deadline));
+      await apart(() => this.#store.takeBack(place, counted, deadline));
       return true;
     });
   }
@@ -95,19 +133,25 @@ export class Attempts {
   }
 
   /**
-   * Ends the waits at an account. Called after the user has reset the password, or an operator has set it
-   * (spec#accounts-attempts-end).
+   * Ends the waits of passwords at an account. Called after the user has reset the password, or an operator has set it
+   * (spec#accounts-attempts-end). Second factors stay counted, because somebody who has only the mailbox can reset the
+   * password (spec#accounts-attempts-factors-end).
    */
   async end(of: Pick<Attempt, 'projectId' | 'address'> & { userId: string }): Promise<void> {
-    await this.#store.forgetAddress(this.#addressOf(of));
+    await this.#store.forgetShared(this.#addressOf(of));
     await this.#store.forgive(of.projectId, of.userId);
+  }
+
+  /** Ends the waits of second factors. Called after an operator has removed the factors. Repeatable. */
+  async endFactors({ projectId, userId }: { projectId: string; userId: string }): Promise<void> {
+    await this.#store.forgetFactors(projectId, userId);
   }
 
   /** Forgets the clients of an erased account. If `address` is given, also forgets the failures at the address. Repeatable. */
   async forget(of: { projectId: string; userId: string; address?: string | null }): Promise<void> {
     if (of.address != null) {
       const { projectId, address } = of;
-      await this.#store.forgetAddress(this.#addressOf({ projectId, address }));
+      await this.#store.forgetShared(this.#addressOf({ projectId, address }));
     }
     await this.#store.forgetClients(of.projectId, of.userId);
   }
@@ -120,9 +164,12 @@ export class Attempts {
     // Looks up the client even if nobody has the address. Otherwise the answer would come sooner and show that nobody has the
     // address.
     const client = this.#clientOf(attempt, attempt.userId ?? 'nobody');
+    return (await this.#knows(client)) ? client : this.#addressOf(attempt);
+  }
+
+  async #knows(client: string): Promise<boolean> {
     const known = await this.#store.find(client);
-    const isKnown = known?.signedInAt != null && this.#now() - known.signedInAt < clientKnownMs + renewMs;
-    return isKnown ? client : this.#addressOf(attempt);
+    return known?.signedInAt != null && this.#now() - known.signedInAt < clientKnownMs + renewMs;
   }
 
   #addressOf({ projectId, address }: Pick<Attempt, 'projectId' | 'address'>): string {
@@ -130,8 +177,15 @@ export class Attempts {
   }
 
   #clientOf({ projectId, clientIp }: Attempt, userId: string): string {
-    const hash = this.#secrets.hash('client', `${userId} ${networkOf(clientIp)}`);
-    return clientPlace({ projectId, userId }, hash);
+    return clientPlace({ projectId, userId }, this.#hashOf(clientIp, userId));
+  }
+
+  #factorClientOf(attempt: FactorAttempt): string {
+    return factorPlace(attempt, this.#hashOf(attempt.clientIp, attempt.userId));
+  }
+
+  #hashOf(clientIp: string, userId: string): string {
+    return this.#secrets.hash('client', `${userId} ${networkOf(clientIp)}`);
   }
 }
 

@@ -176,6 +176,41 @@ describe.each(availableEngines())('failed attempts in the store on %s', (engine)
     expect(await fail(attempts, home)).toBe(false);
   });
 
+  test('a wrong factor is counted apart; a right one ends the count of its client, or that of strangers', async () => {
+    const attempts = open(store);
+    const show = (isRight: boolean, of: Partial<Who> = {}) =>
+      attempts.checkFactor({ ...user, ...of }, async () => isRight).catch((error) => error);
+    const wrongTimes = async (times: number, of: Partial<Who> = {}) => {
+      for (let at = 0; at < times; at++) expect(await show(false, of)).toBe(false);
+    };
+    // A client that has only shown the password is a stranger.
+    await attempts.signedIn({ ...user, ...home });
+    await wrongTimes(9);
+    expect(await show(true, home)).toBe(true);
+    await wrongTimes(10);
+    expect(await show(true)).toEqual(tooMany);
+    expect(await fail(attempts)).toBe(false);
+    await wrongTimes(9, home);
+    expect(await show(true, home)).toBe(true);
+    await wrongTimes(10, home);
+    await attempts.end(user);
+    expect([await show(true), await show(true, home)]).toEqual([tooMany, tooMany]);
+    await attempts.endFactors(user);
+    expect([await show(false), await show(false, home)]).toEqual([false, false]);
+    // The end has made both clients strangers again.
+    await wrongTimes(8, home);
+    expect(await show(false)).toEqual(tooMany);
+    ahead = 24 * hours;
+    expect(await show(true, home)).toBe(true);
+    await wrongTimes(10);
+    ahead += 30 * 24 * hours;
+    await wrongTimes(10);
+    expect(await show(true, home)).toBe(true);
+    ahead += 32 * 24 * hours;
+    await wrongTimes(10);
+    expect(await show(true, home)).toEqual(tooMany);
+  });
+
   test('is forgotten with its user, and by itself', async () => {
     const rows = async () => {
       const { attempts } = await dumpStore(place.config);
@@ -192,8 +227,10 @@ describe.each(availableEngines())('failed attempts in the store on %s', (engine)
     await attempts.signedIn({ ...user, clientIp: '192.0.2.1' });
     await attempts.signedIn({ ...user, clientIp: '192.0.2.2' });
     await fail(attempts);
+    await attempts.checkFactor({ ...user, clientIp: '192.0.2.1' }, async () => true);
+    await attempts.checkFactor(user, async () => false);
     await store.sweep();
-    expect(await rows()).toBe(before + 3);
+    expect(await rows()).toBe(before + 5);
     await attempts.forget(user);
     expect(await rows()).toBe(before);
   });

@@ -1,7 +1,7 @@
 import { ApiError } from '@kith/base';
 import { apart } from '@kith/store';
 import type { AppContext } from '../app.ts';
-import type { Attempt } from '../attempts.ts';
+import type { FactorAttempt } from '../attempts.ts';
 import type { Project, User } from '../store/index.ts';
 import { type Shown, useFactor } from './use-factor.ts';
 
@@ -14,7 +14,7 @@ export async function checkSecondFactor(
   app: AppContext,
   user: User,
   shown: Shown,
-  { project, attempt, deadline }: { project: Project; attempt: Attempt; deadline: number },
+  { project, attempt, deadline }: { project: Project; attempt: FactorAttempt; deadline: number },
 ): Promise<void> {
   const whose = { projectId: user.projectId, userId: user.id };
   if ((await app.store.factors.find(whose)).factors.length === 0) return;
@@ -27,7 +27,7 @@ export async function checkSecondFactor(
       return { book: next, result: next !== null };
     });
   // The factor is used up even if the sign-in is refused later. The row of the audit log is stored with the session.
-  const right = await app.attempts.check(attempt, () => apart(use));
+  const right = await app.attempts.checkFactor(attempt, () => apart(use));
   if (!right) throw invalidFactor(shown);
 }
 

@@ -1,6 +1,7 @@
 import { ApiError } from '@kith/base';
 import { type BodyOf, confirmFactor, mostFactors } from '@kith/contracts';
 import { handler } from '@kith/service';
+import { afterChange } from '@kith/store';
 import type { AppContext } from '../app.ts';
 import { accountAndProjectOf } from '../factors/factor-user.ts';
 import { verifyNewPasskey } from '../factors/passkeys.ts';
@@ -16,7 +17,7 @@ import type { Enrolment, StoredFactor } from '../store/index.ts';
  * Confirms a second factor. For the first factor, the answer also contains the recovery codes (spec#accounts-factors-confirm).
  */
 export const confirmFactorHandler = handler(confirmFactor, async (request, app: AppContext) => {
-  const { projectId, caller, params, body, deadline } = request;
+  const { projectId, caller, params, body, clientIp, deadline } = request;
   const { userId } = caller;
   const { project } = await accountAndProjectOf(app, projectId, userId);
   const at = app.now();
@@ -42,6 +43,7 @@ export const confirmFactorHandler = handler(confirmFactor, async (request, app: 
     const told = withNotice(app, next, 'factorAdded');
     return { book: told, result: { factor: factorOf(factor), recoveryCodes: made?.codes ?? null } };
   });
+  await afterChange(() => app.attempts.passedFactor({ projectId, userId, clientIp, deadline }));
   app.postman.kick();
   request.setHeader('Cache-Control', 'no-store');
   return answer;

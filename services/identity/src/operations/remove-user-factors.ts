@@ -1,6 +1,7 @@
 import { ApiError } from '@kith/base';
 import { removeUserFactors } from '@kith/contracts';
 import { handler } from '@kith/service';
+import { afterChange } from '@kith/store';
 import type { AppContext } from '../app.ts';
 import { withNotice } from '../factors/tell.ts';
 
@@ -14,6 +15,7 @@ export const removeUserFactorsHandler = handler(removeUserFactors, async (reques
     const isToTell = book.factors.length > 0;
     return { book: isToTell ? withNotice(app, emptied, 'factorRemoved') : emptied, result: undefined };
   });
+  await afterChange(() => app.attempts.endFactors(params));
   app.postman.kick();
   return done;
 });

@@ -20,14 +20,16 @@ export const stepUpHandler = handler(
     const at = app.now();
     const showing = { userId, sessionId, webOrigins: project.webOrigins, at };
     const attempt = attemptOf(request, { address: user.email ?? userId, userId });
-    const right = await app.attempts.check(attempt, async () => {
-      if (password != null && !(await app.passwords.verify(password, user.passwordHash, deadline)))
-        return false;
-      return app.store.factors.change({ projectId, userId, at, deadline }, async (book) => {
+    const prove = () =>
+      app.store.factors.change({ projectId, userId, at, deadline }, async (book) => {
         const used = password == null ? await useFactor(app, book, { code, passkey }, showing) : book;
         return { book: used && withProof(used, sessionId, at), result: used !== null };
       });
-    });
+    const verify = async () =>
+      password != null && (await app.passwords.verify(password, user.passwordHash, deadline)) && prove();
+    const right = await (password == null
+      ? app.attempts.checkFactor(attempt, prove)
+      : app.attempts.check(attempt, verify));
     if (!right) throw password == null ? invalidFactor(body) : new ApiError('auth/invalid-credentials');
     return { success: true as const, expiresAt: new Date(at.getTime() + proofMs).toISOString() };
   },

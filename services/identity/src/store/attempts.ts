@@ -16,7 +16,7 @@ interface CountedFailure {
 
 /**
  * Failed attempts to sign in. The failures of all strangers at an address are counted together. Each client that an account
- * knows has a count of its own.
+ * knows has a count of its own. Wrong second factors are counted in the same way, but at other places.
  */
 export class Attempts {
   readonly #documents: Documents;
@@ -62,12 +62,20 @@ export class Attempts {
     });
   }
 
-  /** Forgets the failures at an address. */
-  async forgetAddress(id: string): Promise<void> {
+  /** Notes that a client has passed a second factor, and forgets its failures. Throws as `untilMade` does. */
+  passed(id: string, at: number, deadline?: number): Promise<void> {
+    return this.#change(id, deadline, (doc) => {
+      if (doc?.signedInAt != null && !doc.failures && at - doc.signedInAt < renewMs) return null;
+      return { signedInAt: at, failures: null };
+    });
+  }
+
+  /** Forgets the failures that strangers share. */
+  async forgetShared(id: string): Promise<void> {
     await this.#documents.erase(attempts, id);
   }
 
-  /** Forgets the failures of the clients of an account. */
+  /** Forgets the failures of the clients of an account. Wrong second factors stay counted. */
   async forgive(projectId: string, userId: string): Promise<void> {
     const found = await this.#documents.range(attempts, { ...within(projectId, userId), limit: batch });
     for (const { id, doc } of found) {
@@ -75,11 +83,20 @@ export class Attempts {
     }
   }
 
-  /** Forgets the clients of an account, with their failures. */
+  /** Forgets the clients of an account, with their failures, and all failures with its second factors. */
   async forgetClients(projectId: string, userId: string): Promise<void> {
+    await this.#forgetAll(within(projectId, userId));
+    await this.forgetFactors(projectId, userId);
+  }
+
+  /** Forgets all failures with second factors of an account, and the clients that have passed one. */
+  forgetFactors(projectId: string, userId: string): Promise<void> {
+    return this.#forgetAll(within(factorPlaces, projectId, userId));
+  }
+
+  async #forgetAll(range: { above: string; below: string }): Promise<void> {
     for (;;) {
-      const range = { ...within(projectId, userId), limit: batch };
-      const found = await this.#documents.range(attempts, range);
+      const found = await this.#documents.range(attempts, { ...range, limit: batch });
       await this.#documents.eraseAll(attempts, found);
       if (found.length < batch) return;
     }
@@ -117,4 +134,18 @@ export function clientPlace(
   hash: string,
 ): string {
   return `${userKey(projectId, userId)}|${hash}`;
+}
+
+/** The beginning of all ids under which wrong second factors are counted. No project has this id. */
+const factorPlaces = 'factors';
+
+/**
+ * The id under which wrong second factors of a user are counted. With the hash of a client, this is the id for this client.
+ * Without a hash, it is the id for all clients that have not passed a factor.
+ */
+export function factorPlace(
+  { projectId, userId }: { projectId: string; userId: string },
+  hash = 'others',
+): string {
+  return `${factorPlaces}|${userKey(projectId, userId)}|${hash}`;
 }

@@ -424,7 +424,8 @@ export const hashKinds: Collection<{ kinds: string[] }> = collection<{ kinds: st
 
 /**
  * Failed attempts to sign in, by `addressPlace`, and clients that accounts know, by `clientPlace`. An `addressPlace` holds part
- * of a keyed hash of the address. So there are at most 2^24 such places, however many addresses are tried.
+ * of a keyed hash of the address. So there are at most 2^24 such places, however many addresses are tried. Wrong second factors,
+ * and clients that have passed one, are stored by `factorPlace`.
  */
 export const attempts: Collection<Attempt> = collection<Attempt>({
   name: 'attempts',

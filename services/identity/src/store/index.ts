@@ -23,7 +23,7 @@ import { Users } from './users.ts';
 
 export type { Ending } from './accounts.ts';
 export type { ListedApiKey } from './api-keys.ts';
-export { type Attempts, addressPlace, clientPlace } from './attempts.ts';
+export { type Attempts, addressPlace, clientPlace, factorPlace } from './attempts.ts';
 export { type Audits, erased } from './audits.ts';
 export type { Block } from './blocks.ts';
 export { type DeletedUser, type Erasure, keepEndedMs } from './erasure.ts';

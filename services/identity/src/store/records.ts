@@ -158,16 +158,19 @@ export interface Failures {
   last: number;
 }
 
-/** The stored state of an address, or of a client that an account knows. */
+/** The stored state of a count that strangers share, or of a client that an account knows. */
 export interface Attempt {
-  /** When the client last signed in to the account, Unix ms; null for an address. */
+  /** When the client last signed in to the account or passed a second factor, Unix ms; null for strangers. */
   signedInAt: number | null;
   failures: Failures | null;
 }
 
 /** How long failures are counted after the last one, in ms (spec#accounts-attempts-end). */
 export const failuresKeptMs = 24 * 3600_000;
-/** How long an account knows a client after a sign-in, in ms (spec#accounts-attempts-known-client). */
+/**
+ * How long an account knows a client after a sign-in or a second factor, in ms (spec#accounts-attempts-known-client,
+ * spec#accounts-attempts-factors).
+ */
 export const clientKnownMs = 30 * 24 * 3600_000;
 /**
  * If a client signs in again within this time, in ms, the sign-in is not noted. To make up for this, an account knows its
