@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { KithSettings } from '../examples/people/kith-settings.ts';
+import { addAuthenticator } from './support/example/virtual-authenticator.ts';
 import { signIn, visit } from './support/example/visitor.ts';
 import { sharedBrowser } from './support/shared-browser.ts';
 import { startScript } from './support/start-script.ts';
@@ -26,7 +27,7 @@ describe('npm run example', { timeout: 120_000 }, () => {
       env: { KITH_DATA: data, PORT: '0', ...env },
       until: 'Ctrl-C ends it',
     });
-  const addressIn = (output: string) => /http:\/\/127\.0\.0\.1:\d+/.exec(output)?.[0] ?? '';
+  const addressIn = (output: string) => /http:\/\/localhost:\d+/.exec(output)?.[0] ?? '';
   const signInsIn = (output: string) =>
     [...output.matchAll(/^ {2}(\S+@example\.com) +(\S+)$/gm)].map(([, email = '', password = '']) => ({
       email,
@@ -64,7 +65,7 @@ describe('npm run example', { timeout: 120_000 }, () => {
     await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));
     const { port } = taken.address() as { port: number };
     const cases: [NodeJS.ProcessEnv, RegExp][] = [
-      [{ PORT: String(port) }, /127\.0\.0\.1:\d+ is taken by another program; set PORT to another port\./],
+      [{ PORT: String(port) }, /localhost:\d+ is taken by another program; set PORT to another port\./],
       [{ KITH_URL: 'http://127.0.0.1:8080' }, /KITH_PROJECT: KITH_URL and KITH_PROJECT go together/],
     ];
     for (const [env, sentence] of cases) {
@@ -76,7 +77,7 @@ describe('npm run example', { timeout: 120_000 }, () => {
     taken.close();
   });
 
-  it.skipIf(!browser)('lets the two people in that it names', async () => {
+  it.skipIf(!browser)('lets the two people in that it names, and lets them add a passkey', async () => {
     await using example = await start();
     const app = addressIn(example.output());
     const { url: api } = await settingsAt(app);
@@ -85,6 +86,11 @@ describe('npm run example', { timeout: 120_000 }, () => {
       await signIn(visitor, person);
       await visitor.goTo('Connections');
       await visitor.page.getByRole('list', { name: 'Your connections' }).waitFor();
+      await addAuthenticator(visitor.page);
+      await visitor.goTo('Account');
+      await visitor.button('Add a passkey').click();
+      await visitor.button('I have kept them').click();
+      await visitor.button(/^Remove Passkey of/).waitFor();
       // In development, React reports its complaints here.
       expect(visitor.complaints).toEqual([]);
     }

@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util';
 
 const help = `npm run example -- [--port <number>]
 
-Starts the example application (examples/people) at 127.0.0.1:5173, with its own platform and a few people in it. Set
+Starts the example application (examples/people) at localhost:5173, with its own platform and a few people in it. Set
 KITH_URL and KITH_PROJECT to use a running platform instead.
 
   --port <number>  the port to listen on; the same as PORT

@@ -1,5 +1,11 @@
 import { streamNames } from '@kith/bus';
-import { JetStreamApiCodes, JetStreamApiError, jetstreamManager } from '@nats-io/jetstream';
+import { serversOf } from '@kith/bus/nats';
+import {
+  JetStreamApiCodes,
+  JetStreamApiError,
+  type JetStreamManager,
+  jetstreamManager,
+} from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
 import { MongoClient } from 'mongodb';
 import type { Engines } from './engines.ts';
@@ -18,15 +24,19 @@ export async function eraseEngines(
 
 /** Removes a prefix's streams. */
 async function eraseStreams(natsUrl: string, prefix: string): Promise<void> {
-  const connection = await connect({ servers: natsUrl.replace(/^nats:\/\//, '') });
-  const manager = await jetstreamManager(connection, { checkAPI: false });
-  for (const stream of Object.values(streamNames(prefix))) {
-    try {
-      await manager.streams.delete(stream);
-    } catch (error) {
-      if (!(error instanceof JetStreamApiError && error.code === JetStreamApiCodes.StreamNotFound))
-        throw error;
-    }
+  const connection = await connect(serversOf(natsUrl));
+  try {
+    const manager = await jetstreamManager(connection, { checkAPI: false });
+    for (const stream of Object.values(streamNames(prefix))) await deleteStream(manager, stream);
+  } finally {
+    await connection.close();
   }
-  await connection.close();
+}
+
+async function deleteStream(manager: JetStreamManager, stream: string): Promise<void> {
+  try {
+    await manager.streams.delete(stream);
+  } catch (error) {
+    if (!(error instanceof JetStreamApiError && error.code === JetStreamApiCodes.StreamNotFound)) throw error;
+  }
 }

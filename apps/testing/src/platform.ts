@@ -1,4 +1,5 @@
 import { channel } from 'node:diagnostics_channel';
+import { once } from 'node:events';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createLogger, readConfig } from '@kith/base';
@@ -193,7 +194,15 @@ async function embedded(place: Place, starting: AsyncDisposableStack): Promise<P
   const config = readConfig(platformConfig, place.env);
   const data = openDataFolder(join(place.folder, 'data'));
   const file = destination({ dest: join(place.logFolder, 'kith.log'), sync: true });
-  const log = createLogger({ name: 'kith', level: config.LOG_LEVEL, destination: file });
+  let isOpen = true;
+  starting.defer(async () => {
+    isOpen = false;
+    file.end();
+    await once(file, 'close');
+  });
+  // A line that comes after the platform's end is dropped, because a closed destination would throw.
+  const write = (line: string) => void (isOpen && file.write(line));
+  const log = createLogger({ name: 'kith', level: config.LOG_LEVEL, destination: { write } });
   const platform = starting.use(await startEmbedded({ config, folder: data, log }));
   starting.use(await watchBus(platform, place.record));
   return { platform };

@@ -1,4 +1,5 @@
 import { streamNames } from '@kith/bus';
+import { serversOf } from '@kith/bus/nats';
 import type { EmbeddedPlatform } from '@kith/platform';
 import { jetstream } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
@@ -22,7 +23,7 @@ export async function watchNats(
   prefix: string,
   record: EventRecord,
 ): Promise<AsyncDisposable> {
-  const connection = await connect({ servers: natsUrl.replace(/^nats:\/\//, ''), maxReconnectAttempts: -1 });
+  const connection = await connect({ ...serversOf(natsUrl), maxReconnectAttempts: -1 });
   try {
     const consumer = await jetstream(connection).consumers.get(streamNames(prefix).events);
     const messages = await consumer.consume({ callback: ({ data }) => record.add(data) });

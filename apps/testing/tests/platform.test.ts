@@ -1,8 +1,19 @@
 // Starts at most 4 platforms and 14 processes.
-import { existsSync } from 'node:fs';
+import { existsSync, lstatSync, readdirSync, readlinkSync } from 'node:fs';
+import { join } from 'node:path';
 import { isKithError } from '@kith/client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { availableEngines, startPlatform, type TestPlatform } from '../src/index.ts';
+
+/** The files that this process has open. Only Linux lists them. */
+function openFiles(): string[] {
+  if (process.platform !== 'linux') return [];
+  return readdirSync('/proc/self/fd').flatMap((fd) => {
+    // The descriptor that lists this folder is closed by now.
+    const path = join('/proc/self/fd', fd);
+    return lstatSync(path, { throwIfNoEntry: false }) ? [readlinkSync(path)] : [];
+  });
+}
 
 describe.each(availableEngines())('startPlatform (%s)', (engine) => {
   let platform: TestPlatform;
@@ -89,7 +100,7 @@ describe.each(availableEngines())('startPlatform (%s)', (engine) => {
     ).rejects.toThrow(/403|404/);
   });
 
-  it('ends once, with whoever waits, and leaves no folder', async () => {
+  it('ends once, with whoever waits, and leaves no folder and no open file', async () => {
     const folder = other.dataFolder.replace(/data$/, '');
     expect(existsSync(folder)).toBe(true);
     const waiting = expect(other.waitForEvent('user.deleted')).rejects.toThrow('has ended');
@@ -97,6 +108,7 @@ describe.each(availableEngines())('startPlatform (%s)', (engine) => {
     await other.stop();
     await waiting;
     expect(existsSync(folder)).toBe(false);
+    expect(openFiles().filter((file) => file.startsWith(folder))).toEqual([]);
     await expect(fetch(other.url)).rejects.toThrow();
     // The other platform is still running.
     expect((await platform.createUser()).projectId).toBe(platform.project.id);

@@ -17,6 +17,7 @@ import { listOperations } from './forward/list-operations.ts';
 import { type HttpServer, type HttpTimeouts, startHttpServer } from './http/http-server.ts';
 import { Clients } from './limits/client-ip.ts';
 import { type LimiterStoreConfig, openLimiterStore } from './limits/limiter-store.ts';
+import { OpenConnections } from './limits/open-connections.ts';
 import { RateLimits } from './limits/rate-limit.ts';
 import { measureTables } from './measure-tables.ts';
 import { RouteTable } from './routes/routes.ts';
@@ -148,8 +149,9 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
     unmeasure();
   };
   const { ADMIN_PORT: adminPort, PORT: port } = config;
-  const listen = (serves: Serves, at: { port: number; setting: 'PORT' | 'ADMIN_PORT' }) =>
-    startHttpServer({
+  const listen = (serves: Serves, at: { port: number; setting: 'PORT' | 'ADMIN_PORT' }) => {
+    const connections = new OpenConnections(config.MAX_CONNECTIONS_PER_ADDRESS);
+    return startHttpServer({
       ...at,
       handler: createEntry({ ...entryParts, serves }),
       host: config.HOST,
@@ -157,9 +159,10 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
       timeouts,
       caps: {
         all: config.MAX_CONNECTIONS,
-        perAddress: config.TRUST_PROXY_HOPS === 0 ? config.MAX_CONNECTIONS_PER_ADDRESS : undefined,
+        admits: config.TRUST_PROXY_HOPS === 0 ? (socket) => connections.admit(socket) : undefined,
       },
     });
+  };
   const servers: HttpServer[] = [];
   try {
     servers.push(await listen(adminPort === undefined ? 'all' : 'others', { port, setting: 'PORT' }));

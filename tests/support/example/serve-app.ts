@@ -31,7 +31,8 @@ export async function buildApp(): Promise<BuiltApp> {
         logLevel: 'warn',
         configFile: false,
         build: { outDir },
-        preview: { host: '127.0.0.1', port: 0 },
+        // Passkeys need a host name, not an address.
+        preview: { host: 'localhost', port: 0 },
         plugins: [kithSettings(settings)],
       });
       return {

@@ -45,9 +45,7 @@ export async function startExample(browser: Browser): Promise<ExampleWorld> {
       }),
     ),
   )) as [TestUser, TestUser, TestUser, TestUser, TestUser];
-  const served = starting.use(await built.serve({ url: platform.url, projectId }));
-  // Passkeys need a host name, not an address.
-  const url = served.url.replace('//127.0.0.1:', '//localhost:');
+  const { url } = starting.use(await built.serve({ url: platform.url, projectId }));
   const operators = createOperatorClient({ url: platform.url, token: platform.operatorToken });
   await operators.projects.update({ projectId, mailLinkBase: new URL('#/mail', url).href });
   const undo = starting.move();

@@ -1,3 +1,4 @@
+import { networkInterfaces } from 'node:os';
 import { type Ran, type RunOptions, run } from './run.ts';
 import { lastLine } from './step.ts';
 
@@ -25,6 +26,26 @@ export async function dockerState(): Promise<{ answers: true } | { answers: fals
   if (/ENOENT/.test(stderr)) return { answers: false, reason: 'Docker is not installed' };
   if (/permission denied/i.test(stderr)) return { answers: false, reason: 'this user may not use Docker' };
   return { answers: false, reason: 'Docker does not answer' };
+}
+
+/**
+ * Returns the address of the Docker engine if that engine is on another machine, or has the network of another machine. Otherwise
+ * returns `undefined`. An engine that is reached through a socket publishes ports on this machine, also with Docker Desktop.
+ */
+export async function dockerElsewhere(env: NodeJS.ProcessEnv): Promise<string | undefined> {
+  const address = env.DOCKER_HOST || (await addressOfContext(env));
+  const url = URL.parse(address);
+  if (!url || !['tcp:', 'ssh:', 'http:', 'https:'].includes(url.protocol)) return undefined;
+  const host = url.hostname.replace(/^\[|\]$/g, '');
+  const own = Object.values(networkInterfaces()).flatMap((one) => (one ?? []).map((each) => each.address));
+  return ['localhost', '::1', ...own].includes(host) ? undefined : `${url.protocol}//${url.host}`;
+}
+
+/** Reads the address of the engine that the `docker` command uses. Returns an empty string if the command is missing or too old. */
+async function addressOfContext(env: NodeJS.ProcessEnv): Promise<string> {
+  const words = ['context', 'inspect', '--format', '{{.Endpoints.docker.Host}}'];
+  const { code, stdout } = await docker(words, { env });
+  return code === 0 ? stdout.trim() : '';
 }
 
 /** Reads the id of an image on this machine. Returns an empty string if the image is not there. */

@@ -6,7 +6,7 @@ import { provideEngines, withoutUrls } from './provide.ts';
 
 // This always uses Docker, even if the environment names engines by URL.
 const progress = (line: string) => process.stderr.write(`${line}\n`);
-const found = await provideEngines({ env: withoutUrls(process.env), progress });
+const found = await provideEngines({ env: withoutUrls(process.env), progress, imagesOnly: true });
 if (found.kind === 'docker') {
   const { mongo, redis, nats, node } = found.images;
   const [ofMongo, ofRedis, ofNats, ofNode] = await Promise.all([mongo, redis, nats, node].map(byDigest));

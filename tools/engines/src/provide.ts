@@ -1,5 +1,5 @@
 import { readVariable } from '@kith/base/config';
-import { dockerState, imageId, pull } from './docker.ts';
+import { dockerElsewhere, dockerState, imageId, pull } from './docker.ts';
 import {
   candidates,
   type EngineImages,
@@ -24,21 +24,29 @@ export interface ProvideOptions {
   progress?: Progress;
   /** Asks a person a question. If this function is missing, the answer counts as no. */
   confirm?: (question: string) => Promise<boolean>;
+  /** Whether only the images are needed, so that Docker may be on any machine. */
+  imagesOnly?: boolean;
 }
 
 const choices =
   'Set MONGODB_URL, NATS_URL and REDIS_URL, or start Docker, or run as root on Debian or Ubuntu with CI=true to have Docker installed.';
 
+const unreachable = (address: string) =>
+  `Docker is on another machine (${address}), and engines that start there cannot be reached from here. Set MONGODB_URL, NATS_URL and REDIS_URL, or choose a Docker on this machine with DOCKER_HOST or \`docker context use\`.`;
+
 /**
  * Finds MongoDB, NATS and Redis for this machine, and installs what is needed. Uses the first possible way: given URLs, a
- * Docker that answers, or a Docker that may be installed. If something goes wrong, the result is `none` with the `reason`.
+ * Docker that answers, or a Docker that may be installed. If something goes wrong, the result is `none` with the `reason`. A Docker
+ * on another machine counts as wrong, because it publishes the ports of engines on that machine's 127.0.0.1.
  * @throws StartError if a file that should contain a URL cannot be read.
  */
 export async function provideEngines(options: ProvideOptions = {}): Promise<EngineAvailability> {
-  const { env = process.env, progress = () => {}, confirm } = options;
+  const { env = process.env, progress = () => {}, confirm, imagesOnly = false } = options;
   const urls = urlsIn(env);
   if (urls) return urls;
   try {
+    const elsewhere = imagesOnly ? undefined : await dockerElsewhere(env);
+    if (elsewhere) return { kind: 'none', reason: unreachable(elsewhere) };
     const state = await dockerState();
     if (!state.answers) {
       const bring = () => bringDocker(state.reason, { env, progress, confirm });

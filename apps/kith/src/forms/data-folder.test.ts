@@ -5,6 +5,7 @@ import { StartError } from '@kith/base';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { asStranger } from '../../../../tests/support/as-stranger.ts';
 import { openDataFolder } from './data-folder.ts';
+import { machineId } from './machine.ts';
 import { runningIn } from './running.ts';
 
 /** The message of the StartError that a call throws. */
@@ -79,10 +80,19 @@ describe('a data folder', () => {
 
   it('of a process on another machine is not spoken to from here', () => {
     const folder = openDataFolder(path);
-    folder.write('running.json', JSON.stringify({ ...folder.announce(record), host: 'elsewhere' }));
+    const other = { ...folder.announce(record), host: 'elsewhere', machine: 'another' };
+    folder.write('running.json', JSON.stringify(other));
     expect(() => runningIn(path)).toThrow(
       new StartError(`The installation in ${path} runs on elsewhere. Run the command there.`),
     );
+    folder.release();
+  });
+
+  it.runIf(machineId())('is reached from its own machine, also after the host name has changed', () => {
+    const folder = openDataFolder(path);
+    const renamed = { ...folder.announce(record), host: 'elsewhere' };
+    folder.write('running.json', JSON.stringify(renamed));
+    expect(runningIn(path)).toEqual(renamed);
     folder.release();
   });
 });

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { openSync } from 'node:fs';
+import { closeSync, openSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, extname, join } from 'node:path';
 import { StartError } from '@kith/base';
@@ -42,11 +42,7 @@ export async function startServiceProcess(
   name: ProcessName,
   options: { env: NodeJS.ProcessEnv; logFile: string; main?: string },
 ): Promise<ServiceProcess> {
-  const log = openSync(options.logFile, 'a', 0o600);
-  const child = spawn(process.execPath, [...nodeFlags, options.main ?? mainOf(name)], {
-    env: options.env,
-    stdio: ['ignore', log, 'pipe', 'ipc'],
-  });
+  const child = spawnLogged(options.main ?? mainOf(name), options);
   let lastWords = '';
   child.stderr?.on('data', (chunk: Buffer) => {
     lastWords = (lastWords + chunk.toString()).slice(-2_000);
@@ -67,6 +63,19 @@ export async function startServiceProcess(
     stop: () => end('SIGTERM'),
     kill: () => end('SIGKILL'),
   };
+}
+
+/** Starts a process that writes its log to a file. The process gets a descriptor of its own, so this one is closed immediately. */
+function spawnLogged(
+  main: string,
+  { env, logFile }: { env: NodeJS.ProcessEnv; logFile: string },
+): ChildProcess {
+  const log = openSync(logFile, 'a', 0o600);
+  try {
+    return spawn(process.execPath, [...nodeFlags, main], { env, stdio: ['ignore', log, 'pipe', 'ipc'] });
+  } finally {
+    closeSync(log);
+  }
 }
 
 /** A service's `main` lies beside its `index`. Both are TypeScript in the repository, and JavaScript in an installed package. */

@@ -4,12 +4,15 @@ import { StartError } from '@kith/base/config';
 import { z } from 'zod';
 import about from '../../package.json' with { type: 'json' };
 import { isLocked } from './folder-lock.ts';
+import { machineId } from './machine.ts';
 import { readIfThere } from './read-if-there.ts';
 
 const running = z.object({
   pid: z.int(),
-  /** The machine or container that the process runs on. */
+  /** The name of the machine or container that the process runs on. */
   host: z.string(),
+  /** The id of this machine or container. Missing in records of earlier versions, and on systems without such an id. */
+  machine: z.string().optional(),
   version: z.string(),
   startedAt: z.iso.datetime(),
   form: z.enum(['embedded', 'distributed']),
@@ -30,7 +33,8 @@ export const runningFile = 'running.json';
 /** Makes the record of this process. */
 export function runningNow(what: Announcement): Running {
   const startedAt = new Date(performance.timeOrigin).toISOString();
-  return { pid: process.pid, host: hostname(), version: about.version, startedAt, ...what };
+  const [host, machine] = [hostname(), machineId()];
+  return { pid: process.pid, host, ...(machine && { machine }), version: about.version, startedAt, ...what };
 }
 
 /** Reads the record in a data folder, even if the process that wrote it has ended. */
@@ -46,7 +50,12 @@ export function readRunning(path: string): Running | undefined {
 export function runningIn(path: string): Running | undefined {
   if (!isLocked(path)) return undefined;
   const found = readRunning(path);
-  if (found && found.host !== hostname())
+  if (found && !isHere(found))
     throw new StartError(`The installation in ${path} runs on ${found.host}. Run the command there.`);
   return found;
+}
+
+/** A laptop may get another host name from each network. So a machine is also known by its id. */
+function isHere({ host, machine }: Running): boolean {
+  return host === hostname() || (machine !== undefined && machine === machineId());
 }

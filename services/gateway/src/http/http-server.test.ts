@@ -4,6 +4,7 @@ import { connect, type Socket } from 'node:net';
 import { createLogger } from '@kith/base';
 import { waitFor } from '@kith/testing';
 import { afterEach, expect, test } from 'vitest';
+import { OpenConnections } from '../limits/open-connections.ts';
 import { type ConnectionCaps, type HttpTimeouts, startHttpServer } from './http-server.ts';
 
 const log = createLogger({ name: 'test', level: 'silent' });
@@ -122,9 +123,10 @@ test('bytes after a request that is being answered are neither read nor kept', a
   ]);
 });
 
-test.each([
+const ofAddress = new OpenConnections(2);
+test.each<[string, ConnectionCaps]>([
   ['all', { all: 2 }],
-  ['of one address', { all: 100, perAddress: 2 }],
+  ['of one address', { all: 100, admits: (socket) => ofAddress.admit(socket) }],
 ])('connections are capped, %s, and one that ends makes room', async (_, caps) => {
   const { port } = await serve({ caps });
   const [first, second] = [await open(port), await open(port)];

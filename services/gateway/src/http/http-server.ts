@@ -1,7 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { type Logger, listenSentence, StartError } from '@kith/base';
-import { OpenConnections } from '../limits/open-connections.ts';
 import { answerConnect, answerParserError } from './raw-answer.ts';
 
 /** How long clients may take, in ms. */
@@ -30,8 +29,8 @@ export interface HttpTimeouts {
 /** How many connections may be open at the same time. Further connections are closed before anything is read from them. */
 export interface ConnectionCaps {
   all: number;
-  /** How many of them may come from one address (IPv6: one /64). Absent if all connections come from a proxy. */
-  perAddress?: number | undefined;
+  /** Whether a new connection's client may have one more. Absent if all connections come from a proxy. */
+  admits?: ((socket: Socket) => boolean) | undefined;
 }
 
 const defaults: HttpTimeouts = {
@@ -95,7 +94,6 @@ export async function startHttpServer(options: {
     const responses = [...(open.get(socket) ?? [])];
     if (responses.every(({ writableEnded }) => writableEnded)) socket.destroy();
   });
-  const connections = caps.perAddress === undefined ? undefined : new OpenConnections(caps.perAddress);
   /** Answers that are not closed yet, by connection. */
   const open = new Map<Socket, Set<ServerResponse>>();
   let draining = false;
@@ -133,7 +131,7 @@ export async function startHttpServer(options: {
     answerParserError(error, socket as Socket, [...(open.get(socket as Socket) ?? [])], log);
   });
   server.on('connection', (socket) => {
-    if (connections?.admit(socket) === false) return void socket.destroy();
+    if (caps.admits?.(socket) === false) return void socket.destroy();
     open.set(socket, new Set());
     socket.once('close', () => open.delete(socket));
     // Node calls this to end a connection after its last answer. If the gateway closed the connection while bytes of the
