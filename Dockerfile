@@ -1,5 +1,6 @@
 # Builds one image for each service, for example: `docker build --target gateway -t kith-gateway .`
-# Takes the packages that are installed on the host (`npm ci`), so that a build needs no network.
+# Takes the packages that are installed on the host (`npm ci`), so that a build needs no network. On a host other than Linux with
+# glibc, install them with `npm ci --os=linux --cpu=arm64 --libc=glibc`, or with `--cpu=x64` (README.md).
 # In production, name the Node image by its digest, node:24-bookworm-slim@sha256:…, because a tag can change (docs/hosting.md).
 ARG NODE_IMAGE=node:24-bookworm-slim
 

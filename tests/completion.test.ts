@@ -1,14 +1,16 @@
-// Starts no platform and at most 3 processes.
+// Starts no platform and at most 4 processes.
 import { execFile, spawnSync } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { type Command, commands, type Option, type Word } from '@kith/platform/cli';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runKith } from './support/command.ts';
 
 const run = promisify(execFile);
+const root = fileURLToPath(new URL('../', import.meta.url));
 const has = (shell: string) => spawnSync(shell, ['-c', 'true']).status === 0;
 
 /** The words of a command line, and what a shell offers for the last word. */
@@ -135,5 +137,22 @@ describe('kith completion', () => {
         expect(stdout).toContain(`${where} -l ${option}${value} -d `);
       }
     }
+  });
+
+  it('works in any folder after the lines of apps/kith/README.md, without asking a registry', async () => {
+    const guide = await readFile(join(root, 'apps/kith/README.md'), 'utf8');
+    const blocks = [...guide.matchAll(/^```\n([\s\S]*?)^```$/gm)].map(([, text = '']) => text);
+    const link = blocks.find((text) => text.includes('ln -s')) ?? '';
+    const sourced = blocks.flatMap((text) => /^source .*bash.*$/m.exec(text) ?? []);
+    const bin = join(folder, 'bin');
+    await mkdir(bin);
+    const text = `${link.replace('sudo ', '').replace('/usr/local/bin', bin)}
+cd '${folder}'
+${sourced.join('\n')}
+complete -p kith`;
+    const PATH = `${bin}:${dirname(process.execPath)}:/usr/bin:/bin`;
+    const env = { PATH, HOME: folder, npm_config_offline: 'true' };
+    const { stdout, stderr } = await run('bash', ['-c', text], { cwd: root, env });
+    expect([stdout, stderr]).toEqual(['complete -F _kith kith\n', '']);
   });
 });

@@ -1,6 +1,7 @@
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { commands } from '@kith/platform/cli';
 import { expect, it } from 'vitest';
 
 const root = fileURLToPath(new URL('../', import.meta.url));
@@ -25,4 +26,15 @@ it.each(
   }),
 )('the links of %s lead somewhere', (file) => {
   expect(linksOf(file).filter((link) => !existsSync(join(root, link)))).toEqual([]);
+});
+
+it('the table in apps/kith/README.md has every command of kith', () => {
+  const rows = [...read('apps/kith/README.md').matchAll(/^\| (`.*?`) \| /gm)].map(([, cell = '']) => cell);
+  // The first entry of a row may name a group: `projects create`, `list`. A command without a group stands alone: `start`, `stop`.
+  const listed = rows.flatMap((cell) => {
+    const [first = '', ...others] = [...cell.matchAll(/`([^`]+)`/g)].map(([, name = '']) => name);
+    const [group, second] = first.split(' ');
+    return [first, ...others.map((name) => (second ? `${group} ${name}` : name))];
+  });
+  expect(commands.map(({ name }) => name).filter((name) => !listed.includes(name))).toEqual([]);
 });

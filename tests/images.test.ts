@@ -1,6 +1,6 @@
 // Starts no platform and at most 1 process.
 import { execFile, spawnSync } from 'node:child_process';
-import { existsSync, globSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, globSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -9,6 +9,7 @@ import { promisify } from 'node:util';
 import { type ProcessName, serviceNames, services, storingNames } from '@kith/platform';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { imageOf, lockOf } from '../tools/images/image.ts';
+import { writeTree } from '../tools/images/write-tree.ts';
 
 const run = promisify(execFile);
 const root = fileURLToPath(new URL('../', import.meta.url));
@@ -120,6 +121,23 @@ it('refuses a source that imports what its package does not depend on', () => {
   expect(() => imageOf(root, 'storage', lock)).toThrow(
     /^services\/storage\/src\/.* imports sharp, but services\/storage\/package.json does not depend on it\.$/,
   );
+});
+
+it.each([
+  { os: 'linux', cpu: process.arch === 'arm64' ? 'x64' : 'arm64', libc: 'glibc' },
+  { os: 'linux', cpu: process.arch, libc: 'musl' },
+  { os: process.platform === 'darwin' ? 'win32' : 'darwin', cpu: 'arm64' },
+] as const)('refuses packages that were installed for another machine than $os, $cpu, $libc', (machine) => {
+  const whole = json(join(root, 'sbom.cdx.json'));
+  const write = (name: string) =>
+    writeTree(imageOf(root, name, lockOf(root)), root, join(folder, 'other', name), whole, machine);
+  const words = Object.entries(machine).map(([name, value]) => `--${name}=${value}`);
+  const sentence = `is not installed: run npm ci ${words.join(' ')}.`;
+  expect(() => write('storage')).toThrow(sentence);
+  expect(existsSync(join(folder, 'other'))).toBe(false);
+  // All packages of this image run on every machine.
+  write('crypto');
+  rmSync(join(folder, 'other'), { recursive: true });
 });
 
 interface Listed {

@@ -1,9 +1,16 @@
+// Starts no platform and at most 3 processes.
+import { execFile } from 'node:child_process';
 import { existsSync, globSync, readFileSync } from 'node:fs';
+import { mkdir, mkdtempDisposable, readFile, writeFile } from 'node:fs/promises';
 import { builtinModules } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { published, withDependencies } from '../tools/packages/manifest.ts';
 
+const run = promisify(execFile);
 const root = fileURLToPath(new URL('../', import.meta.url));
 const packages = withDependencies(root, ['client', 'testing']);
 
@@ -57,4 +64,36 @@ describe('the packages that are published', () => {
       }
     },
   );
+
+  it('are installed as the guides say: the client stays a dependency when the testing package is added', async () => {
+    await using temporary = await mkdtempDisposable(join(tmpdir(), 'kith-install-'));
+    const application = join(temporary.path, 'my-app');
+    const write = async (folder: string, content: object) => {
+      await mkdir(folder, { recursive: true });
+      await writeFile(join(folder, 'package.json'), JSON.stringify(content));
+    };
+    await write(application, { name: 'my-app', version: '1.0.0' });
+    const version = '1.0.0';
+    // Empty packages are enough, because this is only about where npm writes them.
+    const client = join(temporary.path, 'client');
+    const testing = join(temporary.path, 'testing');
+    await write(client, { name: '@kith/client', version });
+    await write(testing, { name: '@kith/testing', version, dependencies: { '@kith/client': version } });
+    await run('npm', ['pack', '--silent', client, testing], { cwd: application });
+
+    const env = { ...process.env, npm_config_offline: 'true', npm_config_audit: 'false' };
+    for (const guide of ['libs/client', 'apps/testing']) {
+      const text = await readFile(join(root, guide, 'README.md'), 'utf8');
+      const lines = text.split('\n').filter((line) => /\bnpm install\b.*\.tgz$/.test(line));
+      const script = lines.map((line) => line.replace('cd ../my-app && ', '')).join('\n');
+      await run('sh', ['-ec', script], { cwd: application, env });
+    }
+    const { dependencies, devDependencies } = JSON.parse(
+      await readFile(join(application, 'package.json'), 'utf8'),
+    );
+    expect([dependencies, devDependencies].map((one) => Object.keys(one ?? {}))).toEqual([
+      ['@kith/client'],
+      ['@kith/testing'],
+    ]);
+  }, 30_000);
 });

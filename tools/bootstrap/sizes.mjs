@@ -12,6 +12,9 @@
  *   link?: boolean;
  *   dev?: boolean;
  *   optional?: boolean;
+ *   os?: string[];
+ *   cpu?: string[];
+ *   libc?: string[];
  *   resolved?: string;
  *   bin?: Record<string, string>;
  *   workspaces?: string[];

@@ -30,9 +30,7 @@ function textsOf(folder: string): string[] {
  * operating systems.
  */
 export function expressionOf({ packages, ...lock }: Lock): string {
-  const forLinux = Object.entries(packages).filter(([, one]) =>
-    ((one as { os?: string[] }).os ?? ['linux']).includes('linux'),
-  );
+  const forLinux = Object.entries(packages).filter(([, one]) => (one.os ?? ['linux']).includes('linux'));
   const all = licencesIn({ ...lock, packages: Object.fromEntries(forLinux) }).flatMap(({ licence }) =>
     licence.includes(' OR ') ? [`(${licence.replace(/^\((.*)\)$/, '$1')})`] : licence.split(' AND '),
   );

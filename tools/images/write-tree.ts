@@ -13,6 +13,7 @@ import {
 import { dirname, join, relative } from 'node:path';
 import { type Bill, billOf } from './bill.ts';
 import type { Image } from './image.ts';
+import { isBuiltFor, type Machine, npmWordsFor, thisMachine } from './machine.ts';
 import { noticesOf } from './notices.ts';
 
 /** Files that an image has in addition to its packages. */
@@ -21,16 +22,24 @@ const others = ['LICENSE', 'tools/healthcheck.mjs'];
 /**
  * Writes the content of an image into a folder. The content comes from the installed packages. Each file has the same place as in
  * the repository. Also writes the bill of materials and the licences of only these packages. Throws if a package is not
- * installed.
+ * installed, or not for the machine on which the image runs.
  *
  * @param whole The bill of the whole lock file. npm run sbom makes this bill.
+ * @param machine By default, the machine that runs this. In the Dockerfile this is a container of the image's base.
  */
-export function writeTree({ name, lock }: Image, root: string, folder: string, whole: Bill): void {
-  const packages = Object.entries(lock.packages).filter(([path, { optional }]) => {
+export function writeTree(
+  { name, lock }: Image,
+  root: string,
+  folder: string,
+  whole: Bill,
+  machine: Machine = thisMachine(),
+): void {
+  const packages = Object.entries(lock.packages).filter(([path, entry]) => {
     if (existsSync(join(root, path))) return true;
     // If a package has a build for each kind of machine, npm installs only one of them.
-    if (optional) return false;
-    throw new Error(`${path} is not installed: run npm ci.`);
+    if (entry.optional && !isBuiltFor(machine, entry)) return false;
+    const words = entry.optional ? npmWordsFor(machine) : [];
+    throw new Error(`${path} is not installed: run ${['npm ci', ...words].join(' ')}.`);
   });
   for (const [path, { link, resolved = '', dependencies }] of packages) {
     const [from, to] = [join(root, path), join(folder, path)];

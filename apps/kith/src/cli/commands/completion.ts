@@ -11,8 +11,8 @@ type Shell = keyof typeof scripts;
 export const completionCommand: Command = {
   name: 'completion',
   summary: 'print a script that completes commands and options in a shell',
-  text: `SHELL is one of ${Object.keys(scripts).join(', ')}. The script completes the command \`kith\`; inside a project,
-\`alias kith='npx kith'\` defines this command.
+  text: `SHELL is one of ${Object.keys(scripts).join(', ')}. The script completes the command \`kith\`. To have this
+command in any folder, link apps/kith/bin/kith.mjs of the clone into a folder of your PATH, with the name kith.
 
   bash  source <(kith completion bash)
   zsh   source <(kith completion zsh)
