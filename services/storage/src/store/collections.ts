@@ -32,6 +32,11 @@ export type StoredFileRow = Omit<FileRecord, 'id' | 'projectId' | 'userId' | 'cr
 const whole = z.int().nonnegative();
 const formats = ['jpeg', 'png', 'webp', 'gif', 'avif'] as const satisfies readonly ImageFormat[];
 
+/** The key by which an account with bytes to remove is found: when the first of them are due, and the account's id. */
+export function dueKey({ loose }: StoredAccount, id: string): string | null {
+  return loose.length === 0 ? null : `${timeKey(Math.min(...loose.map(({ due }) => due)))}|${id}`;
+}
+
 /** The accounts of users. Their keys are `<project>|<user>`. */
 export const accounts: Collection<StoredAccount> = collection<StoredAccount>({
   name: 'accounts',
@@ -44,12 +49,7 @@ export const accounts: Collection<StoredAccount> = collection<StoredAccount>({
     lastAt: whole,
     loose: z.array(z.object({ fileId: z.string(), due: whole, isDead: z.literal(true).optional() })),
   }),
-  indexes: {
-    due: {
-      key: ({ loose }, id) =>
-        loose.length === 0 ? null : `${timeKey(Math.min(...loose.map(({ due }) => due)))}|${id}`,
-    },
-  },
+  indexes: { due: { key: dueKey } },
 });
 
 /** The files. `filePlace` makes their keys. */

@@ -16,6 +16,7 @@ import {
   accounts,
   claims,
   declared,
+  dueKey,
   files,
   type Loose,
   type StoredAccount,
@@ -185,9 +186,10 @@ export class FileStore {
     return this.#change(account, { ...doc, loose });
   }
 
-  /** Accounts with bytes that are due to be removed. */
-  async due(now: number, limit: number): Promise<Account[]> {
-    const range = { above: '', below: timeKey(now + 1), limit };
+  /** Accounts with bytes that are due to be removed. With `after`, only the accounts that come after this one. */
+  async due(now: number, limit: number, after?: Account): Promise<Account[]> {
+    const above = after ? (dueKey(after.doc, accountId(after.owner)) ?? '') : '';
+    const range = { above, below: timeKey(now + 1), limit };
     const some = await this.#documents.range(accounts, range, 'due');
     return some.map((stored) => ({ owner: accountOwner(stored.id), stored, doc: stored.doc }));
   }
