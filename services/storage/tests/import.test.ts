@@ -132,6 +132,23 @@ describe.each(availableEngines())('imports of files (%s)', (engine) => {
     expect((await send(id, bytes.get(first!.of)!, first!.of))?.json).toMatchObject({ unchanged: 1 });
   });
 
+  it('have no date, because other bytes may come in under the same id and time', async () => {
+    const id = randomUUID();
+    await send(id, Buffer.from('first'));
+    const first = await world.get(id, owner);
+    await world.delete(owner, id);
+    await send(id, Buffer.from('other'));
+    const since = { 'if-modified-since': new Date().toUTCString() };
+    const tag = { 'if-none-match': first?.headers.etag ?? '' };
+    for (const headers of [since, tag]) {
+      const answer = await world.get(id, { ...owner, headers });
+      expect([answer?.status, answer?.headers['last-modified'], answer?.body.toString()]).toEqual([
+        ...[200, undefined, 'other'],
+      ]);
+    }
+    expect(first?.headers['last-modified']).toBeUndefined();
+  });
+
   it('of a user whose account has ended keep no id from others', async () => {
     const { store } = world.place;
     const [id, until] = [randomUUID(), Date.now() + 3600_000];

@@ -21,7 +21,7 @@ export async function answerBytes(
   const headers = headersOf(file, variant);
   const wanted = wantedOf(incoming, {
     etag: headers.ETag as string,
-    modifiedAt: file.createdAt,
+    modifiedAt: modifiedAt(file),
     size,
   });
   if (wanted.kind === 'unchanged') return { status: 304, headers: withoutBody(headers) };
@@ -45,6 +45,7 @@ function headersOf(file: FileRecord, variant: string | undefined): Record<string
   // This service rendered the images itself, so their bytes are always images. Browsers must never show the bytes of other
   // files as a page of the site.
   const disposition = file.image ? 'inline' : 'attachment';
+  const modified = modifiedAt(file);
   return {
     'Content-Type': file.contentType,
     'Content-Disposition': `${disposition}; filename="${asciiName(name)}"; filename*=UTF-8''${encoded(name)}`,
@@ -52,9 +53,18 @@ function headersOf(file: FileRecord, variant: string | undefined): Record<string
     'Cache-Control': 'public, no-cache',
     // The bytes under a key never change.
     ETag: `"${bytesIdOf(file)}${variant === undefined ? '' : `.${variant}`}"`,
-    'Last-Modified': new Date(file.createdAt).toUTCString(),
+    ...(modified !== undefined && { 'Last-Modified': new Date(modified).toUTCString() }),
     'Accept-Ranges': 'bytes',
   };
+}
+
+/**
+ * When the bytes were stored, Unix ms. Undefined for an imported file, whose time is that of another backend. If such a file is
+ * deleted, other bytes may be imported with the same id and time. Only the `ETag` tells the two apart
+ * (spec#storage-last-modified).
+ */
+function modifiedAt({ bytesId, createdAt }: FileRecord): number | undefined {
+  return bytesId === undefined ? createdAt : undefined;
 }
 
 function withoutBody(headers: Record<string, string>): Record<string, string> {
