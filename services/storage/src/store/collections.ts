@@ -83,14 +83,17 @@ export const files: Collection<StoredFileRow> = collection<StoredFileRow>({
   },
 });
 
+/** A claim on the id of an imported file, until `until` (Unix ms). */
+export interface StoredClaim {
+  userId: string;
+  until: number;
+}
+
 /**
  * The user to whom the id of an imported file belongs while the file is being made, by `<project>|<file>`. These ids come from
  * outside, so imports may give the same id to two users. A user's account does not show this.
  */
-export const claims: Collection<{ userId: string; until: number }> = collection<{
-  userId: string;
-  until: number;
-}>({
+export const claims: Collection<StoredClaim> = collection<StoredClaim>({
   name: 'claims',
   kind: 'target',
   silent: true,

@@ -20,6 +20,7 @@ import {
   files,
   type Loose,
   type StoredAccount,
+  type StoredClaim,
   type StoredFileRow,
   usage,
 } from './collections.ts';
@@ -31,6 +32,9 @@ export interface Account {
   stored: Stored<StoredAccount> | undefined;
   doc: StoredAccount;
 }
+
+/** A claim on the id of an imported file, as it was read. */
+export type Claim = Stored<StoredClaim>;
 
 /** Bytes to remove. */
 export interface LooseBytes extends Owner {
@@ -145,6 +149,18 @@ export class FileStore {
       const [outcome] = await this.#documents.change([{ in: claims, target: there ?? id, set }]);
       if (outcome === 'made') return true;
     }
+  }
+
+  /** The claim of a file's owner on the file's id, as it is now. */
+  async claimOn(file: FileRecord): Promise<Claim | undefined> {
+    const id = claimId(file);
+    const claim = (await this.#documents.get(claims, [id])).get(id);
+    return claim?.doc.userId === file.userId ? claim : undefined;
+  }
+
+  /** Gives up a claim before it expires, unless it has changed since it was read. */
+  async release(claim: Claim): Promise<void> {
+    await this.#documents.erase(claims, claim);
   }
 
   /** Deletes a file and notes that its bytes are to be removed right away. Returns `false` if another change came first. */
