@@ -1,6 +1,8 @@
+import { dirname } from 'node:path/posix';
 import { ApiError } from '@kith/base';
 import type { getFile, getFileVariant } from '@kith/contracts';
 import type { BytesAnswer, HttpRequest } from '@kith/service';
+import type { Blobs } from '@kith/store/blobs';
 import type { AppContext } from '../app.ts';
 import { type BytesRecord, blobKey, bytesIdOf, type FileRecord } from '../file.ts';
 import { wantedOf } from './conditions.ts';
@@ -33,11 +35,19 @@ export async function answerBytes(
     ...(range && { 'Content-Range': `bytes ${range.start}-${range.end}/${size}` }),
   };
   const status = range ? 206 : 200;
+  const isHead = incoming.method === 'HEAD' && length > 0;
+  if (isHead && !(await isStored(blobs, blobKey(file, variant)))) throw new ApiError('storage/not-found');
   if (incoming.method === 'HEAD' || length === 0) return { status, headers: all };
   const body = await blobs.read(blobKey(file, variant), range);
   // The file was deleted after its record was read.
   if (!body) throw new ApiError('storage/not-found');
   return { status, headers: all, body };
+}
+
+/** Whether bytes are stored under a key. They may be gone although the file's record is there (docs/adr/0045). */
+async function isStored(blobs: Blobs, key: string): Promise<boolean> {
+  for await (const one of blobs.list(`${dirname(key)}/`)) if (one.key === key) return true;
+  return false;
 }
 
 function headersOf(file: FileRecord, variant: string | undefined): Record<string, string> {
