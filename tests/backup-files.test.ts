@@ -1,4 +1,5 @@
 // Starts no platform and no process.
+import { randomUUID } from 'node:crypto';
 import { cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -125,6 +126,37 @@ describe('a backup of a platform whose files lie elsewhere', () => {
       expect.stringContaining('warning: for 2 of 2 files, the bytes are not in'),
     ]);
   });
+
+  it.each([
+    ['plain', {}],
+    ['sealed', { KITH_BACKUP_PASSPHRASE: 'a passphrase of this suite' }],
+  ])(
+    'holds no bytes of files that it has no record of, and neither does a restore: %s',
+    async (kind, sealed) => {
+      const place = pathOf(`${kind}-place`);
+      const store = async (folder: string) => {
+        await using undo = new AsyncDisposableStack();
+        const blobs = undo.adopt(await openBlobs({ kind: 'folder', folder }), (one) => one.close());
+        const bytes = async function* () {
+          yield Buffer.from('bytes of a file that was stored later');
+        };
+        await blobs.put(`${other.projectId}/${other.id}/${randomUUID()}/original.bytes`, bytes());
+      };
+      const known = await keysIn(pathOf('bucket'));
+      await cp(pathOf('bucket'), place, { recursive: true });
+      await store(place);
+      const env = { STORAGE_URL: pathToFileURL(place).href, KITH_SECRET: movedSecret, ...sealed };
+      expect((await backUp(kind, env)).code).toBe(0);
+      if (kind === 'plain') {
+        const copied = join(pathOf(kind), 'files');
+        expect(await keysIn(copied)).toEqual(known);
+        await store(copied);
+      }
+      const restored = pathOf(`${kind}-restored`);
+      const { code } = await runKith(['restore', pathOf(kind)], { KITH_DATA: restored, ...sealed });
+      expect([code, await keysIn(join(restored, 'files'))]).toEqual([0, known]);
+    },
+  );
 
   it.runIf(availableEngines().includes('containers'))(
     'is not made without the files of databases',

@@ -1,14 +1,14 @@
 // Starts no platform and at most 14 processes.
-import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
-import { waitFor } from '@kith/testing';
+import { caller } from '@kith/platform';
+import { createPeople, createUploads, waitFor } from '@kith/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Running, runKith, startKith } from './support/command.ts';
-import { makeSmall, movedSecret } from './support/moved-installation.ts';
+import { makeEndless } from './support/endless-file.ts';
+import { makeSmall, movedSecret, operatorToken, startInFolder } from './support/moved-installation.ts';
 
 describe('a backup that is interrupted', () => {
   let root: string;
@@ -22,10 +22,13 @@ describe('a backup that is interrupted', () => {
   beforeEach(async () => {
     root = await mkdtemp(join(tmpdir(), 'kith-interrupted-'));
     for (const name of ['work', 'backups']) await mkdir(pathOf(name));
-    await makeSmall(pathOf('data'));
-    // Opening a pipe waits for a writer. So a backup of this folder never ends.
-    await mkdir(pathOf('data', 'files'), { recursive: true });
-    await promisify(execFile)('mkfifo', [pathOf('data', 'files', 'pipe')]);
+    {
+      await using platform = await startInFolder(pathOf('data'));
+      const people = createPeople(caller(platform.url), operatorToken);
+      const user = await people.createUser((await people.createProject()).id);
+      await createUploads(platform.url).uploadFile(user, 'bytes');
+    }
+    await makeEndless(pathOf('data', 'files'));
   });
   afterEach(() => rm(root, { recursive: true, force: true }));
 

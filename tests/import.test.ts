@@ -106,6 +106,26 @@ describe.each(availableEngines())('kith import (%s)', (engine) => {
     await rm(outside, { recursive: true });
   });
 
+  it('brings files in under any name', async () => {
+    await write('users', [{ foreignId: '1', email: 'ada@example.org' }]);
+    await mkdir(join(folder, 'bytes'));
+    await writeFile(join(folder, 'bytes/back\\'), 'bytes');
+    const row = (more = {}) => ({
+      ...{ userForeignId: '1', id: randomUUID(), path: 'bytes/back\\', createdAt: at(1), ...more },
+    });
+    const rows = [row(), row({ name: 'a\u0001\tb.txt' }), row({ name: '\u0001' }), row({ name: '"c"' })];
+    await write('files', rows);
+    expect(counts(await run(words('users', 'files')))[1]).toMatchObject({ imported: 4, rejected: 0 });
+    const names = await Promise.all(
+      rows.map(async ({ id }) => {
+        const { headers } = await fetch(`${platform.url}/v7/${projectId}/storage/files/${id}`);
+        return decodeURIComponent(headers.get('content-disposition')?.split("UTF-8''")[1] ?? '');
+      }),
+    );
+    expect(names).toEqual(['back', 'ab.txt', 'file', '"c"']);
+    expect(counts(await run([...words('files'), '--restart']))[0]).toMatchObject({ unchanged: 4 });
+  });
+
   it('takes a key that is limited to the project, and no key of another project before anything is written', async () => {
     const scopes: OperatorScope[] = ['projects:read', 'projects:write'];
     const key = await operatorKey({ platform }, { scopes, projectIds: [projectId] });

@@ -1,12 +1,11 @@
 // Starts no platform and at most 4 processes.
-import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { cp, lstat, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
-import { isDeepStrictEqual, promisify } from 'node:util';
+import { isDeepStrictEqual } from 'node:util';
 import { caller, openDataFolder } from '@kith/platform';
 import { moveData, Source, Target } from '@kith/platform/testing';
 import { type BlobsConfig, openBlobs } from '@kith/store/blobs';
@@ -24,6 +23,7 @@ import {
 import { MongoClient } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runKith, startKith } from './support/command.ts';
+import { makeEndless } from './support/endless-file.ts';
 import { movedSecret, operatorToken, startInFolder } from './support/moved-installation.ts';
 import { addUnreadDeletion } from './support/unread-event.ts';
 
@@ -291,9 +291,7 @@ describe('kith restore', () => {
       const env =
         form === 'folder' ? { KITH_DATA: pathOf('twice'), KITH_SECRET: movedSecret } : envOf('twice');
       const partial = form === 'folder' ? pathOf('twice.partial') : `${from}.restoring.partial`;
-      // Opening a pipe waits for a writer. So this restore does not end.
-      const pipe = join(from, 'files', 'pipe');
-      await promisify(execFile)('mkfifo', [pipe]);
+      const pipe = await makeEndless(join(from, 'files'));
       const first = startKith(['restore', from], env);
       const filled = async () =>
         existsSync(partial) &&

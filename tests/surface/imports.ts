@@ -297,6 +297,18 @@ export const imports = surfaceSuite('imports', (world) => {
     const image = { ...row, id: randomUUID(), createdAt: later, kind: 'image', sizes: '{"small":8}' };
     expect(await send(image, filePart('no image'))).toEqual(refusal('invalid-image'));
     expect(await send(image, filePart(smallPng))).toEqual({ ...nothing, imported: 1 });
+    expect(await send({ ...image, quality: '80' }, filePart(smallPng))).toEqual({ ...nothing, unchanged: 1 });
+    // A field that a row leaves out is not compared.
+    const { sizes: _, ...sizeless } = image;
+    expect(await send(sizeless, filePart(smallPng))).toEqual({ ...nothing, unchanged: 1 });
+    for (const [fields, differing] of [
+      ['sizes', { ...image, sizes: '{}' }],
+      ['sizes', { ...image, sizes: '{"small":7}' }],
+      ['sizes', { ...image, sizes: '{"other":8}' }],
+      ['sizes', { ...image, sizes: '{"small":8,"large":100}' }],
+      ['quality', { ...image, quality: '70' }],
+    ] as const)
+      expect(await send(differing, filePart(smallPng))).toEqual(refusal('conflict', fields));
     await world.ok(getFileVariant, { params: { fileId: image.id, variant: 'small' }, type: 'image/png' });
 
     const token = ada.accessToken;
@@ -352,8 +364,13 @@ export const imports = surfaceSuite('imports', (world) => {
       field: 'dryRun',
       message: 'dryRun is not a field of this endpoint.',
     });
+    const { kind: _kind, sizes, quality, ...plain } = row;
+    for (const ofImages of [{ sizes }, { quality }] as Record<string, string>[])
+      await world.refused(importFile, asFile({ ...plain, ...ofImages }), 'storage/invalid-body', {
+        ...{ field: 'kind', message: 'kind must be image if sizes or quality is given.' },
+      });
     const large = filePart(Buffer.alloc(50 * 1024 * 1024 + 1));
-    await world.refused(importFile, asFile({ ...row, kind: 'file' }, large), 'storage/file-too-large');
+    await world.refused(importFile, asFile(plain, large), 'storage/file-too-large');
     for (const projectId of ['nonsense', randomUUID()])
       await world.refused(importFile, { ...known, parts, params: { projectId } }, 'project/not-found');
   });

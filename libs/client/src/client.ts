@@ -40,8 +40,9 @@ export interface KithClient extends MethodGroups {
   };
   readonly storage: MethodGroups['storage'] & {
     /**
-     * The full address for a path in an answer: `originalPath`, `publicPath`, a user's `avatar` or `banner`. If the platform
-     * has no `PUBLIC_URL`, these fields hold a path without a host.
+     * The full address for a path in an answer: `originalPath`, `publicPath`, or a user's `avatar` if it is not null. If the
+     * platform has no `PUBLIC_URL`, these fields hold a path without a host. The path of a user's banner is
+     * `/v7/<projectId>/storage/files/<bannerFileId>`.
      */
     urlOf(path: string): string;
   };

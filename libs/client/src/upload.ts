@@ -117,7 +117,7 @@ function formOf(
       return `--${boundary}\r\nContent-Disposition: form-data; name="${key}"\r\n\r\n${text}\r\n`;
     });
   // The name is escaped as browsers do it (WHATWG HTML, multipart/form-data).
-  const filename = String(name ?? 'file').replaceAll(/["\r\n]/g, encodeURIComponent);
+  const filename = sendable(String(name ?? 'file')).replaceAll('"', '%22');
   const file = `Content-Disposition: form-data; name="${part}"; filename="${filename}"`;
   const type = 'Content-Type: application/octet-stream';
   const encoder = new TextEncoder();
@@ -126,6 +126,16 @@ function formOf(
     head: encoder.encode(`${parts.join('')}--${boundary}\r\n${file}\r\n${type}\r\n\r\n`),
     tail: encoder.encode(`\r\n--${boundary}--\r\n`),
   };
+}
+
+/**
+ * The part of a name that a form can carry and that the platform stores: the last part of a path, without control characters.
+ * The platform refuses a form with a control character in it, or with a backslash before the closing quote. An empty name would
+ * say that there is no file.
+ */
+function sendable(name: string): string {
+  const last = name.split(/[/\\]/).findLast((part) => part !== '') ?? '';
+  return last.replaceAll(/\p{Cc}/gu, '') || 'file';
 }
 
 /**

@@ -44,6 +44,16 @@ describe.concurrent('uploads from Node', () => {
     expect(sizes.slice(-2)).toEqual([20 * mebibyte, 20 * mebibyte]);
   });
 
+  it('sends a file under any name', async ({ expect }) => {
+    await using world = await reach(platform);
+    const kith = await world.clientOf();
+    const stored = async (name: string) =>
+      (await kith.storage.createFile({ file: new Blob(['bytes']), name })).name;
+    const names = ['a\\', 'b\u0001\t\u007f.txt', 'c\r\n.txt', 'd\\e "f".txt', '', '\u0001', '/'];
+    const all = await Promise.all(names.map(stored));
+    expect(all).toEqual(['a', 'b.txt', 'c.txt', 'e "f".txt', 'file', 'file', 'file']);
+  });
+
   it('sends a stream as it comes, of a length that nobody knows', async ({ expect }) => {
     await using world = await reach(platform);
     const kith = await world.clientOf();

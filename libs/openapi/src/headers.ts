@@ -37,7 +37,10 @@ export const headers: Readonly<Record<string, JsonObject>> = {
     '<?cursor=b3BhcXVl&limit=20>; rel="next"',
   ),
   ETag: line('Identifies these bytes, for `If-None-Match`, `If-Match` and `If-Range`.', '"d2hhdCBpdCBpcw"'),
-  'Last-Modified': line('When the file was stored.', 'Mon, 23 Nov 2026 12:00:00 GMT'),
+  'Last-Modified': line(
+    'When the file was stored. An imported file has no such header.',
+    'Mon, 23 Nov 2026 12:00:00 GMT',
+  ),
   'Accept-Ranges': line('Says that `Range` can ask for parts.', 'bytes'),
   'Content-Range': line('Which part this is, and of how many bytes in total.', 'bytes 0-1023/146515'),
   'Idempotency-Replayed': line('The request was answered before; this is the same answer.', 'true'),

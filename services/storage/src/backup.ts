@@ -1,6 +1,6 @@
 import type { ServiceBackup } from '@kith/store/backup';
-import { bytesIdOf, filePrefix } from './file.ts';
-import { accounts, declared, files, usage } from './store/collections.ts';
+import { blobKey, bytesIdOf, filePrefix } from './file.ts';
+import { accounts, declared, files, type StoredFileRow, usage } from './store/collections.ts';
 import { accountId, accountOwner, fileRange, placedFile, usageId } from './store/place.ts';
 
 /** The data of the storage service in a backup. */
@@ -17,6 +17,14 @@ export const storageBackup: ServiceBackup = {
   ],
   bytes: {
     rows: files,
+    of({ id: place, doc }) {
+      const file = { ...placedFile(place), bytesId: doc.bytesId };
+      const variants = Object.entries((doc as StoredFileRow).image?.variants ?? {});
+      return [
+        { key: blobKey(file), size: doc.original.size },
+        ...variants.map(([name, { size }]) => ({ key: blobKey(file, name), size })),
+      ];
+    },
     below({ id: place, doc: { bytesId } }) {
       const { id, ...owner } = placedFile(place);
       return filePrefix({ ...owner, id: bytesIdOf({ id, bytesId }) });

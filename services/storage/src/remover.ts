@@ -10,7 +10,8 @@ const atOnce = 50;
 /**
  * Removes bytes that belong to no file. It removes the bytes of deleted files right away. If the process of an upload has died,
  * the remover removes the bytes later, when nobody can still be storing them. First, it makes sure that nobody can make a file
- * of the bytes. Then it removes the bytes, and finally their note. So a process may die between these steps.
+ * of the bytes. Then it removes the bytes, and finally their note. So a process may die between these steps. If the bytes of one
+ * account cannot be removed, it still removes those of the others, and tries again later.
  */
 export class Remover {
   readonly #app: Pick<AppContext, 'store' | 'blobs' | 'turns'>;
@@ -33,11 +34,18 @@ export class Remover {
   }
 
   async #work(): Promise<void> {
-    for (;;) {
-      const some = await this.#app.store.due(Date.now(), atOnce);
-      for (const account of some) if (!this.#stopped) await this.#removeOf(account);
-      if (some.length < atOnce || this.#stopped) return;
+    const failures: unknown[] = [];
+    for (let after: Account | undefined, hasMore = true; hasMore; ) {
+      const some = await this.#app.store.due(Date.now(), atOnce, after);
+      for (const account of some) {
+        if (this.#stopped) return;
+        await this.#removeOf(account).catch((error) => failures.push(error));
+      }
+      after = some.at(-1);
+      hasMore = some.length === atOnce;
     }
+    if (failures.length > 0)
+      throw new AggregateError(failures, `${failures.length} accounts have bytes left`);
   }
 
   async #removeOf({ owner, doc }: Account): Promise<void> {

@@ -132,6 +132,42 @@ describe.each(availableEngines())('imports of files (%s)', (engine) => {
     expect((await send(id, bytes.get(first!.of)!, first!.of))?.json).toMatchObject({ unchanged: 1 });
   });
 
+  it('give their id to another user once they are deleted, if no upload of their owner can bring them back', async () => {
+    const [id, bytes] = [randomUUID(), Buffer.from('bytes')];
+    const told = async (of: Owner) => (await send(id, bytes, of))?.json;
+    const taken = { rejected: [{ row: 0, reason: 'id-taken' }] };
+    expect(await told(owner)).toMatchObject({ imported: 1 });
+    expect(await told(other)).toMatchObject(taken);
+    const late = world.begin(owner);
+    await late.write(bytes);
+    const isNoted = async () => (await world.place.held(owner)).loose.some(({ isDead }) => !isDead);
+    await waitFor(isNoted, { what: 'the note' });
+    await world.delete(owner, id);
+    expect(await told(other)).toMatchObject(taken);
+    await late.finish();
+    expect(await told(owner)).toMatchObject({ imported: 1 });
+    await world.delete(owner, id, { idempotencyKey: 'a key' });
+    await waitFor(async () => (await told(other)).imported === 1, { what: 'the end of the claim' });
+    expect(await told(owner)).toMatchObject(taken);
+  });
+
+  it('have no date, because other bytes may come in under the same id and time', async () => {
+    const id = randomUUID();
+    await send(id, Buffer.from('first'));
+    const first = await world.get(id, owner);
+    await world.delete(owner, id);
+    await send(id, Buffer.from('other'));
+    const since = { 'if-modified-since': new Date().toUTCString() };
+    const tag = { 'if-none-match': first?.headers.etag ?? '' };
+    for (const headers of [since, tag]) {
+      const answer = await world.get(id, { ...owner, headers });
+      expect([answer?.status, answer?.headers['last-modified'], answer?.body.toString()]).toEqual([
+        ...[200, undefined, 'other'],
+      ]);
+    }
+    expect(first?.headers['last-modified']).toBeUndefined();
+  });
+
   it('of a user whose account has ended keep no id from others', async () => {
     const { store } = world.place;
     const [id, until] = [randomUUID(), Date.now() + 3600_000];

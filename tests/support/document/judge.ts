@@ -17,6 +17,7 @@ const unsayable: readonly { of: RegExp; what: string }[] = [
   { of: /^auth\/invalid-(or-expired|reset)-token/, what: 'which code or token is right' },
   { of: /^auth\/invalid-(rp-id|redirect)/, what: "which origins are the project's" },
   { of: /^collection\/invalid-parent/, what: 'which collections there are' },
+  { of: /^storage\/invalid-body of kind$/, what: 'that only an image has sizes and a quality' },
   { of: /^storage\/invalid-image/, what: 'which bytes are an image' },
   { of: /^crypto\//, what: 'which text is a key' },
   { of: /\/invalid-query of cursor$/, what: 'which cursor is of this list' },

@@ -1,16 +1,21 @@
-import { type BlobsConfig, copyBlobs, openBlobs } from '@kith/store/blobs';
+import { type BlobEntry, type BlobsConfig, copyBlobs, openBlobs } from '@kith/store/blobs';
 
-/** Copies the bytes of files from one place to another. If a call stopped halfway, the next call continues from there. */
+/**
+ * Copies the bytes of files from one place to another: those in `list`, or all of them. If a call stopped halfway, the next call
+ * continues from there.
+ */
 export async function copyFiles(
   from: BlobsConfig,
   to: BlobsConfig,
   progress: (line: string) => void,
+  list?: AsyncIterable<BlobEntry>,
 ): Promise<void> {
   const source = await openBlobs(from);
   try {
     const target = await openBlobs(to);
     try {
-      const count = await copyBlobs(source, target, (done) => {
+      const listed = { list: () => list ?? source.list(), read: (key: string) => source.read(key) };
+      const count = await copyBlobs(listed, target, (done) => {
         if (done % 1_000 === 0) progress(`files: ${done}`);
       });
       if (count > 0) progress(`files: ${count}`);

@@ -104,6 +104,9 @@ const ofFile = {
   kind: z.enum(['file', 'image']).default('file'),
   createdAt: foreignInstant,
 };
+const fitsItsKind = ({ kind, sizes, quality }: { kind: string; sizes?: unknown; quality?: unknown }) =>
+  kind === 'image' || (sizes === undefined && quality === undefined);
+const notAnImage = { path: ['kind'], error: 'must be image if sizes or quality is given.' };
 
 /**
  * A file of a user. `path` is where the bytes are, relative to the folder of the file that contains this row. Anyone who knows
@@ -120,7 +123,8 @@ export const importedFile = z
       .optional(),
     quality: z.int().min(1).max(100).optional(),
   })
-  .refine(namesUser, userMissing);
+  .refine(namesUser, userMissing)
+  .refine(fitsItsKind, notAnImage);
 export type ImportedFile = z.output<typeof importedFile>;
 
 /** The reasons why a row cannot be imported at present. */
@@ -230,7 +234,8 @@ export const importFile = operation({
   upload: { ...fileUpload, fileLast: true },
   body: z
     .strictObject({ ...ofFile, sizes: sizesText.optional(), quality: qualityText.optional() })
-    .refine(namesUser, userMissing),
+    .refine(namesUser, userMissing)
+    .refine(fitsItsKind, notAnImage),
   errors: ['project/not-found', 'storage/no-file', 'storage/file-too-large'],
 });
 

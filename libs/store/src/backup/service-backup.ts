@@ -1,4 +1,5 @@
 import type { EventEnvelope } from '@kith/contracts';
+import type { BlobEntry } from '../blobs/blobs.ts';
 import type { AnyCollection, Collection, Counters, Declared } from '../documents/collection.ts';
 import type { Sealed } from '../documents/reseal.ts';
 import type { AnyStored } from './any-stored.ts';
@@ -46,8 +47,8 @@ export interface ServiceBackup {
    * this service. The backup reads these collections first, before both services.
    */
   early?: readonly AnyCollection[];
-  /** Rows whose bytes are in the store of files. `below` returns the prefix of the keys of a row's bytes. */
-  bytes?: { rows: AnyCollection; below(row: AnyStored): string };
+  /** Rows whose bytes are in the store of files. `of` returns a row's bytes, and `below` the prefix of their keys. */
+  bytes?: { rows: AnyCollection; of(row: AnyStored): BlobEntry[]; below(row: AnyStored): string };
   /** What is sealed under KITH_SECRET, and how to reseal it. */
   sealed?: readonly Sealed[];
   standing(event: EventEnvelope, copied: Copied): Standing;

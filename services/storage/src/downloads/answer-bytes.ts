@@ -1,6 +1,8 @@
+import { dirname } from 'node:path/posix';
 import { ApiError } from '@kith/base';
 import type { getFile, getFileVariant } from '@kith/contracts';
 import type { BytesAnswer, HttpRequest } from '@kith/service';
+import type { Blobs } from '@kith/store/blobs';
 import type { AppContext } from '../app.ts';
 import { type BytesRecord, blobKey, bytesIdOf, type FileRecord } from '../file.ts';
 import { wantedOf } from './conditions.ts';
@@ -21,7 +23,7 @@ export async function answerBytes(
   const headers = headersOf(file, variant);
   const wanted = wantedOf(incoming, {
     etag: headers.ETag as string,
-    modifiedAt: file.createdAt,
+    modifiedAt: modifiedAt(file),
     size,
   });
   if (wanted.kind === 'unchanged') return { status: 304, headers: withoutBody(headers) };
@@ -33,6 +35,8 @@ export async function answerBytes(
     ...(range && { 'Content-Range': `bytes ${range.start}-${range.end}/${size}` }),
   };
   const status = range ? 206 : 200;
+  const isHead = incoming.method === 'HEAD' && length > 0;
+  if (isHead && !(await isStored(blobs, blobKey(file, variant)))) throw new ApiError('storage/not-found');
   if (incoming.method === 'HEAD' || length === 0) return { status, headers: all };
   const body = await blobs.read(blobKey(file, variant), range);
   // The file was deleted after its record was read.
@@ -40,11 +44,18 @@ export async function answerBytes(
   return { status, headers: all, body };
 }
 
+/** Whether bytes are stored under a key. They may be gone although the file's record is there (docs/adr/0045). */
+async function isStored(blobs: Blobs, key: string): Promise<boolean> {
+  for await (const one of blobs.list(`${dirname(key)}/`)) if (one.key === key) return true;
+  return false;
+}
+
 function headersOf(file: FileRecord, variant: string | undefined): Record<string, string> {
   const name = variant === undefined ? file.name : `${variant}-${file.name}`;
   // This service rendered the images itself, so their bytes are always images. Browsers must never show the bytes of other
   // files as a page of the site.
   const disposition = file.image ? 'inline' : 'attachment';
+  const modified = modifiedAt(file);
   return {
     'Content-Type': file.contentType,
     'Content-Disposition': `${disposition}; filename="${asciiName(name)}"; filename*=UTF-8''${encoded(name)}`,
@@ -52,9 +63,18 @@ function headersOf(file: FileRecord, variant: string | undefined): Record<string
     'Cache-Control': 'public, no-cache',
     // The bytes under a key never change.
     ETag: `"${bytesIdOf(file)}${variant === undefined ? '' : `.${variant}`}"`,
-    'Last-Modified': new Date(file.createdAt).toUTCString(),
+    ...(modified !== undefined && { 'Last-Modified': new Date(modified).toUTCString() }),
     'Accept-Ranges': 'bytes',
   };
+}
+
+/**
+ * When the bytes were stored, Unix ms. Undefined for an imported file, whose time is that of another backend. If such a file is
+ * deleted, other bytes may be imported with the same id and time. Only the `ETag` tells the two apart
+ * (spec#storage-last-modified).
+ */
+function modifiedAt({ bytesId, createdAt }: FileRecord): number | undefined {
+  return bytesId === undefined ? createdAt : undefined;
 }
 
 function withoutBody(headers: Record<string, string>): Record<string, string> {

@@ -6,8 +6,8 @@ import type { ByteRange } from '@kith/store/blobs';
 export interface Validators {
   /** The file's strong tag, with its quotes. */
   etag: string;
-  /** When the file was changed, in Unix ms. Headers hold only whole seconds. */
-  modifiedAt: number;
+  /** When the file was changed, in Unix ms. Headers hold only whole seconds. Undefined if this is not known. */
+  modifiedAt: number | undefined;
   size: number;
 }
 
@@ -65,19 +65,27 @@ function names(list: string, etag: string, { weakly }: { weakly: boolean }): boo
 }
 
 /** Whether an `If-Range` header contains the file's tag or date. */
-function isSame(condition: string, { etag, modifiedAt }: Validators): boolean {
-  if (condition.includes('"')) return condition.trim() === etag;
-  return secondsOf(condition) === Math.floor(modifiedAt / 1000);
+function isSame(condition: string, of: Validators): boolean {
+  if (condition.includes('"')) return condition.trim() === of.etag;
+  return secondsOf(condition) === modifiedSeconds(of);
 }
 
 /** Whether the file was changed after a date. Returns `false` if the date cannot be read. */
-function isAfter({ modifiedAt }: Validators, date: string | undefined): boolean {
+function isAfter(of: Validators, date: string | undefined): boolean {
   const seconds = date === undefined ? Number.NaN : secondsOf(date);
-  return Math.floor(modifiedAt / 1000) > seconds;
+  return modifiedSeconds(of) > seconds;
 }
 
-function isNot({ modifiedAt }: Validators, date: string): boolean {
-  return Math.floor(modifiedAt / 1000) <= secondsOf(date);
+function isNot(of: Validators, date: string): boolean {
+  return modifiedSeconds(of) <= secondsOf(date);
+}
+
+/**
+ * When the file was changed, in seconds since 1970. If this is not known, returns NaN: no comparison with NaN holds, so the dates
+ * of a request are ignored (RFC 9110 section 13.1.3).
+ */
+function modifiedSeconds({ modifiedAt = Number.NaN }: Validators): number {
+  return Math.floor(modifiedAt / 1000);
 }
 
 const httpDate = /^[a-z]{3,9}, \d\d[ -][a-z]{3}[ -](\d\d){1,2} \d\d:\d\d:\d\d GMT$/i;

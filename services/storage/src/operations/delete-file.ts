@@ -1,9 +1,11 @@
 import { ApiError } from '@kith/base';
 import { deleteFile as spec } from '@kith/contracts';
 import { handler } from '@kith/service';
+import { afterChange } from '@kith/store';
 import { changeAccount } from '../account.ts';
 import type { AppContext } from '../app.ts';
-import { ownerOf } from '../file.ts';
+import { type FileRecord, ownerOf } from '../file.ts';
+import type { Account, Claim } from '../store/index.ts';
 
 /**
  * Deletes one of the caller's files. From then on, the file is gone for everybody. Its bytes are removed afterwards
@@ -11,6 +13,7 @@ import { ownerOf } from '../file.ts';
  */
 export const deleteFile = handler(spec, async (request, app: AppContext) => {
   const owner = ownerOf(request);
+  let claim: Claim | undefined;
   await changeAccount(
     app,
     owner,
@@ -21,11 +24,29 @@ export const deleteFile = handler(spec, async (request, app: AppContext) => {
       if (file.userId !== owner.userId) throw new ApiError('auth/forbidden');
       // The account of a deleted user is emptied before its rows are removed.
       if (account.doc.files === 0) throw new ApiError('storage/not-found');
+      claim = await claimToRelease(app, account, file);
       return app.store.delete(account, file);
     },
     { deadline: request.deadline },
   );
+  // If this fails, the claim expires by itself.
+  await afterChange(async () => claim && app.store.release(claim).catch(() => undefined));
   app.relay.kick();
   app.remover.kick();
   return undefined;
 });
+
+/**
+ * The claim on the id of an imported file, if the deletion of the file can release it: then another user may use the id. While the
+ * owner has an upload in progress, the claim has to stay, because this upload may be an import of the same file. The claim is read
+ * after the account and before the account's change. So if an upload begins meanwhile, either the change fails, or the upload
+ * claims the id after this read, and the claim is not released.
+ */
+async function claimToRelease(
+  { store }: AppContext,
+  { doc }: Account,
+  file: FileRecord,
+): Promise<Claim | undefined> {
+  const mayReturn = doc.loose.some(({ isDead }) => !isDead);
+  return file.bytesId === undefined || mayReturn ? undefined : store.claimOn(file);
+}

@@ -10,7 +10,7 @@ import {
 } from '@kith/contracts';
 import { nameUsers, uploadHandler } from '@kith/service';
 import type { AppContext } from '../app.ts';
-import { blobKey, type FileRecord, type Owner } from '../file.ts';
+import { blobKey, type FileRecord, type ImageRecord, type Owner } from '../file.ts';
 import { IdTaken, type IntentOf, receive } from '../uploads/receive.ts';
 import { fileReceiver } from '../uploads/receive-file.ts';
 import { imageReceiver } from '../uploads/receive-image.ts';
@@ -75,7 +75,9 @@ async function comparison(
 ): Promise<ImportResult> {
   const { row, owner, name, sent, signal } = of;
   if (there.userId !== owner.userId) return rejection('id-taken');
-  const isImage = there.image !== undefined;
+  const { image } = there;
+  const isImage = image !== undefined;
+  const areImages = isImage && row.kind === 'image';
   const isStored = async () => {
     if (sent.size !== there.original.size) return false;
     const stored = await blobs.read(blobKey(there));
@@ -93,11 +95,24 @@ async function comparison(
     kind: isImage !== (row.kind === 'image'),
     name: name !== there.name,
     createdAt: Date.parse(row.createdAt) !== there.createdAt,
+    sizes: areImages && row.sizes !== undefined && !hasSizes(image, row.sizes),
+    quality: areImages && row.quality !== undefined && row.quality !== image.quality,
     path: !isImage && row.kind === 'file' && !(await isStored()),
   };
   const fields = Object.entries(differs).flatMap(([field, isSo]) => (isSo ? [field] : []));
   if (fields.length > 0) return rejection('conflict', fields);
   return { imported: 0, unchanged: 1, rejected: [] };
+}
+
+/** Whether an image has exactly these sizes. No size is larger than the image itself (spec#storage-sizes). */
+function hasSizes({ width, height, variants }: ImageRecord, sizes: Record<string, number>): boolean {
+  const longest = Math.max(width, height);
+  const isSame = ([name, edge]: [string, number]) => {
+    const variant = Object.hasOwn(variants, name) ? variants[name] : undefined;
+    return variant !== undefined && Math.max(variant.width, variant.height) === Math.min(edge, longest);
+  };
+  const all = Object.entries(sizes);
+  return all.length === Object.keys(variants).length && all.every(isSame);
 }
 
 function rejection(reason: ImportReason, fields?: string[]): ImportResult {

@@ -32,6 +32,11 @@ export type StoredFileRow = Omit<FileRecord, 'id' | 'projectId' | 'userId' | 'cr
 const whole = z.int().nonnegative();
 const formats = ['jpeg', 'png', 'webp', 'gif', 'avif'] as const satisfies readonly ImageFormat[];
 
+/** The key by which an account with bytes to remove is found: when the first of them are due, and the account's id. */
+export function dueKey({ loose }: StoredAccount, id: string): string | null {
+  return loose.length === 0 ? null : `${timeKey(Math.min(...loose.map(({ due }) => due)))}|${id}`;
+}
+
 /** The accounts of users. Their keys are `<project>|<user>`. */
 export const accounts: Collection<StoredAccount> = collection<StoredAccount>({
   name: 'accounts',
@@ -44,12 +49,7 @@ export const accounts: Collection<StoredAccount> = collection<StoredAccount>({
     lastAt: whole,
     loose: z.array(z.object({ fileId: z.string(), due: whole, isDead: z.literal(true).optional() })),
   }),
-  indexes: {
-    due: {
-      key: ({ loose }, id) =>
-        loose.length === 0 ? null : `${timeKey(Math.min(...loose.map(({ due }) => due)))}|${id}`,
-    },
-  },
+  indexes: { due: { key: dueKey } },
 });
 
 /** The files. `filePlace` makes their keys. */
@@ -83,14 +83,17 @@ export const files: Collection<StoredFileRow> = collection<StoredFileRow>({
   },
 });
 
+/** A claim on the id of an imported file, until `until` (Unix ms). */
+export interface StoredClaim {
+  userId: string;
+  until: number;
+}
+
 /**
  * The user to whom the id of an imported file belongs while the file is being made, by `<project>|<file>`. These ids come from
  * outside, so imports may give the same id to two users. A user's account does not show this.
  */
-export const claims: Collection<{ userId: string; until: number }> = collection<{
-  userId: string;
-  until: number;
-}>({
+export const claims: Collection<StoredClaim> = collection<StoredClaim>({
   name: 'claims',
   kind: 'target',
   silent: true,

@@ -16,9 +16,11 @@ import {
   accounts,
   claims,
   declared,
+  dueKey,
   files,
   type Loose,
   type StoredAccount,
+  type StoredClaim,
   type StoredFileRow,
   usage,
 } from './collections.ts';
@@ -30,6 +32,9 @@ export interface Account {
   stored: Stored<StoredAccount> | undefined;
   doc: StoredAccount;
 }
+
+/** A claim on the id of an imported file, as it was read. */
+export type Claim = Stored<StoredClaim>;
 
 /** Bytes to remove. */
 export interface LooseBytes extends Owner {
@@ -146,6 +151,18 @@ export class FileStore {
     }
   }
 
+  /** The claim of a file's owner on the file's id, as it is now. */
+  async claimOn(file: FileRecord): Promise<Claim | undefined> {
+    const id = claimId(file);
+    const claim = (await this.#documents.get(claims, [id])).get(id);
+    return claim?.doc.userId === file.userId ? claim : undefined;
+  }
+
+  /** Gives up a claim before it expires, unless it has changed since it was read. */
+  async release(claim: Claim): Promise<void> {
+    await this.#documents.erase(claims, claim);
+  }
+
   /** Deletes a file and notes that its bytes are to be removed right away. Returns `false` if another change came first. */
   delete(account: Account, file: FileRecord): Promise<boolean> {
     const { doc } = account;
@@ -185,9 +202,10 @@ export class FileStore {
     return this.#change(account, { ...doc, loose });
   }
 
-  /** Accounts with bytes that are due to be removed. */
-  async due(now: number, limit: number): Promise<Account[]> {
-    const range = { above: '', below: timeKey(now + 1), limit };
+  /** Accounts with bytes that are due to be removed. With `after`, only the accounts that come after this one. */
+  async due(now: number, limit: number, after?: Account): Promise<Account[]> {
+    const above = after ? (dueKey(after.doc, accountId(after.owner)) ?? '') : '';
+    const range = { above, below: timeKey(now + 1), limit };
     const some = await this.#documents.range(accounts, range, 'due');
     return some.map((stored) => ({ owner: accountOwner(stored.id), stored, doc: stored.doc }));
   }

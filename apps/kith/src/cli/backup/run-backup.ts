@@ -25,6 +25,7 @@ import { backupConfig } from './config.ts';
 import { countDocuments } from './count-documents.ts';
 import { inHeldFolder, removeLeft } from './held-folder.ts';
 import { givenPassphrase } from './passphrase.ts';
+import { recordedFiles } from './recorded-files.ts';
 import { resealForBackup } from './reseal.ts';
 import { makeWork, writeSealed } from './sealed.ts';
 import { whole } from './whole.ts';
@@ -98,7 +99,7 @@ async function write(
   // The bytes of the users' files are copied after the records of the files. If a file is stored in between, it is not in the
   // backup. If a file is removed in between, the backup has the file's record but not its bytes.
   if (isSealed) await resealForBackup(folder, secretsIn(config));
-  else if (!isAnonymised) await copyFiles(filesOf(config), filesIn(folder), progress);
+  else if (!isAnonymised) await copyFiles(filesOf(config), filesIn(folder), progress, recordedFiles(fileOf));
   const password = isAnonymised ? await anonymiseAll(fileOf, progress) : undefined;
   const counts = countDocuments(fileOf);
   writeManifest(dataFolder(folder), {

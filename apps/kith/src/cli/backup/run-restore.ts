@@ -32,6 +32,7 @@ import { countDocuments } from './count-documents.ts';
 import { deleteAgain, eraseAgain, readErasures, writeErasures } from './erase-again.ts';
 import { passphraseFor } from './passphrase.ts';
 import { prepareFolder } from './prepared-folder.ts';
+import { recordedFiles } from './recorded-files.ts';
 import { resealFolder } from './reseal.ts';
 import { isSealed, openSealed, readSealedManifest } from './sealed.ts';
 import { removeWhole, whole } from './whole.ts';
@@ -239,5 +240,6 @@ async function copyFolder(from: string, path: string, progress: (line: string) =
     if (!isDamage(error)) throw error;
     throw new StartError(`The databases in ${from} are damaged: ${error.message}.`, { cause: error });
   }
-  await copyFiles(filesIn(from), filesIn(path), progress);
+  const recorded = recordedFiles((service) => join(path, `${service}.sqlite`));
+  await copyFiles(filesIn(from), filesIn(path), progress, recorded);
 }

@@ -19,6 +19,7 @@ import { filesIn } from '../../forms/files-of.ts';
 import { secretFile } from '../../forms/installation-secret.ts';
 import { dataFiles } from '../move/state.ts';
 import { removeLeft } from './held-folder.ts';
+import { recordedFiles } from './recorded-files.ts';
 import { sealedFile } from './sealed-file.ts';
 
 const workPrefix = 'kith-backup-';
@@ -48,7 +49,7 @@ export async function makeWork(below: string, progress: (line: string) => void):
   }
 }
 
-/** Seals a folder and the platform's files into one file. */
+/** Seals a folder, and the platform's files that are recorded in its databases, into one file. */
 export async function writeSealed(of: {
   work: string;
   files: BlobsConfig;
@@ -63,7 +64,8 @@ export async function writeSealed(of: {
       const from = join(of.work, name);
       if (existsSync(from)) yield { path: name, bytes: createReadStream(from) };
     }
-    yield* blobEntries(blobs);
+    const list = () => recordedFiles((service) => join(of.work, `${service}.sqlite`));
+    yield* blobEntries({ list, read: (key) => blobs.read(key) });
   };
   try {
     const target = createWriteStream(path, { flags: 'wx', mode: 0o600 });

@@ -93,9 +93,18 @@ export const sendFile: Send = async ([row = ''], sending) => {
     if (value != null) form.append(field, typeof value === 'object' ? JSON.stringify(value) : String(value));
   }
   // The file comes last, because the other fields describe what to do with it.
-  form.append('file', bytes, name);
+  form.append('file', bytes, sendable(name));
   return send(sending, { headers: {}, body: form });
 };
+
+/**
+ * The part of a name that a form can carry and that the platform stores: the last part of a path, without control characters.
+ * The platform refuses a form with a control character in it, or with a backslash before the closing quote.
+ */
+function sendable(name: string): string {
+  const last = name.split(/[/\\]/).findLast((part) => part !== '') ?? '';
+  return last.replaceAll(/\p{Cc}/gu, '') || 'file';
+}
 
 /**
  * The bytes at a path below a folder, or the reason why there are none. Refuses paths outside of the folder, because other folders

@@ -1,0 +1,40 @@
+// Starts no platform and no process.
+import { openBlobs } from '@kith/store/blobs';
+import { availableEngines, waitFor } from '@kith/testing';
+import { expect, test, vi } from 'vitest';
+import { blobKey } from '../src/file.ts';
+import { createPlace } from './support/place.ts';
+import { someone, World } from './support/world.ts';
+
+const id = 'left-by-an-upload';
+
+test.each(availableEngines())(
+  'accounts whose bytes cannot be removed hold up no other account, and are tried again (%s)',
+  async (engine) => {
+    await using place = await createPlace(engine);
+    const { projectId } = someone();
+    // The remover reads 50 accounts at a time, in the order of their ids.
+    const owners = Array.from({ length: 51 }, () => someone(projectId)).toSorted((a, b) =>
+      a.userId < b.userId ? -1 : 1,
+    );
+    for (const owner of owners) {
+      await place.store.begin(await place.store.account(owner), id, 0);
+      await place.blobs.put(blobKey({ ...owner, id }), [Buffer.from('bytes')] as never);
+    }
+    const last = owners.at(-1)!;
+    const blobs = await openBlobs(place.config.blobs);
+    const removeAll = blobs.removeAll.bind(blobs);
+    const failing = vi.spyOn(blobs, 'removeAll').mockImplementation(async (prefix) => {
+      if (!prefix.includes(last.userId)) throw new Error('The store of bytes has failed.');
+      return removeAll(prefix);
+    });
+    await using _world = await World.start(engine, { place, blobs, sweepEveryMs: 20 });
+    const isDone = async (owner = last) => (await place.held(owner)).loose.length === 0;
+    await waitFor(() => isDone(), { what: 'the removal from the last account' });
+    expect((await place.held(last)).keys).toHaveLength(50);
+    failing.mockRestore();
+    const areDone = async () => (await place.held(last)).keys.length === 0;
+    await waitFor(areDone, { what: 'the removal from the other accounts' });
+    for (const owner of owners) await waitFor(() => isDone(owner), { what: 'the end of the note' });
+  },
+);
