@@ -162,7 +162,7 @@ export const folders: Readonly<Record<string, Readonly<Record<string, readonly s
     outbox: ['drivers'],
     settle: ['drivers', 'outbox'],
     documents: ['drivers', 'outbox', 'settle'],
-    backup: ['drivers', 'outbox', 'documents'],
+    backup: ['drivers', 'blobs', 'outbox', 'documents'],
     '': ['drivers', 'blobs', 'outbox', 'documents', 'backup'],
   },
   'libs/service': {
