@@ -28,6 +28,8 @@ interface Connection {
   ensureStreams: () => Promise<void>;
   /** The number of the current connection, counted from 1; `undefined` while there is none. */
   current: () => number | undefined;
+  /** Resolves when there is a connection, or when the signal is aborted. */
+  connected: (signal: AbortSignal) => Promise<void>;
   /** Resolves when everything that was sent has reached the server. */
   flush: () => Promise<void>;
 }
@@ -87,6 +89,8 @@ export class NatsConsumer {
     // Tells the server that events are still being worked on. Otherwise slow events, and events that wait for a store to come
     // back, would go to another replica.
     this.#heartbeat = setInterval(() => {
+      // Without a connection, the calls would only gather until it is back.
+      if (this.#connection.current() === undefined) return;
       for (const one of this.#held) void this.#tell(one, (message) => message.working());
     }, this.#options.ackWaitMs / 3);
     this.#heartbeat.unref();
@@ -128,7 +132,10 @@ export class NatsConsumer {
   async #run(): Promise<void> {
     const { log } = this.#connection;
     let failures = 0;
-    while (!this.#stopped.signal.aborted) {
+    for (;;) {
+      // The client drops requests that are made without a connection, and they time out only after seconds.
+      await this.#connection.connected(this.#stopped.signal);
+      if (this.#stopped.signal.aborted) return;
       try {
         const consumer = this.#consumer ?? (await this.#open());
         const { suspects, left } = await this.#fetch(consumer, await mostOf(consumer));
@@ -243,16 +250,26 @@ export class NatsConsumer {
    * Tells the server what became of an event. The server identifies the event by its number. After a reconnect, the broker may have
    * lost its files. The number may then belong to another event, which nobody has worked on. So this first looks whether the number
    * still belongs to the event. If the number no longer belongs to the event, or if this cannot be found out, the server is told
-   * nothing. If the event is still there, it comes again after `ack_wait`.
+   * nothing. If the event is still there, it comes again after `ack_wait`. Without a connection, this waits until there is one, or
+   * until the consumer stops.
    */
   async #tell({ message, over }: Fetched, say: (message: JsMsg) => void): Promise<void> {
-    const { current } = this.#connection;
-    let [known, now] = [over, current()];
-    while (now === undefined || now !== known) {
-      if (!(await this.#isStillThere(message))) return;
-      [known, now] = [now, current()];
+    const { current, connected } = this.#connection;
+    const { signal } = this.#stopped;
+    for (let known = over; ; ) {
+      const now = current();
+      if (now !== undefined && now === known) return say(message);
+      if (now === undefined) {
+        if (signal.aborted) return;
+        await connected(signal);
+        continue;
+      }
+      const isThere = await this.#isStillThere(message);
+      // If the connection broke meanwhile, its answer says nothing.
+      if (current() !== now) continue;
+      if (!isThere) return;
+      known = now;
     }
-    say(message);
   }
 
   async #isStillThere(message: JsMsg): Promise<boolean> {

@@ -99,6 +99,35 @@ describe.runIf(availableEngines().includes('containers'))('NATS in trouble', () 
     expect(seen).toEqual([project]);
   });
 
+  test('what a handler decides while the connection is away is told to the server once the connection is back', async () => {
+    await using line = await layLine(new URL(url));
+    const [consuming, publishing] = [await connect(`nats://${line.address}`), await connect()];
+    const project = randomUUID();
+    const subject = `${prefix}.event.${project}.thing.made`;
+    const options = { durable: `away-${project}`, subjects: [subject], atOnce: 2, backoffMs: [10] };
+    const { promise: away, resolve } = Promise.withResolvers<void>();
+    const deliveries: string[] = [];
+    let ended = 0;
+    await consuming.consume(options, async ({ id, delivery }) => {
+      deliveries.push(`${id} ${delivery}`);
+      await away;
+      ended++;
+      if (id === 'failing' && delivery === 1) throw new Error('not yet');
+    });
+    for (const id of ['failing', 'working']) await publishing.publish({ subject, id, body: bytes('') });
+    await waitFor(() => deliveries.length === 2);
+    line.cut();
+    await waitFor(() => !consuming.isConnected());
+    resolve();
+    await waitFor(() => ended === 2);
+    line.mend();
+    await waitFor(() => consuming.isConnected());
+    // Without an answer, the server would wait for 30 seconds, and the consumer for five.
+    const left = async () => (await publishing.backlog(options.durable)).pending;
+    await waitFor(async () => deliveries.length === 3 && (await left()) === 0, { timeoutMs: 4_000 });
+    expect(deliveries).toEqual(['failing 1', 'working 1', 'failing 2']);
+  });
+
   test('of several servers the ones that are there are used', async () => {
     const bus = await connect(`nats://127.0.0.1:1,${url}`);
     expect(bus.isConnected()).toBe(true);
