@@ -56,8 +56,11 @@ const maxErrorLength = 1_000;
 const batch = 50;
 /** How long a start waits for streams and consumers that another process makes, in ms (docs/adr/0056). */
 const keeperMs = 15_000;
-/** How long a fetch waits for events, in ms: the shortest time that NATS clients allow. */
-const fetchMs = 1_000;
+/**
+ * How long a fetch waits for events, in ms. The client gives up a fetch that hears nothing from the server for about half of
+ * this time after a heartbeat is due. Events that the server has sent by then come again only after `ack_wait`.
+ */
+const fetchMs = 5_000;
 
 /**
  * A durable pull consumer. It limits the number of deliveries itself, and does not use the server's `max_deliver`. The server would
@@ -162,11 +165,13 @@ export class NatsConsumer {
     let fetched = 0;
     const over = this.#connection.current();
     const messages = await consumer.fetch({ max_messages: most, expires: fetchMs });
-    const letGo = endOnAbort(messages, this.#stopped.signal);
+    const { end, letGo } = endOnAbort(messages, this.#stopped.signal);
     try {
       for await (const message of messages) {
         fetched++;
         const one = { message, over };
+        // While any event comes again, events are fetched one at a time (`mostOf`). A suspect waits for the end of its fetch.
+        if (message.info.deliveryCount > 1) end();
         // A suspect is worked on even if this process stops. If it were given back, it would lose one of its last attempts.
         if (this.#isSuspect(message)) rest.suspects.push(one);
         else if (this.#stopped.signal.aborted) rest.left.push(one);
@@ -329,13 +334,13 @@ async function mostOf(consumer: Consumer): Promise<number> {
 const heartbeatsMissed = 'heartbeats missed';
 
 /**
- * Ends a fetch when the signal is aborted. After a call of the returned function, an abort no longer ends the fetch. The fetch
- * ends by draining the subscription. Events that the server sends before it knows of the drain still arrive. Events that it can
+ * Ends a fetch when the signal is aborted, or when `end` is called. After a call of `letGo`, an abort no longer ends the fetch. The
+ * fetch ends by draining the subscription. Events that the server sends before it knows of the drain still arrive. Events that it can
  * no longer deliver go to another replica immediately. The client has no public method for this, and its `close` drops events
  * on their way. In a cluster, an event can be on its way between servers when the drain arrives. Such an event comes again
  * after `ack_wait`.
  */
-function endOnAbort(messages: ConsumerMessages, signal: AbortSignal): () => void {
+function endOnAbort(messages: ConsumerMessages, signal: AbortSignal): { end: () => void; letGo: () => void } {
   const { sub } = messages as ConsumerMessages & { readonly sub: Subscription };
   const end = () => {
     // The drain rejects only if the fetch has ended already, by itself or with its connection. Then no event is on its way.
@@ -343,7 +348,7 @@ function endOnAbort(messages: ConsumerMessages, signal: AbortSignal): () => void
   };
   if (signal.aborted) end();
   else signal.addEventListener('abort', end);
-  return () => signal.removeEventListener('abort', end);
+  return { end, letGo: () => signal.removeEventListener('abort', end) };
 }
 
 async function pause(ms: number, signal: AbortSignal): Promise<void> {

@@ -179,6 +179,41 @@ describe.runIf(availableEngines().includes('containers'))('NATS in trouble', () 
     expect(lines).toEqual([]);
   });
 
+  test('an event that the server sends to a waiting consumer arrives, even if it is on its way for two seconds', async () => {
+    await using line = await layLine(new URL(url));
+    const [consuming, publishing] = [await connect(`nats://${line.address}`), await connect()];
+    const project = randomUUID();
+    const subject = `${prefix}.event.${project}.thing.made`;
+    const seen: string[] = [];
+    const options = { durable: `late-${project}`, subjects: [subject] };
+    await consuming.consume(options, async ({ id }) => void seen.push(id));
+    await publishing.publish({ subject, id: 'first', body: bytes('') });
+    await waitFor(() => seen.length === 1);
+    line.hush();
+    await publishing.publish({ subject, id: 'late', body: bytes('') });
+    await pause(2_000);
+    line.mend();
+    // If the consumer had given up its fetch, the server would send the event again after 30 seconds.
+    await waitFor(() => seen.length === 2, { timeoutMs: 5_000 });
+    expect(seen).toEqual(['first', 'late']);
+  });
+
+  test('the last attempts of an event do not wait until a fetch has waited long enough for further events', async () => {
+    const bus = await connect();
+    const project = randomUUID();
+    const subject = `${prefix}.event.${project}.thing.made`;
+    const options = { durable: `last-${project}`, subjects: [subject], backoffMs: [10], maxDeliveries: 2 };
+    const { promise: isLast, resolve } = Promise.withResolvers<number>();
+    let failedAt = 0;
+    await bus.consume(options, async ({ delivery }) => {
+      if (delivery === 2) return resolve(performance.now());
+      failedAt = performance.now();
+      throw new Error('not yet');
+    });
+    await bus.publish({ subject, id: 'once', body: bytes('') });
+    expect((await isLast) - failedAt).toBeLessThan(2_000);
+  });
+
   test('an event that came too often is given up before it is worked on: it may have killed its process', async () => {
     const bus = await connect();
     const project = randomUUID();
