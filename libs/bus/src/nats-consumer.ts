@@ -28,6 +28,8 @@ interface Connection {
   ensureStreams: () => Promise<void>;
   /** The number of the current connection, counted from 1; `undefined` while there is none. */
   current: () => number | undefined;
+  /** Resolves when there is a connection, or when the signal is aborted. */
+  connected: (signal: AbortSignal) => Promise<void>;
   /** Resolves when everything that was sent has reached the server. */
   flush: () => Promise<void>;
 }
@@ -54,8 +56,11 @@ const maxErrorLength = 1_000;
 const batch = 50;
 /** How long a start waits for streams and consumers that another process makes, in ms (docs/adr/0056). */
 const keeperMs = 15_000;
-/** How long a fetch waits for events, in ms: the shortest time that NATS clients allow. */
-const fetchMs = 1_000;
+/**
+ * How long a fetch waits for events, in ms. The client gives up a fetch that hears nothing from the server for about half of
+ * this time after a heartbeat is due. Events that the server has sent by then come again only after `ack_wait`.
+ */
+const fetchMs = 5_000;
 
 /**
  * A durable pull consumer. It limits the number of deliveries itself, and does not use the server's `max_deliver`. The server would
@@ -87,6 +92,8 @@ export class NatsConsumer {
     // Tells the server that events are still being worked on. Otherwise slow events, and events that wait for a store to come
     // back, would go to another replica.
     this.#heartbeat = setInterval(() => {
+      // Without a connection, the calls would only gather until it is back.
+      if (this.#connection.current() === undefined) return;
       for (const one of this.#held) void this.#tell(one, (message) => message.working());
     }, this.#options.ackWaitMs / 3);
     this.#heartbeat.unref();
@@ -128,7 +135,10 @@ export class NatsConsumer {
   async #run(): Promise<void> {
     const { log } = this.#connection;
     let failures = 0;
-    while (!this.#stopped.signal.aborted) {
+    for (;;) {
+      // The client drops requests that are made without a connection, and they time out only after seconds.
+      await this.#connection.connected(this.#stopped.signal);
+      if (this.#stopped.signal.aborted) return;
       try {
         const consumer = this.#consumer ?? (await this.#open());
         const { suspects, left } = await this.#fetch(consumer, await mostOf(consumer));
@@ -155,11 +165,13 @@ export class NatsConsumer {
     let fetched = 0;
     const over = this.#connection.current();
     const messages = await consumer.fetch({ max_messages: most, expires: fetchMs });
-    const letGo = endOnAbort(messages, this.#stopped.signal);
+    const { end, letGo } = endOnAbort(messages, this.#stopped.signal);
     try {
       for await (const message of messages) {
         fetched++;
         const one = { message, over };
+        // While any event comes again, events are fetched one at a time (`mostOf`). A suspect waits for the end of its fetch.
+        if (message.info.deliveryCount > 1) end();
         // A suspect is worked on even if this process stops. If it were given back, it would lose one of its last attempts.
         if (this.#isSuspect(message)) rest.suspects.push(one);
         else if (this.#stopped.signal.aborted) rest.left.push(one);
@@ -243,16 +255,26 @@ export class NatsConsumer {
    * Tells the server what became of an event. The server identifies the event by its number. After a reconnect, the broker may have
    * lost its files. The number may then belong to another event, which nobody has worked on. So this first looks whether the number
    * still belongs to the event. If the number no longer belongs to the event, or if this cannot be found out, the server is told
-   * nothing. If the event is still there, it comes again after `ack_wait`.
+   * nothing. If the event is still there, it comes again after `ack_wait`. Without a connection, this waits until there is one, or
+   * until the consumer stops.
    */
   async #tell({ message, over }: Fetched, say: (message: JsMsg) => void): Promise<void> {
-    const { current } = this.#connection;
-    let [known, now] = [over, current()];
-    while (now === undefined || now !== known) {
-      if (!(await this.#isStillThere(message))) return;
-      [known, now] = [now, current()];
+    const { current, connected } = this.#connection;
+    const { signal } = this.#stopped;
+    for (let known = over; ; ) {
+      const now = current();
+      if (now !== undefined && now === known) return say(message);
+      if (now === undefined) {
+        if (signal.aborted) return;
+        await connected(signal);
+        continue;
+      }
+      const isThere = await this.#isStillThere(message);
+      // If the connection broke meanwhile, its answer says nothing.
+      if (current() !== now) continue;
+      if (!isThere) return;
+      known = now;
     }
-    say(message);
   }
 
   async #isStillThere(message: JsMsg): Promise<boolean> {
@@ -312,13 +334,13 @@ async function mostOf(consumer: Consumer): Promise<number> {
 const heartbeatsMissed = 'heartbeats missed';
 
 /**
- * Ends a fetch when the signal is aborted. After a call of the returned function, an abort no longer ends the fetch. The fetch
- * ends by draining the subscription. Events that the server sends before it knows of the drain still arrive. Events that it can
+ * Ends a fetch when the signal is aborted, or when `end` is called. After a call of `letGo`, an abort no longer ends the fetch. The
+ * fetch ends by draining the subscription. Events that the server sends before it knows of the drain still arrive. Events that it can
  * no longer deliver go to another replica immediately. The client has no public method for this, and its `close` drops events
  * on their way. In a cluster, an event can be on its way between servers when the drain arrives. Such an event comes again
  * after `ack_wait`.
  */
-function endOnAbort(messages: ConsumerMessages, signal: AbortSignal): () => void {
+function endOnAbort(messages: ConsumerMessages, signal: AbortSignal): { end: () => void; letGo: () => void } {
   const { sub } = messages as ConsumerMessages & { readonly sub: Subscription };
   const end = () => {
     // The drain rejects only if the fetch has ended already, by itself or with its connection. Then no event is on its way.
@@ -326,7 +348,7 @@ function endOnAbort(messages: ConsumerMessages, signal: AbortSignal): () => void
   };
   if (signal.aborted) end();
   else signal.addEventListener('abort', end);
-  return () => signal.removeEventListener('abort', end);
+  return { end, letGo: () => signal.removeEventListener('abort', end) };
 }
 
 async function pause(ms: number, signal: AbortSignal): Promise<void> {

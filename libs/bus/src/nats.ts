@@ -79,6 +79,8 @@ export class NatsBus implements Bus {
   #connections = 1;
   /** Publications that have not been acknowledged. */
   readonly #waiting = new Set<(error: Error) => void>();
+  /** Ends the waits for a connection. */
+  readonly #absent = new Set<() => void>();
   #streams: Promise<void> | undefined;
 
   private constructor(nc: NatsConnection, jsm: JetStreamManager, options: NatsBusOptions) {
@@ -235,6 +237,7 @@ export class NatsBus implements Bus {
         log: this.#log,
         ensureStreams: () => this.#makeStreams(),
         current: () => (this.isConnected() ? this.#connections : undefined),
+        connected: (signal) => this.#untilConnected(signal),
         flush: () => this.#nc.flush(),
       },
       options,
@@ -331,6 +334,20 @@ export class NatsBus implements Bus {
     return this.#connected && !this.#nc.isClosed();
   }
 
+  /** Resolves when there is a connection, or when the signal is aborted. */
+  async #untilConnected(signal: AbortSignal): Promise<void> {
+    if (this.isConnected() || signal.aborted) return;
+    await new Promise<void>((resolve) => {
+      const end = () => {
+        this.#absent.delete(end);
+        signal.removeEventListener('abort', end);
+        resolve();
+      };
+      this.#absent.add(end);
+      signal.addEventListener('abort', end);
+    });
+  }
+
   close(): Promise<void> {
     this.#closing ??= this.#close();
     return this.#closing;
@@ -366,6 +383,7 @@ export class NatsBus implements Bus {
         this.#connected = true;
         this.#connections++;
         this.#requests.askAgain();
+        for (const end of this.#absent) end();
         for (const callback of this.#reconnected) callback();
       }
       if (status.type === 'error') this.#requests.refused(status.error);

@@ -99,6 +99,35 @@ describe.runIf(availableEngines().includes('containers'))('NATS in trouble', () 
     expect(seen).toEqual([project]);
   });
 
+  test('what a handler decides while the connection is away is told to the server once the connection is back', async () => {
+    await using line = await layLine(new URL(url));
+    const [consuming, publishing] = [await connect(`nats://${line.address}`), await connect()];
+    const project = randomUUID();
+    const subject = `${prefix}.event.${project}.thing.made`;
+    const options = { durable: `away-${project}`, subjects: [subject], atOnce: 2, backoffMs: [10] };
+    const { promise: away, resolve } = Promise.withResolvers<void>();
+    const deliveries: string[] = [];
+    let ended = 0;
+    await consuming.consume(options, async ({ id, delivery }) => {
+      deliveries.push(`${id} ${delivery}`);
+      await away;
+      ended++;
+      if (id === 'failing' && delivery === 1) throw new Error('not yet');
+    });
+    for (const id of ['failing', 'working']) await publishing.publish({ subject, id, body: bytes('') });
+    await waitFor(() => deliveries.length === 2);
+    line.cut();
+    await waitFor(() => !consuming.isConnected());
+    resolve();
+    await waitFor(() => ended === 2);
+    line.mend();
+    await waitFor(() => consuming.isConnected());
+    // Without an answer, the server would wait for 30 seconds, and the consumer for five.
+    const left = async () => (await publishing.backlog(options.durable)).pending;
+    await waitFor(async () => deliveries.length === 3 && (await left()) === 0, { timeoutMs: 4_000 });
+    expect(deliveries).toEqual(['failing 1', 'working 1', 'failing 2']);
+  });
+
   test('of several servers the ones that are there are used', async () => {
     const bus = await connect(`nats://127.0.0.1:1,${url}`);
     expect(bus.isConnected()).toBe(true);
@@ -148,6 +177,41 @@ describe.runIf(availableEngines().includes('containers'))('NATS in trouble', () 
     await waitFor(() => handled.includes('next'));
     expect(handled).toHaveLength(21);
     expect(lines).toEqual([]);
+  });
+
+  test('an event that the server sends to a waiting consumer arrives, even if it is on its way for two seconds', async () => {
+    await using line = await layLine(new URL(url));
+    const [consuming, publishing] = [await connect(`nats://${line.address}`), await connect()];
+    const project = randomUUID();
+    const subject = `${prefix}.event.${project}.thing.made`;
+    const seen: string[] = [];
+    const options = { durable: `late-${project}`, subjects: [subject] };
+    await consuming.consume(options, async ({ id }) => void seen.push(id));
+    await publishing.publish({ subject, id: 'first', body: bytes('') });
+    await waitFor(() => seen.length === 1);
+    line.hush();
+    await publishing.publish({ subject, id: 'late', body: bytes('') });
+    await pause(2_000);
+    line.mend();
+    // If the consumer had given up its fetch, the server would send the event again after 30 seconds.
+    await waitFor(() => seen.length === 2, { timeoutMs: 5_000 });
+    expect(seen).toEqual(['first', 'late']);
+  });
+
+  test('the last attempts of an event do not wait until a fetch has waited long enough for further events', async () => {
+    const bus = await connect();
+    const project = randomUUID();
+    const subject = `${prefix}.event.${project}.thing.made`;
+    const options = { durable: `last-${project}`, subjects: [subject], backoffMs: [10], maxDeliveries: 2 };
+    const { promise: isLast, resolve } = Promise.withResolvers<number>();
+    let failedAt = 0;
+    await bus.consume(options, async ({ delivery }) => {
+      if (delivery === 2) return resolve(performance.now());
+      failedAt = performance.now();
+      throw new Error('not yet');
+    });
+    await bus.publish({ subject, id: 'once', body: bytes('') });
+    expect((await isLast) - failedAt).toBeLessThan(2_000);
   });
 
   test('an event that came too often is given up before it is worked on: it may have killed its process', async () => {

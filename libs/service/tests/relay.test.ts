@@ -138,6 +138,25 @@ test('tries again what the broker refused, and does not hold up the rest', async
   expect(refusals).toBe(4);
 });
 
+test('tries again what the broker refused, even if new events keep it busy all the time', async () => {
+  let refusals = 0;
+  let count = 0;
+  let relay: Relay | undefined;
+  refused = ({ aggregate }) => {
+    if (aggregate.id === 'hard') return ++refusals < 4;
+    // Each event is followed by another. So the relay finds something to publish whenever it looks.
+    store(`new-${count++}`);
+    relay?.kick();
+    return false;
+  };
+  store('hard');
+  store('first');
+  relay = start(20);
+  await waitFor(() => ids().includes('hard'));
+  expect(refusals).toBe(4);
+  expect(count).toBeGreaterThan(4);
+});
+
 test('passes events that cannot be published, and those behind them are out with the first sweep', async () => {
   let sweeps = 0;
   refused = ({ aggregate }) => aggregate.id.startsWith('never');

@@ -74,6 +74,7 @@ afterEach(async () => {
   await broker.close();
 });
 
+/** Stores events, each a millisecond later than the one before. */
 const store = (count: number) => {
   for (let at = 0; at < count; at++) {
     const id = randomUUID();
@@ -83,7 +84,7 @@ const store = (count: number) => {
       type: 'thing.made',
       version: 1,
       projectId: 'p',
-      occurredAt: new Date().toISOString(),
+      occurredAt: new Date(Date.now() + ids.length).toISOString(),
       actorId: null,
       aggregate: { type: 'thing', id, seq: 1 },
       data: {},
@@ -91,7 +92,7 @@ const store = (count: number) => {
   }
 };
 /** A process's relay. */
-const start = (parts: { bus?: Bus; outbox?: SqliteOutbox } = {}) => {
+const start = (parts: { bus?: Bus; outbox?: SqliteOutbox; sweepMs?: number } = {}) => {
   const options = { bus: broker.connect(), outbox, log, metrics: new Metrics(), sweepMs: 20, checkMs: never };
   const relay = new Relay({ ...options, ...parts });
   relays.push(relay);
@@ -154,4 +155,26 @@ test('a batch during which the connection broke is published again', async () =>
   await isLost;
   await allAreThere();
   expect(count).toBeGreaterThan(2);
+});
+
+test('events that were lost are published again at once, even if the relay has gone past one that fails', async () => {
+  let refusals = 0;
+  const bus = broker.connect();
+  const publish = bus.publish.bind(bus);
+  const refusing: Bus = Object.create(bus, {
+    publish: {
+      async value(event: OutgoingEvent) {
+        if (event.id !== ids[3]) return publish(event);
+        refusals++;
+        throw new Error('refused');
+      },
+    },
+  });
+  store(4);
+  start({ bus: refusing, sweepMs: never });
+  await waitFor(async () => refusals > 0 && (await broker.ids()).length === 3);
+  await broker.lose();
+  broker.reconnect();
+  await waitFor(async () => (await broker.ids()).length === 3);
+  expect(new Set(await broker.ids())).toEqual(new Set(ids.slice(0, 3)));
 });

@@ -125,6 +125,16 @@ describe.each(availableEngines())('mails on %s', (engine) => {
     expect(mailsTo(email)).toHaveLength(1);
   });
 
+  test('a repeated mail has a new Message-ID if it has a token, so that no mail server drops the valid one', async () => {
+    const { email } = await person();
+    server.keptButFailed = 1;
+    await askReset(email);
+    const [first, second] = [await nthMail(email), await nthMail(email, 1)];
+    expect(second.headers['message-id']).not.toBe(first.headers['message-id']);
+    expect((await reset(tokenIn(first.text))).body.code).toBe('auth/invalid-reset-token');
+    expect((await reset(tokenIn(second.text))).status).toBe(200);
+  });
+
   const newPassword = 'a wholly new phrase';
   const ends = {
     'a reset': ({ resetToken }) => reset(resetToken),
@@ -350,6 +360,14 @@ describe.each(availableEngines())('mails on %s', (engine) => {
     const gone = { projectId, params: { userId: user.id }, caller: callerOf(user) };
     expect((await call(identity.bus, deleteUser, gone)).status).toBe(204);
     await waitFor(async () => !(await stored()).includes(user.email), { what: 'the erasure' });
+  });
+
+  test('a repeated notice keeps its Message-ID, so that a mail server can drop the repetition', async () => {
+    const { email, confirm } = await withApp();
+    server.keptButFailed = 1;
+    expect((await confirm()).status).toBe(200);
+    const [first, second] = [await nthMail(email), await nthMail(email, 1)];
+    expect(second).toEqual({ ...first, headers: { ...first.headers, date: second.headers.date } });
   });
 
   test('whoever uses up the mails of an address does not keep a notice from its user', async () => {

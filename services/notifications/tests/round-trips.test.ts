@@ -12,8 +12,13 @@ import {
   watchReads,
 } from '@kith/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { AppContext } from '../src/app.ts';
+import { addNotification } from '../src/events/add.ts';
+import { append, emptyFeed } from '../src/feed.ts';
+import { notificationIdOf } from '../src/notification-id.ts';
 import { listHandler } from '../src/operations/list.ts';
 import { openStore } from '../src/store/index.ts';
+import { lifeOf } from './support/events.ts';
 import { storeFeed } from './support/long-feed.ts';
 
 const count = 20_100;
@@ -75,6 +80,34 @@ describe.each(availableEngines())('what a list asks of its database (%s)', (engi
   it('is nothing past the end, without reading rows', async () => {
     for (const number of [1_006, 50_000]) {
       expect(await page(`limit=20&page=${number}`)).toMatchObject({ rows: 0, ids: [], next: undefined });
+    }
+  });
+});
+
+describe.each(availableEngines())('what a repeated event asks of its database (%s)', (engine) => {
+  it('is one round trip, whether its notification is there or was withdrawn', async () => {
+    await using ends = new AsyncDisposableStack();
+    const { config } = ends.use(await createStore(engine));
+    const watched = ends.use(await watchReads(config));
+    const store = ends.adopt(await openStore(watched.config), (opened) => opened.close());
+    const [projectId, userId, initiatorId] = [randomUUID(), randomUUID(), randomUUID()];
+    const owner = { projectId, userId };
+    const [made, withdrawn] = [0, 1].map(() =>
+      lifeOf({ projectId, requesterId: initiatorId, receiverId: userId }),
+    ) as [ReturnType<typeof lifeOf>, ReturnType<typeof lifeOf>];
+    const [type, createdAt, keepUntil] = ['connection-request' as const, Date.now(), Date.now() + 3_600_000];
+    const metadata = { connectionId: made.connectionId };
+    const id = notificationIdOf(made.requested);
+    const { feed, entry } = append(emptyFeed, { ...owner, id, type, metadata, createdAt, keepUntil });
+    expect(await store.change(await store.feed(owner), { feed, put: [entry] })).toBe(true);
+    await store.withdraw(projectId, withdrawn.connectionId, keepUntil);
+    const app = { store, keepMs: 3_600_000, now: Date.now } as AppContext;
+    for (const { requested, connectionId } of [made, withdrawn]) {
+      const of = { userId, type, connectionId, initiatorId };
+      const trips = await watched.tripsOf(() => addNotification(app, requested, of));
+      expect(trips.map((reads) => reads.map(({ table }) => table).sort())).toEqual([
+        ['entries', 'withdrawn'],
+      ]);
     }
   });
 });

@@ -40,6 +40,8 @@ export class Relay {
   #stopped = false;
   /** The point that this sweep has reached, and the events that it could not publish. */
   #past: Past | undefined;
+  /** Whether the next sweep is due. It begins when the current sweep has reached the end. */
+  #isSweepDue = false;
   /** When the oldest event that is known to be unpublished occurred, as Unix time in ms. */
   #oldest: number | undefined;
   readonly #unwatch: () => void;
@@ -55,8 +57,7 @@ export class Relay {
   }) {
     this.#options = options;
     this.#timer = setInterval(() => {
-      // A run that is under way goes on. If each sweep restarted the run, the run might never get past slow failures.
-      if (!this.#running) this.#past = undefined;
+      this.#isSweepDue = true;
       this.kick();
     }, options.sweepMs ?? 2_000);
     this.#timer.unref();
@@ -118,11 +119,18 @@ export class Relay {
 
   async #run(): Promise<void> {
     const { bus, outbox, log } = this.#options;
+    let isAtEnd = true;
     try {
       while (this.#again) {
         this.#again = false;
         if (this.#isCheckDue) await this.#check();
+        // A sweep that is under way goes on. If each sweep ended the one before it, none might ever get past slow failures.
+        if (this.#isSweepDue && isAtEnd) {
+          this.#isSweepDue = false;
+          this.#past = undefined;
+        }
         const events = await outbox.unpublished(batch, this.#past);
+        isAtEnd = events.length < batch;
         if (!this.#past) this.#oldest = oldestOf(events);
         if (events.length === 0) continue;
         const failures = await this.#publish(events);
@@ -149,7 +157,10 @@ export class Relay {
     try {
       this.#epoch = (await this.#options.outbox.fact('epoch'))?.number ?? 0;
       const after = await takeBackLost(this.#options);
-      if (after !== undefined) this.#options.log.warn({ after }, 'the log has lost events: published again');
+      if (after === undefined) return;
+      // The events that are to be published again may lie before the point that this sweep has reached.
+      this.#past = undefined;
+      this.#options.log.warn({ after }, 'the log has lost events: published again');
     } catch (error) {
       this.#isCheckDue = true;
       throw error;

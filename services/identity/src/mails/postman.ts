@@ -152,7 +152,9 @@ export class Postman {
     const filling = { project: project.name, address, link, token, code: token };
     const { subject, text } = textsOf(project, kind, filling);
     try {
-      const messageId = hashToken(`${mailing.id}|${since}`);
+      // A mail server may drop a mail whose `Message-ID` it knows. Each try has a new token, which makes the token of the try before
+      // void. So each try with a token has its own `Message-ID`: otherwise the server could drop the only mail with a valid token.
+      const messageId = hashToken([mailing.id, since, ...(stored ? [tries] : [])].join('|'));
       await transport.send({ kind, messageId, fromName: project.name, to: address, subject, text });
     } catch (error) {
       await this.#failed(mailing, tries + 1, error as Error & { code?: string; responseCode?: number });

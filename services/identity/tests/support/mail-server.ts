@@ -20,6 +20,8 @@ export interface MailServer extends AsyncDisposable {
   /** How often somebody has begun to send a mail. */
   tries: number;
   refusals: number[];
+  /** How many of the next mails the server keeps although it answers that it has failed. */
+  keptButFailed: number;
 }
 
 /** Starts a mail server on this machine. The server keeps the mails that it gets. */
@@ -37,7 +39,9 @@ export async function startMailServer(port = 0): Promise<MailServer> {
         const from = envelope.mailFrom ? envelope.mailFrom.address : '';
         const [{ address: to } = { address: '' }] = envelope.rcptTo;
         mails.received.push({ from, to, ...decoded(raw) });
-        done();
+        const hasFailed = mails.keptButFailed > 0;
+        if (hasFailed) mails.keptButFailed -= 1;
+        done(hasFailed ? Object.assign(new Error('Not now'), { responseCode: 451 }) : undefined);
       }, done);
     },
   });
@@ -48,6 +52,7 @@ export async function startMailServer(port = 0): Promise<MailServer> {
     received: [],
     tries: 0,
     refusals: [],
+    keptButFailed: 0,
     [Symbol.asyncDispose]: () => new Promise((resolve) => server.close(() => resolve())),
   };
   return mails;

@@ -26,9 +26,19 @@ export async function addNotification(
   const { projectId } = event;
   const { userId, type, connectionId, initiatorId } = of;
   const owner = { projectId, userId };
+  const id = notificationIdOf(event);
+  const isSettled = async () => {
+    const [isWithdrawn, found] = await Promise.all([
+      app.store.isWithdrawn(projectId, type === 'connection-request' ? [id, connectionId] : [id]),
+      app.store.find(owner, [id]),
+    ]);
+    return isWithdrawn || found.length > 0;
+  };
+  // This decides nothing that the check below would not decide. But if the broker has lost its log, all events of a week come
+  // again, and for a known event nothing more is read.
+  if (await isSettled()) return;
   const ended = await app.store.profiles.forgotten(projectId, [userId, initiatorId]);
   if (ended.has(userId)) return;
-  const id = notificationIdOf(event);
   if ((await app.store.settings.of(owner)).off.includes(type))
     return app.store.withdraw(projectId, id, keepUntil);
   const about = ended.has(initiatorId) ? blankSnapshot : await snapshot(app, event, initiatorId);
@@ -36,11 +46,7 @@ export async function addNotification(
   const notification: NewNotification = { ...owner, id, type, metadata, createdAt, keepUntil };
 
   const isNew = await changeFeed(app, owner, async (before) => {
-    const [isWithdrawn, found] = await Promise.all([
-      app.store.isWithdrawn(projectId, type === 'connection-request' ? [id, connectionId] : [id]),
-      app.store.find(owner, [id]),
-    ]);
-    if (isWithdrawn || found.length > 0) return { result: false };
+    if (await isSettled()) return { result: false };
     const { feed, entry } = append(before, notification);
     const created = makeEvent(notificationCreated, {
       projectId,
