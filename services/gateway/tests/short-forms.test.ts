@@ -1,6 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { getUser, listConnections, listUserConnections, projectOfUser } from '@kith/contracts';
-import { serveInternal } from '@kith/service';
+import { repeatHeader } from '@kith/bus';
+import {
+  getUser,
+  listConnections,
+  listSentRequests,
+  listUserConnections,
+  projectOfUser,
+} from '@kith/contracts';
+import { serveInternal, successReply } from '@kith/service';
 import { availableEngines, waitFor } from '@kith/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
@@ -60,6 +67,16 @@ describe.each(availableEngines())('short forms on %s', (engine) => {
       isShort: true,
       query: 'page=2',
     });
+  });
+
+  it('repeats the items of a list whose reply has them once, and tells the client nothing else', async () => {
+    const items = { requests: [{ id: 'é' }], pagination: { page: 1 } };
+    await serveEcho(test.bus, listSentRequests, () =>
+      successReply(200, items, { [repeatHeader]: 'requests' }),
+    );
+    const { headers, text } = await ask('/v7/connections/pending/sent', bearer(await issuer.token()));
+    expect(JSON.parse(text)).toEqual({ ...items, data: items.requests });
+    expect(headers).not.toHaveProperty(repeatHeader.toLowerCase());
   });
 
   it('needs a token where the operation does', async () => {
