@@ -27,6 +27,7 @@ export interface OperationCall
       | 'query'
       | 'form'
       | 'wireVersion'
+      | 'isShort'
       | 'userAgent'
       | 'clientIp'
       | 'deadline'

@@ -42,9 +42,14 @@ export class EventSource implements Disposable {
   /** Opens a stream. Resolves when the head of the answer has come. */
   static open(
     url: string,
-    options: { token: string; lastEventId?: string | undefined; method?: string },
+    options: {
+      token: string;
+      lastEventId?: string | undefined;
+      method?: string;
+      headers?: Record<string, string>;
+    },
   ): Promise<EventSource> {
-    const headers: Record<string, string> = { authorization: `Bearer ${options.token}` };
+    const headers: Record<string, string> = { ...options.headers, authorization: `Bearer ${options.token}` };
     if (options.lastEventId !== undefined) headers['last-event-id'] = options.lastEventId;
     return new Promise((resolve, reject) => {
       const outgoing = request(url, { headers, agent: false, method: options.method ?? 'GET' });

@@ -21,6 +21,6 @@ export { InFlight } from './in-flight.ts';
 export { checkedMessage, messageSize } from './message.ts';
 export { observedBus } from './observed-bus.ts';
 export { receivedAt, watchAbsence } from './received-at.ts';
-export { codeHeader, replayedHeader, shedHeader, statusHeader } from './reply-headers.ts';
+export { codeHeader, repeatHeader, replayedHeader, shedHeader, statusHeader } from './reply-headers.ts';
 export { streamNames } from './stream-names.ts';
 export { subjectMatches } from './subject.ts';

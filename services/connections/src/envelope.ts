@@ -1,3 +1,4 @@
+import { repeatHeader } from '@kith/bus';
 import { connectionPaginationOf, generalPaginationOf } from '@kith/contracts';
 
 interface Totals {
@@ -7,18 +8,29 @@ interface Totals {
   hasMore: boolean;
 }
 
+/** The size of items from which a reply has them only once. Twice this size is well below what a message holds. */
+const largeItems = 1024 * 1024;
+
 /**
  * Puts a page into the envelope of the connection lists. A v7 short form also gets the general envelope
- * (spec#short-forms-lists).
+ * (spec#short-forms-lists). If the items are large, the gateway repeats them: `key` has to be the first key of the answer, and
+ * `pagination` the second.
  */
 export function envelopeOf<Key extends string, Item>(
   key: Key,
   items: Item[],
   totals: Totals,
-  request: { isShort?: true; wireVersion: 'v6' | 'v7' },
+  request: {
+    isShort?: true;
+    wireVersion: 'v6' | 'v7';
+    setHeader(name: string, value: string): void;
+  },
 ) {
   const list = { [key]: items } as Record<Key, Item[]>;
-  const pagination = connectionPaginationOf(totals);
-  if (!request.isShort || request.wireVersion !== 'v7') return { ...list, pagination };
-  return { ...list, data: items, pagination: { ...pagination, ...generalPaginationOf(totals) } };
+  const own = connectionPaginationOf(totals);
+  if (!request.isShort || request.wireVersion !== 'v7') return { ...list, pagination: own };
+  const pagination = { ...own, ...generalPaginationOf(totals) };
+  if (Buffer.byteLength(JSON.stringify(items)) < largeItems) return { ...list, data: items, pagination };
+  request.setHeader(repeatHeader, key);
+  return { ...list, pagination };
 }

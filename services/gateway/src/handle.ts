@@ -11,6 +11,7 @@ import { ConcurrencyLimit } from './forward/concurrency-limit.ts';
 import { contextOf, forward } from './forward/forward.ts';
 import { forwardList } from './forward/forward-list.ts';
 import { listRowOf } from './forward/list-operations.ts';
+import { repeatItems } from './forward/repeat-items.ts';
 import { answerReply, writeAnswer } from './http/answer.ts';
 import { readBody } from './http/body.ts';
 import { narrowOrigins } from './http/cors.ts';
@@ -190,7 +191,7 @@ export function createHandle(parts: HandleParts) {
     if (operation.kind === 'export') {
       return exports.answer(request, response, { operation, reply, projectId, caller, identify });
     }
-    answerReply(request, response, reply);
+    answerReply(request, response, repeatItems(reply));
   };
 }
 

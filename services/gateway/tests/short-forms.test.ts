@@ -1,7 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import { getUser, listConnections, listUserConnections, projectOfUser } from '@kith/contracts';
-import { serveInternal } from '@kith/service';
-import { availableEngines } from '@kith/testing';
+import { repeatHeader } from '@kith/bus';
+import {
+  getUser,
+  listConnections,
+  listSentRequests,
+  listUserConnections,
+  projectOfUser,
+} from '@kith/contracts';
+import { serveInternal, successReply } from '@kith/service';
+import { availableEngines, waitFor } from '@kith/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   expectError,
@@ -62,6 +69,16 @@ describe.each(availableEngines())('short forms on %s', (engine) => {
     });
   });
 
+  it('repeats the items of a list whose reply has them once, and tells the client nothing else', async () => {
+    const items = { requests: [{ id: 'é' }], pagination: { page: 1 } };
+    await serveEcho(test.bus, listSentRequests, () =>
+      successReply(200, items, { [repeatHeader]: 'requests' }),
+    );
+    const { headers, text } = await ask('/v7/connections/pending/sent', bearer(await issuer.token()));
+    expect(JSON.parse(text)).toEqual({ ...items, data: items.requests });
+    expect(headers).not.toHaveProperty(repeatHeader.toLowerCase());
+  });
+
   it('needs a token where the operation does', async () => {
     expectError(await ask('/v7/connections'), 'auth/unauthorized');
     expectError(await ask('/v7/connections', bearer('null')), 'auth/unauthorized');
@@ -76,6 +93,22 @@ describe.each(availableEngines())('short forms on %s', (engine) => {
     expectError(await ask(`/v7/${projectId}/connections`, expired), 'auth/unauthorized');
     const forged = bearer(`${(await issuer.token()).slice(0, -4)}AAAA`);
     expectError(await ask('/v7/connections', forged), 'auth/unauthorized');
+  });
+
+  it('tells an expired token as one also after its key was removed', async () => {
+    const past = Math.floor(Date.now() / 1000) - 60;
+    const expired = bearer(await issuer.token({ iat: past - 600, exp: past }));
+    const valid = bearer(await issuer.token());
+    await issuer.rotate({ keepOld: false });
+    // The gateway fetches the keys again at most once a second.
+    await waitFor(async () => (await ask('/v7/connections', bearer(await issuer.token()))).status === 200, {
+      what: 'the new key',
+    });
+    expectError(await ask('/v7/connections', expired), 'auth/token-expired');
+    const answer = await ask(`/v7/${projectId}/connections`, expired);
+    expectError(answer, 'auth/unauthorized');
+    expect(answer.text).toContain('The access token has expired.');
+    expectError(await ask('/v7/connections', valid), 'auth/unauthorized');
   });
 
   it('reads of a user are in that user’s project; a token of another one counts as none', async () => {

@@ -3,11 +3,20 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { connect, type Socket } from 'node:net';
-import { errorBody } from '@kith/contracts';
+import { hashApiKey, makeApiKey } from '@kith/base';
+import {
+  actingUser,
+  apiKeyNotice,
+  errorBody,
+  internalSubject,
+  listConnections,
+  noticeSubject,
+} from '@kith/contracts';
+import { errorReply, successReply } from '@kith/service';
 import { availableEngines, type EventSource, waitFor } from '@kith/testing';
 import { describe, expect, it } from 'vitest';
 import type { RunningGateway } from '../src/index.ts';
-import { expectError, projectId, send } from './harness.ts';
+import { expectError, projectId, send, serveEcho } from './harness.ts';
 import { behindAnother } from './support/behind-another.ts';
 import { FeedWorld } from './support/feed-world.ts';
 
@@ -318,6 +327,56 @@ describe.each(availableEngines())('streams (%s)', (engine) => {
     await waitFor(() => source.events.length === 4);
     expect(idsOf(source)).toEqual([1, 2, 3, 4].map((id) => `notification ${id}`));
     expect(source.isEnded).toBe(false);
+  });
+
+  it('of a server key goes on while identity says nothing or fails, and ends when it refuses the user', async () => {
+    await using world = await FeedWorld.start(engine, {
+      env: { REQUEST_TIMEOUT_MS: '200' },
+      streamTimes: { check: 50 },
+    });
+    const { bus } = world.test;
+    const replies = {
+      allows: () => successReply(200, { user: { role: 'visitor' } }, {}),
+      refuses: () => successReply(200, { user: null }, {}),
+      fails: () => errorReply('user/server-error'),
+      'says nothing': () => undefined,
+    };
+    let identity: keyof typeof replies = 'allows';
+    let asked = 0;
+    await bus.serve(internalSubject(bus.prefix, actingUser), 'identity', async () => {
+      asked++;
+      return replies[identity]();
+    });
+    const token = makeApiKey('server');
+    const key = { kind: 'server', id: randomUUID(), projectId } as const;
+    const notice = new TextEncoder().encode(JSON.stringify({ hash: hashApiKey(token), key }));
+    await waitFor(async () => !(await world.test.gateway.notReady()).includes('api-keys'), { what: 'keys' });
+    await bus.broadcast(noticeSubject(bus.prefix, apiKeyNotice), notice);
+    const userId = randomUUID();
+    const headers = { 'on-behalf-of': userId };
+    await serveEcho(bus, listConnections);
+    const list = () =>
+      send(world.test.gateway.port, {
+        path: `/v7/${projectId}/connections`,
+        headers: { ...headers, authorization: `Bearer ${token}` },
+      });
+    await waitFor(async () => (await list()).status === 200, { what: 'the key' });
+    using source = await world.stream(userId, { token, headers });
+    expect(source.status).toBe(200);
+    const beginsTo = async (what: keyof typeof replies) => {
+      identity = what;
+      const before = asked;
+      await waitFor(() => source.isEnded || asked > before + 2, { what: 'further checks' });
+    };
+    await beginsTo('fails');
+    // The code of identity's feature is none that an operation of another service answers with.
+    expectError(await list(), 'gateway/unavailable');
+    await beginsTo('says nothing');
+    expectError(await list(), 'gateway/timeout');
+    await beginsTo('allows');
+    expect(source.isEnded).toBe(false);
+    identity = 'refuses';
+    await waitFor(() => source.isEnded, { what: 'the end of the stream' });
   });
 
   it('is an operation like any other: token, project, method, HEAD', async () => {

@@ -57,6 +57,8 @@ export async function readPage<Row extends { createdAt: Date; id: string }>(
     binding: readonly string[];
     code: ErrorCode;
     read(range: ListRange): Promise<ListPage<Row>>;
+    /** How many of the rows fit into an answer; all of them if this is left out. The cursor leads to the rows that do not. */
+    fitting?(rows: readonly Row[]): number;
   },
 ): Promise<{ rows: Row[]; page: number; limit: number; total: number; hasMore: boolean }> {
   const { query, operator } = request;
@@ -70,8 +72,9 @@ export async function readPage<Row extends { createdAt: Date; id: string }>(
   const from = position ? { after: position.after } : { skip: (page - 1) * limit };
   // Reads one row more than the page holds, to know whether another page follows.
   const { rows: found, total } = await list.read({ from, limit: limit + 1 });
-  const rows = found.slice(0, limit);
-  const hasMore = found.length > limit;
+  const asked = found.slice(0, limit);
+  const rows = asked.slice(0, list.fitting?.(asked));
+  const hasMore = found.length > rows.length;
   const last = rows.at(-1);
   if (hasMore && last) request.linkNext(encodeCursor({ after: placeOf(last), page: page + 1 }, binding));
   return { rows, page, limit, total, hasMore };

@@ -3,11 +3,12 @@ import { operation } from '../operation.ts';
 import { longestString, shownText } from '../scalars.ts';
 import { nothing, perFiveMinutes } from './shared.ts';
 
+/** A text that is not empty. A blank text is taken as it is (spec#test-tokens-blank). */
 const filled = (message?: string) =>
   z
     .string(message)
-    .refine((value) => value.trim() !== '', message ?? 'must not be empty.')
-    .meta({ minLength: 1, maxLength: longestString });
+    .min(1, message ?? 'must not be empty.')
+    .meta({ maxLength: longestString });
 
 /** An object that must contain the id of its user. */
 const userIn = (key: string) =>

@@ -17,8 +17,8 @@ const foreignInstant = instant
     return ms >= 0 && ms < 9_999_999_999_999;
   }, 'must be a time from 1970 to 2286.')
   .transform((value) => new Date(value).toISOString());
-/** An id from the other backend. */
-const foreignId = text({ min: 1, max: 512 });
+/** An id from another backend. */
+export const foreignId = text({ min: 1, max: 512 });
 const ofUser = { userId: uuid.optional(), userForeignId: foreignId.optional() };
 const namesUser = (row: { userId?: string | undefined; userForeignId?: string | undefined }) =>
   row.userId !== undefined || row.userForeignId !== undefined;

@@ -3,14 +3,16 @@ import { codePoints } from '../scalars.ts';
 
 /**
  * The longest password, in code points (spec#accounts-long-password). The length is checked before anything else is done with a
- * password. Normalizing Unicode can take long: for twice as many combining marks in a row, it takes four times as long.
+ * password. Normalizing Unicode can take long: for twice as many combining marks in a row, it takes four times as long. Like
+ * other lengths, it is counted after trimming (spec#requests-lengths). Only blanks remain uncounted, and these are normalized
+ * quickly.
  */
 const longestPassword = 256;
-/** A password as the caller gives it. */
+/** A password as the caller gives it, with the blanks around it. */
 export const password = z
   .string()
   .refine(
-    (value) => codePoints(value) <= longestPassword,
+    (value) => codePoints(value.trim()) <= longestPassword,
     `must be at most ${longestPassword} characters long.`,
   )
   .refine((value) => value.isWellFormed(), 'must be well-formed Unicode.')

@@ -155,7 +155,12 @@ export const getUserByForeignId = operation({
   serverKey: 'itself',
   summary: 'Get a user by foreign id',
   path: '/users/by-foreign-id',
-  query: z.object({ foreignId: z.string().meta({ maxLength: 512 }) }),
+  query: z.object({
+    foreignId: z
+      .string()
+      .transform((id) => id.trim())
+      .meta({ maxLength: 512 }),
+  }),
 });
 
 /**

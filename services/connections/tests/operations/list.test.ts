@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { listUserConnections } from '@kith/contracts';
-import { handlerEngines } from '@kith/testing';
+import { repeatHeader } from '@kith/bus';
+import { listConnections, listUserConnections } from '@kith/contracts';
+import { callerOf, callOperation, handlerEngines } from '@kith/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { unknownUser } from '../../src/unknown-user.ts';
 import { onePage, refusal } from '../support/call.ts';
@@ -65,6 +66,36 @@ describe.each(handlerEngines())('list, %s', (engine) => {
       });
       expect(answer.headers).not.toHaveProperty('Link');
     }
+  });
+
+  it('has its items twice under a v7 short form, and leaves repeating large items to the gateway', async () => {
+    const { projectId, store, bus } = world;
+    const bob = await world.newPerson();
+    const short = async () => {
+      const given = { projectId, caller: callerOf(bob.id), wireVersion: 'v7', isShort: true } as const;
+      const { status, headers, body } = await callOperation(bus, listConnections, {
+        ...given,
+        query: 'limit=100',
+      });
+      expect(status).toBe(200);
+      return { repeats: headers[repeatHeader], keys: Object.keys(body), body };
+    };
+    // This is about the size of the longest profile and message.
+    const metadata = { text: 'x'.repeat(38 * 1024) };
+    const connected: string[] = [];
+    const connect = async () => {
+      const { id: otherId } = await world.newPerson({ metadata });
+      await connectAt(store, { projectId, userId: bob.id, otherId, at: new Date() });
+      connected.push(otherId);
+    };
+    await connect();
+    const few = await short();
+    expect([few.repeats, few.keys]).toEqual([undefined, ['connections', 'data', 'pagination']]);
+    expect(few.body.data).toEqual(few.body.connections);
+    while (connected.length < 100) await connect();
+    const many = await short();
+    expect([many.repeats, many.keys]).toEqual(['connections', ['connections', 'pagination']]);
+    expect(many.body.connections).toHaveLength(100);
   });
 
   it('tells what one wrote to the other to the two alone', async () => {

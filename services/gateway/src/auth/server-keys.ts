@@ -2,7 +2,7 @@ import { ApiError, apiKeyKindOf } from '@kith/base';
 import type { Bus } from '@kith/bus';
 import { actingUser, type OperationSpec, serverKeyMay, uuid } from '@kith/contracts';
 import { ask, type ServerKeyCaller } from '@kith/service';
-import { busFailure } from '../forward/bus-failure.ts';
+import { questionFailure } from '../forward/bus-failure.ts';
 import type { Address } from '../routes/address.ts';
 import { bearerForm } from './bearer.ts';
 import type { ScopedCaller } from './caller.ts';
@@ -100,7 +100,7 @@ export class ServerKeys {
       userId === undefined
         ? { user: null }
         : await ask(this.#bus, actingUser, { projectId, userId }, context).catch((error: unknown) => {
-            throw busFailure(error);
+            throw questionFailure(error);
           });
     if (userId === undefined || !answer.user) {
       throw forbidden('On-Behalf-Of must be the id of a user of this project who is not suspended.');

@@ -3,7 +3,7 @@ import type { Bus } from '@kith/bus';
 import { type OperationSpec, projectOfUser, statusOf, uuid } from '@kith/contracts';
 import { ask } from '@kith/service';
 import { errors } from 'jose';
-import { busFailure } from '../forward/bus-failure.ts';
+import { questionFailure } from '../forward/bus-failure.ts';
 import type { Address } from '../routes/address.ts';
 import type { ScopedCaller } from './caller.ts';
 
@@ -76,7 +76,7 @@ async function projectOf(
     const { projectId } = await ask(bus, projectOfUser, asked.data, context);
     if (projectId) return projectId;
   } catch (error) {
-    throw busFailure(error);
+    throw questionFailure(error);
   }
   throw notFound(operation);
 }

@@ -106,8 +106,19 @@ describe('TokenVerifier', () => {
     const anonymous = await new SignJWT(claims())
       .setProtectedHeader({ alg: tokenAlgorithm })
       .sign(ours.privateKey);
-    expect(await why(await sign({ ...claims(), exp: now() - 1 }))).toMatch(/has expired/);
-    const foreign = [sign(claims(), theirs.privateKey), sign({ ...claims(), iss: 'other' })];
+    const over = { ...claims(), exp: now() - 1 };
+    expect(await why(await sign(over))).toMatch(/has expired/);
+    // The second key has been removed since it signed.
+    const removed = [theirs.privateKey, { kid: 'k2' }] as const;
+    expect(await why(await sign(over, ...removed))).toMatch(/has expired/);
+    const foreign = [
+      sign(claims(), theirs.privateKey),
+      sign({ ...claims(), iss: 'other' }),
+      sign(over, theirs.privateKey),
+      ...[claims(), { ...over, iss: 'other' }, { ...over, aud: 'other' }, { ...over, exp: 'soon' }].map(
+        (payload) => sign(payload as JWTPayload, ...removed),
+      ),
+    ];
     for (const token of foreign) expect(await why(await token)).toMatch(/Another server has signed/);
     for (const token of ['null', 'a.b.c', '..']) expect(await why(token)).toMatch(/is malformed/);
     const keys = [makeApiKey('server'), makeApiKey('operator')];
@@ -121,6 +132,8 @@ describe('TokenVerifier', () => {
     };
     const gone = await sign(claims(), theirs.privateKey, { kid: 'k0' });
     expect(await why(gone, verifier({ revocations }))).toMatch(/was revoked/);
+    const goneAndOver = await sign(over, theirs.privateKey, { kid: 'k0' });
+    expect(await why(goneAndOver, verifier({ revocations }))).toMatch(/has expired/);
   });
 
   it('refuses other algorithms and forms, and asks for no key for them', async () => {

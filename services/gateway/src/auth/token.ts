@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { apiKeyKindOf } from '@kith/base';
 import { uuid } from '@kith/contracts';
-import { decodeProtectedHeader, errors, jwtVerify } from 'jose';
+import { decodeJwt, decodeProtectedHeader, errors, jwtVerify } from 'jose';
 import { z } from 'zod';
 import type { AccessToken } from './access-token.ts';
 import { type KeySet, type Keys, tokenAlgorithm } from './keys.ts';
@@ -105,6 +105,9 @@ export class TokenVerifier {
       });
       token = { ...claims.parse(verified.payload), keyId };
     } catch (error) {
+      if (error instanceof errors.JWKSNoMatchingKey && this.#claimsToBeExpired(text)) {
+        throw unauthorized('expired', new errors.JWTExpired(error.message, {}, 'exp', 'check_failed'));
+      }
       if (error instanceof errors.JOSEError || error instanceof z.ZodError) {
         throw unauthorized(revocations?.hasKey(keyId) ? 'revoked' : reasonOf(error), error);
       }
@@ -114,6 +117,21 @@ export class TokenVerifier {
     this.#cache.set(digest, { token, keys });
     if (this.#cache.size > this.#cacheSize) this.#cache.delete(this.#cache.keys().next().value as string);
     return token;
+  }
+
+  /**
+   * Whether a token of an unknown key claims to come from this server and to have expired. Identity removes a key some time after
+   * replacing it. So the token of a client that was away for long cannot be verified, and the client must still learn that it has
+   * to refresh (spec#short-forms-expired). The unverified claims grant nothing: they only decide how the token is refused.
+   */
+  #claimsToBeExpired(text: string): boolean {
+    const { issuer, audience } = this.#options;
+    try {
+      const { iss, aud, exp } = decodeJwt(text);
+      return iss === issuer && aud === audience && typeof exp === 'number' && exp * 1000 <= this.#now();
+    } catch {
+      return false;
+    }
   }
 }
 

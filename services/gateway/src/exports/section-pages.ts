@@ -1,9 +1,8 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { ApiError } from '@kith/base';
 import type { Bus } from '@kith/bus';
 import { type ExportSection, exportPageItems } from '@kith/contracts';
 import { ask } from '@kith/service';
-import { busFailure } from '../forward/bus-failure.ts';
+import { busFailure, isFailure } from '../forward/bus-failure.ts';
 
 /** Some items of a section, and where the next items begin. `next` is null at the end. */
 export interface SectionPage {
@@ -77,13 +76,13 @@ async function page(bus: Bus, section: ExportSection, of: SectionRequest, after:
 }
 
 /**
- * Throws if the request would now be refused, and so ends the export. While identity is away, the export goes on. Streams
- * follow the same rule.
+ * Throws if the request would now be refused, and so ends the export. While identity is away or fails, the export goes
+ * on. Streams follow the same rule.
  */
 async function checkToken({ identify }: SectionRequest): Promise<void> {
   try {
     await identify();
   } catch (error) {
-    if (!(error instanceof ApiError && error.code === 'gateway/unavailable')) throw error;
+    if (!isFailure(error)) throw error;
   }
 }

@@ -1,4 +1,5 @@
 import { ApiError, type Logger } from '@kith/base';
+import { isFailure } from '../forward/bus-failure.ts';
 import type { Feed } from './feed.ts';
 import type { EventWriter } from './sse.ts';
 
@@ -111,15 +112,14 @@ export class Stream {
     this.#isDue ||= answer.hasMore;
   }
 
-  /** Ends the stream if its request would now be refused. While identity is away, the stream goes on. */
+  /** Ends the stream if its request would now be refused. While identity is away or fails, the stream goes on. */
   async #check(): Promise<void> {
     if (this.#isChecking || this.#isEnded) return;
     this.#isChecking = true;
     try {
       await this.#parts.identify();
     } catch (error) {
-      const isAway = error instanceof ApiError && error.code === 'gateway/unavailable';
-      if (!isAway) this.end();
+      if (!isFailure(error)) this.end();
     } finally {
       this.#isChecking = false;
     }

@@ -84,6 +84,7 @@ export class FeedWorld implements AsyncDisposable {
       gateway?: RunningGateway;
       token?: string;
       method?: string;
+      headers?: Record<string, string>;
     } = {},
   ): Promise<EventSource> {
     const { gateway = this.test.gateway, ...rest } = options;

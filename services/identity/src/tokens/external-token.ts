@@ -1,8 +1,8 @@
 import { createPublicKey, type KeyObject } from 'node:crypto';
+import { foreignId } from '@kith/contracts';
 import { jwtVerify } from 'jose';
 
 const leewaySeconds = 30;
-const longestId = 512;
 
 /** A user for whom a project's own backend vouches, and what the backend says of the user. */
 export interface ExternalUser {
@@ -40,10 +40,12 @@ export async function verifyExternalToken(
   // example a list.
   if (typeof iss !== 'string' || iss.toLowerCase() !== of.projectId) return null;
   if ((iat ?? 0) > now + leewaySeconds || exp - (iat ?? now) > of.maxAge) return null;
-  if (typeof sub !== 'string' || sub === '' || sub.length > longestId || !sub.isWellFormed()) return null;
+  // The import reads foreign ids by the same rule. So an imported user is found whatever blanks surround the id.
+  const id = foreignId.safeParse(sub);
+  if (!id.success) return null;
   const isObject = typeof userData === 'object' && userData !== null && !Array.isArray(userData);
   return {
-    foreignId: sub,
+    foreignId: id.data,
     userData: isObject ? (userData as Record<string, unknown>) : {},
     issuedAt: iat,
   };

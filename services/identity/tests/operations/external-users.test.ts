@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import {
   deleteUser,
+  getUserByForeignId,
+  importUsers,
   suspendUser,
   updateProject,
   updateUser,
@@ -170,10 +172,24 @@ describe.each(handlerEngines())('external users on %s', (engine) => {
     ['over an hour left, and no time of issue', () => sign({ iat: undefined, exp: now() + 3660 })],
     ['no subject', () => sign({ sub: undefined })],
     ['an empty subject', () => sign({ sub: '' })],
+    ['a blank subject', () => sign({ sub: ' ' })],
     ['a subject without end', () => sign({ sub: 'x'.repeat(513) })],
   ])('refuses a token with %s', async (_, token) => {
     const { status, body } = await verify(await token());
     expect([status, body]).toEqual([403, invalid]);
+  });
+
+  test('finds an imported user by a foreign id of 512 characters with blanks around it', async () => {
+    const given = ` ${'\u{1F600}'.repeat(512)} `;
+    const body = { rows: [{ foreignId: given }] };
+    const imported = await call(identity.bus, importUsers, { params: { projectId }, body });
+    expect(imported.body).toEqual({ imported: 1, unchanged: 0, rejected: [] });
+    const { user } = (await verify(await sign({ sub: given }))).body;
+    const query = new URLSearchParams({ foreignId: given }).toString();
+    const found = await call(identity.bus, getUserByForeignId, { projectId, query });
+    expect([found.body.id, user.foreignId]).toEqual([user.id, given.trim()]);
+    const again = await call(identity.bus, importUsers, { params: { projectId }, body });
+    expect(again.body.imported).toBe(0);
   });
 
   test('bears clocks that differ by some seconds', async () => {

@@ -1,4 +1,4 @@
-import { createProject, listProjects, type Project } from '@kith/contracts';
+import { createProject, listProjects, type Project, updateProject } from '@kith/contracts';
 import { handlerEngines } from '@kith/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { call } from '../support/call.ts';
@@ -42,6 +42,27 @@ describe.each(handlerEngines())('the list of projects on %s', (engine) => {
   test('is walked by cursor, also while projects are added', async () => {
     const walked = await walk(list, 'limit=2', () => make());
     expect(walked).toEqual(projects);
+  });
+
+  test('is walked by cursor where the settings are too long for one answer', async () => {
+    const text = `{link} ${'🦊'.repeat(7_000)}`;
+    const kinds = ['passwordReset', 'verificationLink', 'emailChange', 'emailChanged'];
+    const mailTexts = Object.fromEntries(kinds.map((kind) => [kind, { subject: 'S', text }]));
+    const { body: before } = await list('limit=100');
+    const long: string[] = [];
+    while (long.length < 40) {
+      const body = { name: 'Long' };
+      const { id } = (await call(identity.bus, createProject, { body })).body;
+      await call(identity.bus, updateProject, { params: { projectId: id }, body: { mailTexts } });
+      long.push(id);
+    }
+    const first = await list('limit=100');
+    expect([first.status, first.body.pagination.hasMore]).toEqual([200, true]);
+    expect(first.body.data.length).toBeLessThan(long.length);
+    const walked = (await walk(list, 'limit=100', async () => {})) as Project[];
+    expect(walked.map(({ id }) => id).toSorted()).toEqual(
+      [...long, ...before.data.map(({ id }: Project) => id)].toSorted(),
+    );
   });
 
   test.each([

@@ -67,6 +67,13 @@ describe.each(handlerEngines())('sign-in on %s', (engine) => {
     expect((await post({ email, password: '\u{1F600}'.repeat(256) })).status).toBe(401);
   });
 
+  test('takes a password of 256 characters with blanks around it, which belong to the password', async () => {
+    const long = ` ${'x'.repeat(256)} `;
+    const { user } = await signUpUser(identity.bus, projectId, { password: long });
+    expect((await post({ email: user.email, password: long })).status).toBe(200);
+    expect((await post({ email: user.email, password: long.trim() })).status).toBe(401);
+  });
+
   test("answers a wrong password, an unknown address and another project's alike", async () => {
     const { user } = await signUpUser(identity.bus, projectId);
     const answers = [
