@@ -15,6 +15,7 @@ type UserKey = Pick<EndedUser, 'projectId' | 'userId'>;
 
 /** How many users are read at a time. */
 const batch = 10;
+const mostFailures = 50;
 
 /** Users to erase, by `<project>|<user>`. `lookAt` is the time at which the service next looks for the user's data. */
 export const endedUserCollection: Collection<{ endedAt: number; lookAt: number }> = collection({
@@ -65,25 +66,29 @@ export class EndedUsers {
   }
 
   /**
-   * Calls `erase` for every user who is due, until nobody is due any more. `erase` has to set the next `lookAt` of its user. If a
-   * user cannot be erased, the other users of the same batch are erased nevertheless. Then throws `AggregateError`.
+   * Calls `erase` for every user who is due, until nobody is due any more. `erase` has to set the next `lookAt` of its user. If some
+   * users cannot be erased, the others are erased nevertheless. Then throws `AggregateError`. Stops after fifty failures, because
+   * the cause is then probably the same for all users.
    */
   async eachDue(
     erase: (user: EndedUser, now: number) => Promise<void>,
     { clock = Date.now, isStopped }: { clock?: (() => number) | undefined; isStopped: () => boolean },
   ): Promise<void> {
-    for (let hasMore = true; hasMore; ) {
+    const failures = new Map<string, unknown>();
+    for (let hasMore = true; hasMore && failures.size < mostFailures; ) {
       const now = clock();
-      const due = await this.due(now, batch);
-      const failures: unknown[] = [];
+      // The users who could not be erased are still the first.
+      const some = await this.due(now, batch + failures.size);
+      const due = some.filter((user) => !failures.has(idOf(user)));
       for (const user of due) {
         if (isStopped()) return;
-        await erase(user, now).catch((error) => failures.push(error));
+        await erase(user, now).catch((error) => failures.set(idOf(user), error));
         await nextTurn();
       }
-      if (failures.length > 0) throw new AggregateError(failures, `${failures.length} users not erased yet`);
-      hasMore = due.length === batch;
+      hasMore = due.length >= batch;
     }
+    if (failures.size > 0)
+      throw new AggregateError([...failures.values()], `${failures.size} users not erased yet`);
   }
 
   /**
