@@ -38,7 +38,8 @@ async function startBroker(engine: EngineKind): Promise<Broker> {
   mkdirSync(data);
   mkdirSync(copy);
   return {
-    connect: async (prefix) => new InProcessBus({ prefix, file: join(data, 'events.sqlite'), log }),
+    // Each test has a log of its own, because an installation has one prefix.
+    connect: async (prefix) => new InProcessBus({ prefix, file: join(data, `${prefix}.sqlite`), log }),
     async remember() {
       cpSync(data, copy, { recursive: true });
     },
