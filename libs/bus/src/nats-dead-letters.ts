@@ -1,4 +1,4 @@
-import { type JetStreamClient, type JetStreamManager, PubHeaders } from '@nats-io/jetstream';
+import { type JetStreamManager, PubHeaders } from '@nats-io/jetstream';
 import { type Backlog, type DeadLetter, deadLetterSubject, originalId } from './bus.ts';
 import { errorHeader, subjectHeader } from './nats-consumer.ts';
 import { searchStream } from './nats-search.ts';
@@ -94,33 +94,18 @@ export async function readBacklog(jsm: JetStreamManager, prefix: string, durable
 
 /** Reads the events that a durable has given up, oldest first, each with its position in the stream. */
 export async function readDeadLetters(
-  js: JetStreamClient,
+  jsm: JetStreamManager,
   prefix: string,
   durable: string,
 ): Promise<(DeadLetter & { seq: number })[]> {
   const own = `${prefix}.dead.${durable}`;
-  // The first subject finds old letters, whose subjects did not name the event yet.
-  return [...(await readLetters(js, prefix, own)), ...(await readLetters(js, prefix, `${own}.*`))];
-}
-
-async function readLetters(
-  js: JetStreamClient,
-  prefix: string,
-  subject: string,
-): Promise<(DeadLetter & { seq: number })[]> {
-  const consumer = await js.consumers.get(streamNames(prefix).dead, { filter_subjects: subject });
-  const { num_pending: count } = await consumer.info();
-  if (count === 0) return [];
   const letters: (DeadLetter & { seq: number })[] = [];
-  for await (const message of await consumer.fetch({ max_messages: count, expires: 5_000 })) {
-    letters.push({
-      seq: message.seq,
-      subject: message.headers?.get(subjectHeader) ?? '',
-      // `<durable>:<id>`
-      id: (message.headers?.get(PubHeaders.MsgIdHdr) ?? '').replace(/^[^:]*:/, ''),
-      body: message.data,
-      error: message.headers?.get(errorHeader) ?? '',
-    });
-  }
-  return letters;
+  // The first subject finds old letters, whose subjects did not name the event yet.
+  const search = { first: 0, last: Infinity, subjects: [own, `${own}.*`] };
+  await searchStream(jsm, streamNames(prefix).dead, search, ({ seq, header, data }) => {
+    // `<durable>:<id>`
+    const id = header.get(PubHeaders.MsgIdHdr).replace(/^[^:]*:/, '');
+    letters.push({ seq, id, subject: header.get(subjectHeader), body: data, error: header.get(errorHeader) });
+  });
+  return letters.sort((one, other) => one.seq - other.seq);
 }

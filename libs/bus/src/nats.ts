@@ -289,12 +289,12 @@ export class NatsBus implements Bus {
 
   async deadLetters(durable: string): Promise<DeadLetter[]> {
     await this.#ensureStreams();
-    return (await readDeadLetters(this.#js, this.prefix, durable)).map(({ seq: _, ...letter }) => letter);
+    return (await readDeadLetters(this.#jsm, this.prefix, durable)).map(({ seq: _, ...letter }) => letter);
   }
 
   async replayDeadLetters(durable: string): Promise<number> {
     await this.#ensureStreams();
-    const letters = await readDeadLetters(this.#js, this.prefix, durable);
+    const letters = await readDeadLetters(this.#jsm, this.prefix, durable);
     const streams = streamNames(this.prefix);
     for (const { seq, subject, id, body } of letters) {
       await this.#js.publish(replayMark(this.prefix, durable, id));

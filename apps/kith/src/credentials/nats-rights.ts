@@ -64,8 +64,6 @@ function operatorRights(prefix: string): NatsRights {
         `$JS.API.STREAM.MSG.DELETE.${stream}`,
       ]),
       `$JS.API.CONSUMER.LIST.${streamNames(prefix).events}`,
-      `$JS.API.CONSUMER.*.${streamNames(prefix).dead}.>`,
-      `$JS.API.CONSUMER.MSG.NEXT.${streamNames(prefix).dead}.>`,
     ],
     subscribe: ['_INBOX_operator.>'],
   };
