@@ -13,7 +13,7 @@ import { changeUser, storedOf, type Taken, takenBy, userOf } from './user-docume
 export type ImportOutcome = 'stored' | { there: User } | 'deleted' | 'id-taken' | Taken;
 
 /** How many users one transaction stores. It is limited because a transaction blocks the event loop. */
-const atOnce = 300;
+const atOnce = 500;
 /**
  * An import fails after this many rounds in a row without any outcome. A round has no outcome if concurrent imports hold the
  * same ids.
