@@ -334,11 +334,11 @@ async function mostOf(consumer: Consumer): Promise<number> {
 const heartbeatsMissed = 'heartbeats missed';
 
 /**
- * Ends a fetch when the signal is aborted, or when `end` is called. After a call of `letGo`, an abort no longer ends the fetch. The
- * fetch ends by draining the subscription. Events that the server sends before it knows of the drain still arrive. Events that it can
- * no longer deliver go to another replica immediately. The client has no public method for this, and its `close` drops events
- * on their way. In a cluster, an event can be on its way between servers when the drain arrives. Such an event comes again
- * after `ack_wait`.
+ * Ends a fetch when the signal is aborted, or when `end` is called. After a call of `letGo`, an abort no longer ends the fetch.
+ * The fetch ends by draining the subscription. Events that the server sends before it knows of the drain still arrive. Events
+ * that it can no longer deliver go to another replica immediately. The client has no public method for this, and its `close`
+ * drops events on their way. In a cluster, an event can be on its way between servers when the drain arrives. Such an event
+ * comes again after `ack_wait`.
  */
 function endOnAbort(messages: ConsumerMessages, signal: AbortSignal): { end: () => void; letGo: () => void } {
   const { sub } = messages as ConsumerMessages & { readonly sub: Subscription };

@@ -51,8 +51,8 @@ const people = [
 
 /**
  * Makes sure that there is a demo project with two connected users and a collection. Uses an earlier demo again, even if its
- * users can no longer sign in: somebody may have stored data in its project. Signs in both users, and writes
- * `start.json` into the data folder, with mode 0600.
+ * users can no longer sign in: somebody may have stored data in its project. Signs in both users, and writes `start.json` into
+ * the data folder, with mode 0600.
  *
  * @param stateName The name of the file that remembers the demo. Each form of the platform has its own file, so both forms can
  * use the same folder.

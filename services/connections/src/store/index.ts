@@ -57,10 +57,8 @@ export class ConnectionStore {
 
   /** Returns the pair of two users. If nothing is stored, the pair has state `none`. */
   async pairOf(projectId: string, one: string, other: string): Promise<Pair> {
-    const none = strangers(projectId, one, other);
-    const id = pairId(none);
-    const found = (await this.#documents.get(pairs, [id])).get(id);
-    return found ? pairOf(found) : none;
+    const [pair] = await this.pairsOf([{ projectId, one, other }]);
+    return pair as Pair;
   }
 
   /** The pair of each of these two users, in the same order, as `pairOf` returns it. */

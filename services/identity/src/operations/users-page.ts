@@ -5,6 +5,7 @@ import { fitting } from '../fitting.ts';
 import { publicUserOf } from '../user-views.ts';
 
 const pageSize = 500;
+
 /** Returns a page of all users. Other services rebuild their copies from these pages. */
 export const usersPageHandler = internalHandler(usersPage, async ({ after }, app: AppContext) => {
   const found = await app.store.people.page(after ?? '', pageSize);
