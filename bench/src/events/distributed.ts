@@ -21,7 +21,7 @@ export async function measureDistributed(
     NATS_URL: natsUrl,
     MONGODB_URL: mongodbUrl,
     KITH_PREFIX: prefix,
-    MOST: String(Math.max(2 * sizes.each, sizes.burst)),
+    MOST: String(sizes.burst + sizes.each),
   };
   const log = createLogger({ name: 'bench', level: 'warn' });
   const bus = await NatsBus.connect({ url: natsUrl, name: 'bench', prefix, log });

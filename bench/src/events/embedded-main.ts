@@ -27,7 +27,7 @@ const producer = {
     }
   },
 };
-const lags = new Lags(Math.max(2 * sizes.each, sizes.burst));
+const lags = new Lags(sizes.burst + sizes.each);
 await using undo = new AsyncDisposableStack();
 undo.defer(async () => {
   await bus.close();
