@@ -20,6 +20,10 @@ it('npm run release makes a version of every package, and its part of the change
     `---\n'@kith/contracts': minor\n---\n\nA new endpoint.\nAnd more.\n`,
   );
   await writeFile(at('.changeset/mended.md'), `---\n"@kith/client": patch\n---\n\nA mended method.\n`);
+  await writeFile(
+    at('.changeset/breaking.md'),
+    `---\n'@kith/contracts': minor\n---\n\nWhat breaks: an old name.\n`,
+  );
   expect(release().status).toBe(0);
 
   const [major, minor] = version.split('.').map(Number);
@@ -32,7 +36,8 @@ it('npm run release makes a version of every package, and its part of the change
   expect(locked.map((entry) => entry.version)).toEqual([next, next, next]);
   expect(JSON.parse(await read('libs/openapi/openapi.json')).info.version).toBe(next);
   const log = await read('CHANGELOG.md');
-  const part = `## ${next}\n\n### What is new\n\n- A new endpoint.\n  And more.\n\n### What is mended\n\n- A mended method.\n`;
+  const breaks = `### What breaks\n\n- What breaks: an old name.\n\n`;
+  const part = `## ${next}\n\n${breaks}### What is new\n\n- A new endpoint.\n  And more.\n\n### What is mended\n\n- A mended method.\n`;
   expect(log).toContain(part);
   expect(log.indexOf(`## ${next}`)).toBeLessThan(log.indexOf(`## ${version}`));
   // The first release has used up all changesets, so a second release fails.

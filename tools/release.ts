@@ -12,6 +12,8 @@ const json = (value: unknown) => `${JSON.stringify(value, null, 2)}\n`;
 
 const titles = { major: 'What breaks', minor: 'What is new', patch: 'What is mended' } as const;
 type Bump = keyof typeof titles;
+/** Before 1.0.0, a minor version may break something. The text of such a changeset begins with these words. */
+const breaking = titles.major;
 
 const changes = globSync('.changeset/*.md', { cwd: root })
   .filter((file) => !file.endsWith('README.md'))
@@ -45,18 +47,19 @@ for (const script of ['tools/sbom.ts', 'tools/deployment.ts']) {
   if (made.status !== 0) process.exit(made.status ?? 1);
 }
 
-const parts = (Object.keys(titles) as Bump[]).flatMap((bump) => {
-  const own = changes.filter((change) => change.bump === bump);
-  return own.length > 0 ? [`### ${titles[bump]}\n\n${own.map(({ text }) => text).join('\n')}\n`] : [];
+const parts = (Object.keys(titles) as Bump[]).flatMap((part) => {
+  const own = changes.filter((change) => change.part === part);
+  return own.length > 0 ? [`### ${titles[part]}\n\n${own.map(({ text }) => text).join('\n')}\n`] : [];
 });
 const [head = '', ...earlier] = read('CHANGELOG.md').split(/^(?=## )/m);
 write('CHANGELOG.md', [head, `## ${version}\n\n${parts.join('\n')}\n`, ...earlier].join(''));
 console.log(`${version}: ${changes.length} changes`);
 
-/** The largest version step that a changeset asks for in any package, and the changeset's text as an item of a list. */
-function parse(file: string, content: string): { bump: Bump; text: string } {
+/** The part of the changelog to which a changeset belongs, and the changeset's text as an item of a list. */
+function parse(file: string, content: string): { part: Bump; text: string } {
   const [, front = '', text = ''] = /^---\n([\s\S]*?)\n---\n([\s\S]*)$/.exec(content) ?? [];
   const bump = (Object.keys(titles) as Bump[]).find((one) => new RegExp(`: ['"]?${one}\\b`).test(front));
   if (!bump || !text.trim()) throw new Error(`${file} must name a package and describe the change.`);
-  return { bump, text: `- ${text.trim().replaceAll('\n', '\n  ')}` };
+  const part = text.trim().startsWith(breaking) ? 'major' : bump;
+  return { part, text: `- ${text.trim().replaceAll('\n', '\n  ')}` };
 }
