@@ -32,7 +32,7 @@ export function SecondFactors() {
     const answer = await proved(() => kith.auth.enrolFactor({ type: 'passkey', name, rpId }));
     if (answer.type !== 'passkey') return;
     const passkey = await createPasskey(answer.options);
-    onConfirmed(await kith.auth.confirmFactor({ factorId: answer.id, passkey }));
+    onConfirmed(await proved(() => kith.auth.confirmFactor({ factorId: answer.id, passkey })));
   });
   const renew = useAction(async () => {
     const { recoveryCodes } = await proved(() => kith.auth.renewRecoveryCodes());
