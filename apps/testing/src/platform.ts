@@ -51,7 +51,7 @@ export interface TestPlatform extends Omit<People, 'createUser'>, Uploads, Async
   secret: string;
   /** A project that exists from the start. */
   project: Project;
-  /** Signs up a user in `project`, or in another project, with a unique e-mail address and the given profile fields. */
+  /** Signs up a user in `project`, or in another project. By default, `email` is unique and `password` is random. */
   createUser: People['createUser'] & ((profile?: Record<string, unknown>) => Promise<TestUser>);
   /** A client of the user's project, signed in as the user. Without a user: a client of `project` that is not signed in. */
   client(user?: TestUser): KithClient;
