@@ -15,6 +15,7 @@ describe('what is tried again', () => {
     ['failed', () => refusal(500, 'connection/server-error'), true, false],
     ['broken', broken, true, false],
     ['refused', () => refusal(403, 'auth/forbidden'), false, false],
+    ['guessed too often', () => refusal(429, 'auth/too-many-attempts', 1_000), false, false],
     ['asked to wait for minutes', () => refusal(429, 'rate-limit/exceeded', 300_000), false, false],
     ['aborted', () => new Error('left the page'), false, false],
     ['thrown, and no error', () => 'thrown', false, false],

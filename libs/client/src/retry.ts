@@ -15,6 +15,8 @@ const longestAskedMs = 30_000;
  * is still under way.
  */
 const nothingDone = new Set(['rate-limit/exceeded', 'gateway/unavailable', 'request/in-progress']);
+/** The caller has guessed too often. A repeat sends the same secret, and counts as one more guess (spec#accounts-attempts). */
+const guessed = 'auth/too-many-attempts';
 const passing = new Set([408, 429, 500, 502, 503, 504]);
 
 /**
@@ -53,7 +55,8 @@ export function giveUp<E>(error: E): E {
 /** Whether an attempt may have done its work although it has failed. */
 export function mayBeDone(error: unknown): boolean {
   if (error instanceof KithNetworkError) return true;
-  return error instanceof KithError && !nothingDone.has(error.code) && passing.has(error.status);
+  if (!(error instanceof KithError) || error.code === guessed) return false;
+  return !nothingDone.has(error.code) && passing.has(error.status);
 }
 
 /** How long to wait before the next attempt, in ms; undefined if there must be no next attempt. */
