@@ -193,6 +193,25 @@ describe.skipIf(!browser)('the published SDK in Chromium', { timeout: 120_000, c
     expect(ada.complaints).toEqual([]);
   });
 
+  it('leaves the application’s own requests and their answers alone', async ({ expect }) => {
+    await using ada = await world.visit();
+    const { page, ask } = ada;
+    await signUp(ada, 'ada.six');
+    const session = () => ask<string>("localStorage.getItem('kith-session')");
+    const before = await session();
+    const tokens = { accessToken: 'own', refreshToken: 'own' };
+    await page.route('**/own/**', (route) =>
+      route.fulfill({ status: route.request().url().endsWith('/refused') ? 401 : 200, json: tokens }),
+    );
+    for (const path of ['sign-in', 'auth/sign-out']) {
+      expect(await ask(`axios.post('/own/${path}').then(({ data }) => data)`)).toEqual(tokens);
+      expect(await session()).toBe(before);
+    }
+    const refused = "axios.get('/own/refused', { headers: { Authorization: 'Bearer own' } })";
+    expect(await ask(`${refused}.catch(({ response }) => response.status)`)).toBe(401);
+    expect(await ask('sdk.count()')).toEqual({ count: 0 });
+  });
+
   it('signs in a user of the application’s own', async ({ expect }) => {
     await using ada = await world.visit();
     const { projectId, privateKey } = world;

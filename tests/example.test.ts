@@ -135,6 +135,45 @@ describe.skipIf(!browser)('the example application', { timeout: 120_000, concurr
     expect(ada.complaints.filter((one) => !/status of 40[13]/.test(one))).toEqual([]);
   });
 
+  it('asks for a proof to change the address, and again if it is over before a factor is confirmed', async ({
+    expect,
+  }) => {
+    await using ada = await world.open();
+    const { page } = ada;
+    const own = accountOf('Ada', 'proofs');
+    await signUp(ada, own);
+    await ada.goTo('Account');
+    const addApp = async () => {
+      await ada.button('Add an authenticator app').click();
+      const app = new Authenticator(await page.getByLabel('Secret').inputValue());
+      await page.getByLabel('Code that the app shows').fill(app.next());
+      await ada.button('Add the app').click();
+    };
+    const prove = async () => {
+      const dialog = page.getByRole('dialog', { name: 'Is it you?' });
+      await dialog.getByLabel('Your password').fill(own.password);
+      await ada.button('Continue').click();
+    };
+    await addApp();
+    await ada.button('I have kept them').click();
+
+    const form = page.getByRole('form', { name: 'Change of the e-mail address' });
+    await form.getByLabel('New e-mail address').fill('ada.proved@example.com');
+    await form.getByLabel('Your password').fill(own.password);
+    await ada.button('Change the address').click();
+    await prove();
+    await form.getByText('A mail is on its way to ada.proved@example.com.').waitFor();
+
+    // Answers once as the platform does when the proof is over.
+    const json = { error: 'Prove your identity again.', code: 'auth/step-up-required' };
+    await page.route('**/confirm', (route) => route.fulfill({ status: 403, json }), { times: 1 });
+    await addApp();
+    await prove();
+    const factors = page.getByRole('list', { name: 'Second factors' }).getByRole('listitem');
+    await factors.nth(1).waitFor();
+    expect(await factors.count()).toBe(2);
+  });
+
   it('withdraws, declines, blocks and unblocks', async ({ expect }) => {
     await using ada = await world.open();
     const own = accountOf('Ada', 'second');

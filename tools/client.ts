@@ -108,10 +108,14 @@ ${text}`;
 }
 
 function printSignature(of: ClientMethod, types: string): string {
-  const { group, method, operation, doc, input, output, list, startsSession, errors: codes } = of;
+  const { group, method, operation, doc, input, output, chosenBy, list, startsSession, errors: codes } = of;
+  const entry = `${types}['${group}.${method}']`;
   const optional = input.every(([key]) => key.endsWith('?')) ? '?' : '';
-  const taken = input.length > 0 ? `input${optional}: ${types}['${group}.${method}']['input'], ` : '';
-  const plain = output ?? 'void';
+  const choice = chosenBy && `{ ${chosenBy}: Chosen }`;
+  const generic = chosenBy ? `<Chosen extends ${entry}['input']['${chosenBy}']>` : '';
+  const type = `${entry}['input']${choice ? ` & ${choice}` : ''}`;
+  const taken = input.length > 0 ? `input${optional}: ${type}, ` : '';
+  const plain = choice ? `Extract<${entry}['output'], ${choice}>` : (output ?? 'void');
   const answer = startsSession ? (startsSession === 'perhaps' ? `${plain} | Session` : 'Session') : plain;
   const given = list ? `List<${list.item}>` : `Promise<${answer}>`;
   return `/**
@@ -119,7 +123,7 @@ function printSignature(of: ClientMethod, types: string): string {
    *
    * Errors of its own: ${codes.map((code) => `\`${code}\``).join(', ')}.
    */
-  ${method}(${taken}options?: ${optionsOf(operation)}): ${given};`;
+  ${method}${generic}(${taken}options?: ${optionsOf(operation)}): ${given};`;
 }
 
 function optionsOf(operation: OperationSpec): string {

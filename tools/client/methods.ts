@@ -13,6 +13,8 @@ export interface ClientMethod {
   input: [string, string][];
   /** The printed type of the output; `undefined` if there is no output. */
   output: string | undefined;
+  /** If the input chooses between the forms of the output: the member that both have, for example `type`. */
+  chosenBy: string | undefined;
   /** For a list: the key and the type of its items. The key is empty for a bare array. */
   list: { key: string; item: string } | undefined;
   /** Whether the method's answer starts a session. `perhaps` means that some answers have no tokens yet. */
@@ -93,6 +95,7 @@ function methodOf(printer: TypePrinter, declared: contracts.OperationSpec, side:
     doc: docOf(declared),
     input: inputOf(printer, operation, at),
     output: list || status === 204 ? undefined : outputOf(printer, operation, at),
+    chosenBy: list ? undefined : choiceOf(operation),
     list,
     startsSession:
       operation.output === contracts.signedUp ? 'perhaps' : operation.output === contracts.session,
@@ -113,6 +116,15 @@ function methodName(name: string, feature: string): string {
 
 function outputOf(printer: TypePrinter, operation: contracts.OperationSpec, at: string): string {
   return operation.kind === 'download' ? 'Response' : printer.type(operation.output, at);
+}
+
+/** The member of the body whose value each form of the output has as a constant. */
+function choiceOf({ body, output }: contracts.OperationSpec): string | undefined {
+  if (!(output instanceof z.ZodUnion)) return undefined;
+  const forms = output.options as z.ZodType[];
+  return Object.keys((body as z.ZodObject).shape).find((key) =>
+    forms.every((form) => form instanceof z.ZodObject && form.shape[key] instanceof z.ZodLiteral),
+  );
 }
 
 function inputOf(printer: TypePrinter, operation: contracts.OperationSpec, at: string): [string, string][] {

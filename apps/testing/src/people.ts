@@ -17,7 +17,7 @@ export interface TestUser {
 export interface People {
   /** Registers a project. Its default name is `Test`. */
   createProject(name?: string): Promise<Project>;
-  /** Signs up a user with a unique e-mail address and the given profile fields. */
+  /** Signs up a user with the given fields. By default, `email` is unique and `password` is random. */
   createUser(projectId: string, profile?: Record<string, unknown>): Promise<TestUser>;
   /** Makes `from` send a request to `to`, and makes `to` accept it. Resolves with the connection's id. */
   connect(from: TestUser, to: TestUser, message?: string): Promise<string>;
@@ -31,13 +31,15 @@ export function createPeople(call: Call, operatorToken: string, administer: Call
     createProject: (name = 'Test') =>
       administer('POST', '/admin/projects', { token: operatorToken, body: { name } }),
     async createUser(projectId, profile = {}) {
-      const email = `u${randomBytes(8).toString('hex')}@example.com`;
-      const password = randomBytes(9).toString('base64url');
-      const session = await call<Session>('POST', `/v7/${projectId}/auth/sign-up`, {
-        body: { email, password, ...profile },
-      });
+      const body = {
+        email: `u${randomBytes(8).toString('hex')}@example.com`,
+        password: randomBytes(9).toString('base64url'),
+        ...profile,
+      };
+      const session = await call<Session>('POST', `/v7/${projectId}/auth/sign-up`, { body });
       const { user, accessToken, refreshToken } = session;
-      return { id: user.id, projectId, email, password, accessToken, refreshToken, user };
+      const email = user.email ?? body.email;
+      return { id: user.id, projectId, email, password: body.password, accessToken, refreshToken, user };
     },
     async connect(from, to, message) {
       const scope = `/v7/${from.projectId}`;

@@ -51,7 +51,7 @@ export interface TestPlatform extends Omit<People, 'createUser'>, Uploads, Async
   secret: string;
   /** A project that exists from the start. */
   project: Project;
-  /** Signs up a user in `project`, or in another project, with a unique e-mail address and the given profile fields. */
+  /** Signs up a user in `project`, or in another project. By default, `email` is unique and `password` is random. */
   createUser: People['createUser'] & ((profile?: Record<string, unknown>) => Promise<TestUser>);
   /** A client of the user's project, signed in as the user. Without a user: a client of `project` that is not signed in. */
   client(user?: TestUser): KithClient;
@@ -210,7 +210,9 @@ async function embedded(place: Place, starting: AsyncDisposableStack): Promise<P
 
 async function onContainers(place: Place, starting: AsyncDisposableStack): Promise<Parts> {
   const { env, prefix, folder, logFolder, record } = place;
-  const { PATH } = process.env;
+  const { PATH, NODE_EXTRA_CA_CERTS, NODE_USE_SYSTEM_CA, SSL_CERT_FILE, SSL_CERT_DIR } = process.env;
+  // The services trust the authorities that this process trusts. Node reads these variables.
+  const trust = { NODE_EXTRA_CA_CERTS, NODE_USE_SYSTEM_CA, SSL_CERT_FILE, SSL_CERT_DIR };
   const engines = starting.use(await startEngines());
   await removeLeftFolders((left) => eraseEngines(engines, left));
   starting.defer(() => eraseEngines(engines, prefix));
@@ -219,7 +221,7 @@ async function onContainers(place: Place, starting: AsyncDisposableStack): Promi
     await startDistributed({
       env: {
         ...{ PATH, NODE_COMPILE_CACHE: compileCache(), MAIL_FOLDER: join(folder, 'data', 'mail') },
-        ...{ ...urls, ...env },
+        ...{ ...trust, ...urls, ...env },
       },
       logFolder,
     }),

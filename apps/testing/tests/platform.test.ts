@@ -30,6 +30,10 @@ describe.each(availableEngines())('startPlatform (%s)', (engine) => {
     const { id: projectId } = await platform.createProject('Other');
     const grace = await platform.createUser(projectId, { name: 'Grace' });
     expect(grace).toMatchObject({ projectId, user: { name: 'Grace' } });
+    const account = { email: 'lin@example.com', password: 'correct horse battery' };
+    const lin = await platform.createUser(account);
+    expect(lin).toMatchObject(account);
+    expect((await platform.client().auth.signIn(account)).user.id).toBe(lin.id);
     await expect(platform.connect(ada, grace)).rejects.toMatchObject({ code: 'connection/user-not-found' });
   });
 

@@ -109,7 +109,7 @@ export function callBy<T>(
       return send(request, { fetch: settings.fetch, token, timeoutMs, signal });
     });
     const isSafe = () => isRepeatable || isKeyTaken;
-    return withRetries(attempt, { isSafe, retries: settings.retries, signal });
+    return withRetries(attempt, { isSafe, retries: settings.retries, timeoutMs, signal });
   })();
 }
 

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { KithError, type KithErrorCode, KithNetworkError } from './errors.ts';
 import { backoff, retryDelay, withRetries } from './retry.ts';
 
@@ -7,6 +7,10 @@ const refusal = (status: number, code: KithErrorCode, retryAfterMs?: number) =>
 const broken = () => new KithNetworkError('Broken.', { isTimeout: false });
 
 describe('what is tried again', () => {
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+
   it.each<[string, () => unknown, boolean, boolean]>([
     ['over the limit', () => refusal(429, 'rate-limit/exceeded', 1_000), true, true],
     ['nobody there', () => refusal(503, 'gateway/unavailable', 1_000), true, true],
@@ -15,6 +19,7 @@ describe('what is tried again', () => {
     ['failed', () => refusal(500, 'connection/server-error'), true, false],
     ['broken', broken, true, false],
     ['refused', () => refusal(403, 'auth/forbidden'), false, false],
+    ['guessed too often', () => refusal(429, 'auth/too-many-attempts', 1_000), false, false],
     ['asked to wait for minutes', () => refusal(429, 'rate-limit/exceeded', 300_000), false, false],
     ['aborted', () => new Error('left the page'), false, false],
     ['thrown, and no error', () => 'thrown', false, false],
@@ -41,6 +46,25 @@ describe('what is tried again', () => {
     const inner = () => withRetries(attempt, { isSafe: () => true, retries: 1 });
     await expect(withRetries(inner, { isSafe: () => true, retries: 5 })).rejects.toThrow('Broken.');
     expect(attempts).toBe(2);
+  });
+
+  it('asks on while an earlier attempt is running, for as long as an attempt may take', async () => {
+    vi.useFakeTimers();
+    const started = Date.now();
+    const running = async (forMs: number) => {
+      if (Date.now() - started < forMs) throw refusal(409, 'request/in-progress');
+      return 'done';
+    };
+    const options = { isSafe: () => true, timeoutMs: 10_000 };
+    const calls = Promise.allSettled([
+      withRetries(() => running(8_000), { ...options, retries: 3 }),
+      withRetries(() => running(Number.POSITIVE_INFINITY), { ...options, retries: 3 }),
+      withRetries(() => running(8_000), { ...options, retries: 0 }),
+    ]);
+    await vi.runAllTimersAsync();
+    const refused = { status: 'rejected', reason: { code: 'request/in-progress' } };
+    expect(await calls).toMatchObject([{ value: 'done' }, refused, refused]);
+    expect(Date.now() - started).toBeGreaterThanOrEqual(10_000);
   });
 
   it('ends while it waits when it is aborted', async () => {

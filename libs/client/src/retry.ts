@@ -1,4 +1,4 @@
-import { KithError, KithNetworkError } from './errors.ts';
+import { isKithError, KithError, KithNetworkError } from './errors.ts';
 import { wait } from './wait.ts';
 
 /** The upper bound of the wait after the first failure, in ms. It doubles with each further failure. */
@@ -15,6 +15,8 @@ const longestAskedMs = 30_000;
  * is still under way.
  */
 const nothingDone = new Set(['rate-limit/exceeded', 'gateway/unavailable', 'request/in-progress']);
+/** The caller has guessed too often. A repeat sends the same secret, and counts as one more guess (spec#accounts-attempts). */
+const guessed = 'auth/too-many-attempts';
 const passing = new Set([408, 429, 500, 502, 503, 504]);
 
 /**
@@ -25,21 +27,29 @@ const givenUp = new WeakSet<object>();
 
 /**
  * Repeats an attempt until it succeeds, at most `retries` times. An attempt may do its work and fail nevertheless. It is then
- * repeated only if doing the work twice is the same as doing it once (`isSafe`, asked after each failure).
+ * repeated only if doing the work twice is the same as doing it once (`isSafe`, asked after each failure). An answer that an
+ * earlier attempt is still running does not count as a failure for `timeoutMs`, because the work may take as long as an attempt.
  */
 export async function withRetries<T>(
   attempt: () => Promise<T>,
-  options: { isSafe: () => boolean; retries: number; signal?: AbortSignal | undefined },
+  options: { isSafe: () => boolean; retries: number; timeoutMs?: number; signal?: AbortSignal | undefined },
 ): Promise<T> {
-  for (let failures = 0; ; failures++) {
+  const { isSafe, retries, timeoutMs = 0, signal } = options;
+  const patienceMs = retries > 0 ? timeoutMs : 0;
+  let patientUntil: number | undefined;
+  let failures = 0;
+  for (let pauses = 0; ; pauses++) {
     try {
       return await attempt();
     } catch (error) {
-      const delay = failures < options.retries ? retryDelay(error, failures, options.isSafe()) : undefined;
+      if (isKithError(error, 'request/in-progress')) patientUntil ??= Date.now() + patienceMs;
+      else patientUntil = undefined;
+      if (patientUntil === undefined || Date.now() >= patientUntil) failures++;
+      const delay = failures <= retries ? retryDelay(error, pauses, isSafe()) : undefined;
       if (delay === undefined) {
         throw giveUp(error);
       }
-      await wait(delay, options.signal);
+      await wait(delay, signal);
     }
   }
 }
@@ -53,7 +63,8 @@ export function giveUp<E>(error: E): E {
 /** Whether an attempt may have done its work although it has failed. */
 export function mayBeDone(error: unknown): boolean {
   if (error instanceof KithNetworkError) return true;
-  return error instanceof KithError && !nothingDone.has(error.code) && passing.has(error.status);
+  if (!(error instanceof KithError) || error.code === guessed) return false;
+  return !nothingDone.has(error.code) && passing.has(error.status);
 }
 
 /** How long to wait before the next attempt, in ms; undefined if there must be no next attempt. */

@@ -231,6 +231,29 @@ describe('a session', () => {
     expect(await store.get()).toBe(keeper.current);
   });
 
+  it.each(['failed', 'not ended'])(
+    'stays that of who signed in while the store could not write it and its first reading had %s',
+    async (what) => {
+      const adas = { ...sessionFor(10 * minute), accessToken: 'adas', refreshToken: 'adas' };
+      const kept = memorySession(adas);
+      const reading = Promise.withResolvers<Session | null>();
+      let isAway = true;
+      const away = () => Promise.reject(new Error('The store is away.'));
+      const { keeper, refreshes } = keeperOf({
+        get: () => (!isAway ? kept.get() : what === 'failed' ? away() : reading.promise),
+        set: (session) => (isAway ? away() : kept.set(session)),
+      });
+      if (what === 'failed') await expect(keeper.loaded()).rejects.toThrow('The store is away.');
+      const graces = { ...answer(), accessToken: tokenFor(0, 'grace'), refreshToken: 'graces' };
+      await expect(keeper.start(graces)).rejects.toThrow('The store is away.');
+      isAway = false;
+      reading.resolve(adas);
+      expect(await keeper.token()).toBe(keeper.current?.accessToken);
+      expect(refreshes).toEqual(['graces']);
+      expect(await kept.get()).toBe(keeper.current);
+    },
+  );
+
   it('gives way to what somebody else has stored, even after a write has failed', async () => {
     const kept = memorySession(sessionFor(-1));
     const set = () => Promise.reject(new Error('The store is away.'));

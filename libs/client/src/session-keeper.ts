@@ -34,6 +34,8 @@ export class SessionKeeper {
    * or could not write it. `undefined` stands for no session. Empty if the store is up to date.
    */
   readonly #outdated = new Set<string | undefined>();
+  /** Whether the store may still hold a session that was there before the current session, and was never read. */
+  #isUnread = false;
   /**
    * Whether the account may be deleted although the answer was lost. If the platform then refuses the session, the user has left,
    * and the listeners are not told of an error.
@@ -84,6 +86,7 @@ export class SessionKeeper {
 
   /** Stores the session; `null` means that there is no session. Then calls the listeners. */
   async set(session: Session | null, change: SessionChange): Promise<void> {
+    this.#isUnread ||= this.#loading !== undefined;
     this.#loading = undefined;
     this.#outdated.add(this.#session?.refreshToken);
     this.#session = session;
@@ -205,9 +208,10 @@ export class SessionKeeper {
     const stored = await this.#store.get();
     if (this.#session !== from) return true;
     if (stored?.refreshToken === from.refreshToken) return false;
-    if (this.#outdated.has(stored?.refreshToken)) {
+    if (this.#isUnread || this.#outdated.has(stored?.refreshToken)) {
       // The stored session is not a newer session of another client, but an earlier session of this client. If its refresh
-      // token were used again, the platform would treat it as stolen and end the session.
+      // token were used again, the platform would treat it as stolen and end the session. An earlier session that was never read
+      // may also belong to another user.
       await this.#write(from).catch(() => {});
       return this.#session !== from;
     }
@@ -217,14 +221,20 @@ export class SessionKeeper {
 
   async #write(session: Session | null): Promise<void> {
     await this.#store.set(session);
-    if (this.#session === session) this.#outdated.clear();
+    if (this.#session === session) this.#noteStored();
   }
 
   #become(session: Session | null, change: SessionChange): void {
     this.#loading = undefined;
     this.#session = session;
-    this.#outdated.clear();
+    this.#noteStored();
     this.#tell(change);
+  }
+
+  /** Notes that the store holds the current session. */
+  #noteStored(): void {
+    this.#outdated.clear();
+    this.#isUnread = false;
   }
 
   #tell(change: SessionChange): void {

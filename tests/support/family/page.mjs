@@ -27,6 +27,7 @@ import {
   useSignTestingJwt,
   useUser,
 } from '@replyke/react-js';
+import axios from 'axios';
 import { createElement, useEffect, useState } from 'react';
 import { createRoot } from 'react-dom/client';
 
@@ -90,6 +91,7 @@ function Page() {
 function Application() {
   const [signedToken, setSignedToken] = useState();
   globalThis.signInWith = setSignedToken;
+  globalThis.axios = axios;
   const projectId = new URLSearchParams(location.search).get('project');
   return createElement(ReplykeProvider, { projectId, signedToken }, createElement(Page));
 }

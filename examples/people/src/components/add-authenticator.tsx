@@ -1,6 +1,7 @@
 import type { Methods } from '@kith/client';
 import { useForm } from '../hooks/use-form.ts';
 import { useKith } from '../hooks/use-kith.ts';
+import { useProof } from '../hooks/use-proof.ts';
 import { Button } from './button.tsx';
 import { Dialog } from './dialog.tsx';
 import { Field } from './field.tsx';
@@ -36,8 +37,10 @@ export function AddAuthenticator(props: {
 function CodeForm(props: { begun: BegunTotp; onConfirmed(confirmed: Confirmed): void; onCancel(): void }) {
   const { begun, onConfirmed, onCancel } = props;
   const kith = useKith();
+  const proved = useProof();
   const form = useForm({ code: '' }, async ({ code }) => {
-    onConfirmed(await kith.auth.confirmFactor({ factorId: begun.id, code }));
+    // An enrolment lasts longer than the proof that it began with.
+    onConfirmed(await proved(() => kith.auth.confirmFactor({ factorId: begun.id, code })));
   });
   return (
     <form className="form" onSubmit={form.onSubmit}>

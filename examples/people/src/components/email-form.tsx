@@ -2,6 +2,7 @@ import { isKithError } from '@kith/client';
 import { useState } from 'react';
 import { useForm } from '../hooks/use-form.ts';
 import { useKith } from '../hooks/use-kith.ts';
+import { useProof } from '../hooks/use-proof.ts';
 import { Button } from './button.tsx';
 import { Field } from './field.tsx';
 import { FormProblem } from './form-problem.tsx';
@@ -11,9 +12,10 @@ const empty = { newEmail: '', password: '' };
 /** Asks for a new e-mail address. The account gets the new address once somebody opens the link in the mail to this address. */
 export function EmailForm() {
   const kith = useKith();
+  const proved = useProof();
   const [sentTo, setSentTo] = useState<string>();
   const form = useForm(empty, async (values) => {
-    await kith.auth.changeEmail(values);
+    await proved(() => kith.auth.changeEmail(values));
     form.setValues(empty);
     setSentTo(values.newEmail);
   });

@@ -23,16 +23,14 @@ export function SecondFactors() {
     if (recoveryCodes) setCodes(recoveryCodes);
   };
   const addApp = useAction(async () => {
-    const answer = await proved(() => kith.auth.enrolFactor({ type: 'totp', name: 'Authenticator app' }));
-    if (answer.type === 'totp') setBegun(answer);
+    setBegun(await proved(() => kith.auth.enrolFactor({ type: 'totp', name: 'Authenticator app' })));
   });
   const addPasskey = useAction(async () => {
     const name = `Passkey of ${deviceOf(navigator.userAgent)}`;
     const rpId = location.hostname;
     const answer = await proved(() => kith.auth.enrolFactor({ type: 'passkey', name, rpId }));
-    if (answer.type !== 'passkey') return;
     const passkey = await createPasskey(answer.options);
-    onConfirmed(await kith.auth.confirmFactor({ factorId: answer.id, passkey }));
+    onConfirmed(await proved(() => kith.auth.confirmFactor({ factorId: answer.id, passkey })));
   });
   const renew = useAction(async () => {
     const { recoveryCodes } = await proved(() => kith.auth.renewRecoveryCodes());

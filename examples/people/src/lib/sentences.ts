@@ -6,6 +6,7 @@ const sentences: Partial<Record<KithErrorCode, string>> = {
   'auth/weak-password': 'Choose a password of at least 8 characters that is not one of the most used ones.',
   'auth/too-many-attempts': 'There were too many attempts. Wait a while and try again.',
   'auth/invalid-second-factor': 'This does not count, or not any more. Try the next code.',
+  'auth/step-up-required': 'Show again that it is you, then try once more.',
   'auth/invalid-rp-id': 'Passkeys cannot be used at this address.',
   'auth/factor-not-found': 'There is no passkey of yours for this page.',
   'auth/too-many-factors': 'You have ten already. Remove one first.',

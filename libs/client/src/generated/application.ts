@@ -98,28 +98,10 @@ export interface AuthMethods {
    *
    * Errors of its own: `auth/invalid-rp-id`, `auth/not-password-user`, `auth/step-up-required`, `auth/too-many-factors`, `auth/unauthorized`, `auth/server-error`, `auth/invalid-body`.
    */
-  enrolFactor(
-    input: Methods['auth.enrolFactor']['input'],
+  enrolFactor<Chosen extends Methods['auth.enrolFactor']['input']['type']>(
+    input: Methods['auth.enrolFactor']['input'] & { type: Chosen },
     options?: WriteOptions,
-  ): Promise<
-    | { id: string; name: string | null; expiresAt: string; type: 'totp'; secret: string; url: string }
-    | {
-        id: string;
-        name: string | null;
-        expiresAt: string;
-        type: 'passkey';
-        options: {
-          rp: { id: string; name: string };
-          user: { id: string; name: string; displayName: string };
-          challenge: string;
-          pubKeyCredParams: Array<{ type: 'public-key'; alg: number }>;
-          timeout: number;
-          excludeCredentials: Array<{ type: 'public-key'; id: string; transports: Array<string> }>;
-          authenticatorSelection: { residentKey: 'preferred'; userVerification: 'required' };
-          attestation: 'none';
-        };
-      }
-  >;
+  ): Promise<Extract<Methods['auth.enrolFactor']['output'], { type: Chosen }>>;
   /**
    * Makes new recovery codes in place of the old ones.
    *

@@ -246,6 +246,16 @@ export const behaviours = {
     return { outcomes, count: (await kith.connections.count()).count };
   },
 
+  async waitsForAWriteThatIsRunning(world) {
+    const kith = clientOf(world, { session: (await world.control.person()).session });
+    const { id: collectionId } = await kith.collections.getRoot();
+    const body = JSON.stringify({ error: 'Still running.', code: 'request/in-progress' });
+    // The client has three retries.
+    await world.control.fault({ match: 'POST', times: 4, how: { status: 409, body } });
+    const { name } = await kith.collections.createSubCollection({ collectionId, collectionName: 'Late' });
+    return { name };
+  },
+
   async honoursRetryAfter(world) {
     const kith = clientOf(world);
     const again = () => kith.users.checkUsername({ username: 'ada.l' });

@@ -78,6 +78,7 @@ const expected: Record<BehaviourName, unknown> = {
       .flat(),
     count: 0,
   },
+  waitsForAWriteThatIsRunning: { name: 'Late' },
   honoursRetryAfter: { waited: expect.any(Number) },
   doesNotWaitForTooLong: { status: 429, code: 'rate-limit/exceeded', field: null, retryAfterMs: 300_000 },
   waitsForAPlatformThatIsAway: { count: 0, waited: expect.any(Number) },
