@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import { type Change, notGone } from '../src/settle/plan.ts';
+import type { Change } from '../src/settle/plan.ts';
 import { Settler, type Step } from '../src/settle/settler.ts';
 import { writeRow } from '../src/settle/write-row.ts';
 import { hasMongo, openWorld, type World } from './settle-support/open.ts';
@@ -10,6 +10,7 @@ import {
   lampNames,
   lampsOf,
   leftovers,
+  notGone,
   ownersOf,
   places,
   readLamp,

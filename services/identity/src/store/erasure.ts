@@ -28,7 +28,7 @@ export interface DeletedUser {
  * How long the id of an ended account stays taken, in ms. All events of the account (7 days) and all its marks (8 days) are
  * gone before that.
  */
-export const keepEndedMs = 9 * 24 * 3600 * 1000;
+const keepEndedMs = 9 * 24 * 3600 * 1000;
 
 /** A read returns at most this many mails. No user ever has so many. */
 const mostMailings = 1_000;
