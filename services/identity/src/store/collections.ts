@@ -1,6 +1,6 @@
 import { fold, StartError } from '@kith/base';
 import { type AuditRow, type MailKind, mailKinds, operatorScopes } from '@kith/contracts';
-import { type Collection, collection, replyCollection, timeKey } from '@kith/store';
+import { collection, replyCollection, timeKey } from '@kith/store';
 import type { Declared } from '@kith/store/open';
 import { z } from 'zod';
 import { placeOf } from '../listing.ts';
@@ -50,7 +50,7 @@ const time = z.int();
 const text = z.string();
 
 /** Projects, by id. */
-export const projects: Collection<StoredProject> = collection<StoredProject>({
+export const projects = collection<StoredProject>({
   name: 'projects',
   kind: 'target',
   version: 1,
@@ -79,7 +79,7 @@ export const projects: Collection<StoredProject> = collection<StoredProject>({
 });
 
 /** Projects that are being deleted, with their last settings, by id. */
-export const deletingProjects: Collection<{ project: StoredProject; since: number }> = collection<{
+export const deletingProjects = collection<{
   project: StoredProject;
   since: number;
 }>({
@@ -90,7 +90,7 @@ export const deletingProjects: Collection<{ project: StoredProject; since: numbe
 });
 
 /** Ids of deleted projects of which nothing is left. Gateways refuse them permanently. */
-export const deletedProjects: Collection<{ at: number }> = collection<{ at: number }>({
+export const deletedProjects = collection<{ at: number }>({
   name: 'deletedProjects',
   kind: 'copy',
   version: 1,
@@ -101,7 +101,7 @@ export const deletedProjects: Collection<{ at: number }> = collection<{ at: numb
  * Users, by `userKey`. A user's id, foreign id, e-mail address and username are unique. If several of them are taken, a refusal
  * names only the one whose index comes first.
  */
-export const users: Collection<StoredUser> = collection<StoredUser>({
+export const users = collection<StoredUser>({
   name: 'users',
   kind: 'target',
   version: 1,
@@ -159,7 +159,7 @@ export const users: Collection<StoredUser> = collection<StoredUser>({
  * Last sign-ins, by `userKey`. They are stored apart from users, so that a sign-in does not compete with a change of the
  * profile.
  */
-export const seen: Collection<{ at: number }> = collection<{ at: number }>({
+export const seen = collection<{ at: number }>({
   name: 'seen',
   kind: 'copy',
   version: 1,
@@ -170,7 +170,7 @@ export const seen: Collection<{ at: number }> = collection<{ at: number }>({
  * The end and the reason that operators have given for present suspensions, by `userKey`. If operators have given neither,
  * there is no row.
  */
-export const suspensions: Collection<{ until: number | null; reason: string | null }> = collection<{
+export const suspensions = collection<{
   until: number | null;
   reason: string | null;
 }>({
@@ -182,7 +182,7 @@ export const suspensions: Collection<{ until: number | null; reason: string | nu
 });
 
 /** Deleted users whose erasure is not finished, by `userKey`. */
-export const deletedUsers: Collection<{ seq: number; deletedAt: number }> = collection<{
+export const deletedUsers = collection<{
   seq: number;
   deletedAt: number;
 }>({
@@ -194,7 +194,7 @@ export const deletedUsers: Collection<{ seq: number; deletedAt: number }> = coll
 });
 
 /** Ids of ended accounts (`endedIds`), by `userKey`. For a while, no import may use these ids. */
-export const endedUsers: Collection<{ until: number }> = collection<{ until: number }>({
+export const endedUsers = collection<{ until: number }>({
   name: 'endedUsers',
   kind: 'copy',
   version: 1,
@@ -220,7 +220,7 @@ export interface StoredMailing {
  * Mails to users, by `userKey` and kind. A user has at most one mail of each kind, with one exception: each changed address has
  * an `emailChanged` mail of its own.
  */
-export const mailings: Collection<StoredMailing> = collection<StoredMailing>({
+export const mailings = collection<StoredMailing>({
   name: 'mailings',
   kind: 'row',
   version: 1,
@@ -247,7 +247,7 @@ export const mailings: Collection<StoredMailing> = collection<StoredMailing>({
  * Sealed addresses for which a password reset was requested, by project and keyed hash. They are stored whether the account
  * exists or not.
  */
-export const resetRequests: Collection<{ sealed: string; until: number }> = collection<{
+export const resetRequests = collection<{
   sealed: string;
   until: number;
 }>({
@@ -259,7 +259,7 @@ export const resetRequests: Collection<{ sealed: string; until: number }> = coll
 });
 
 /** Mails of the last hour, by project, keyed hash of the address, and a random text. */
-export const sentMails: Collection<{ until: number }> = collection<{ until: number }>({
+export const sentMails = collection<{ until: number }>({
   name: 'sentMails',
   kind: 'copy',
   version: 1,
@@ -268,7 +268,7 @@ export const sentMails: Collection<{ until: number }> = collection<{ until: numb
 });
 
 /** Sessions, by `sessionKey`, which consists of the user and the place in the user's list. */
-export const sessions: Collection<StoredSession> = collection<StoredSession>({
+export const sessions = collection<StoredSession>({
   name: 'sessions',
   kind: 'target',
   dated: true,
@@ -299,7 +299,7 @@ export const sessions: Collection<StoredSession> = collection<StoredSession>({
  * revoked ones, because there may be many of these. A session that an older version has stored is missing here until it is
  * refreshed.
  */
-export const sessionUses: Collection<{ usedAt: number; until: number }> = collection<{
+export const sessionUses = collection<{
   usedAt: number;
   until: number;
 }>({
@@ -315,7 +315,7 @@ export const sessionUses: Collection<{ usedAt: number; until: number }> = collec
  * Second factors of users, by `userKey`. One document holds all factors of a user, and every use of a factor changes this
  * document.
  */
-export const factors: Collection<FactorBook> = collection<FactorBook>({
+export const factors = collection<FactorBook>({
   name: 'factors',
   kind: 'target',
   version: 1,
@@ -325,7 +325,7 @@ export const factors: Collection<FactorBook> = collection<FactorBook>({
 const noticesKeptMs = 24 * 3600 * 1000;
 
 /** Users who must still get a mail about a change of their second factors, by `userKey`. The changes are in `factors`. */
-export const factorNotices: Collection<{ at: number }> = collection<{ at: number }>({
+export const factorNotices = collection<{ at: number }>({
   name: 'factorNotices',
   kind: 'row',
   version: 1,
@@ -337,7 +337,7 @@ export const factorNotices: Collection<{ at: number }> = collection<{ at: number
  * Signing keys of access tokens. The id is the key's ordinal, padded with zeros so that the ids sort in the order of the
  * ordinals.
  */
-export const keys: Collection<StoredKey> = collection<StoredKey>({
+export const keys = collection<StoredKey>({
   name: 'keys',
   kind: 'target',
   version: 2,
@@ -356,7 +356,7 @@ export const keys: Collection<StoredKey> = collection<StoredKey>({
 });
 
 /** The key for keyed hashes, sealed and bound to its id. The collection holds a single key. */
-export const hashKeys: Collection<{ sealed: string }> = collection<{ sealed: string }>({
+export const hashKeys = collection<{ sealed: string }>({
   name: 'hashKeys',
   kind: 'target',
   silent: true,
@@ -365,7 +365,7 @@ export const hashKeys: Collection<{ sealed: string }> = collection<{ sealed: str
 });
 
 /** Revoked signing keys, by `kid`. */
-export const revokedKeys: Collection<{ at: number }> = collection<{ at: number }>({
+export const revokedKeys = collection<{ at: number }>({
   name: 'revokedKeys',
   kind: 'copy',
   version: 1,
@@ -376,7 +376,7 @@ export const revokedKeys: Collection<{ at: number }> = collection<{ at: number }
  * Keys that operators have made. The document of an operator key has the id `-|<key>`, the document of a server key
  * `<project>|<key>`.
  */
-export const apiKeys: Collection<StoredApiKey> = collection<StoredApiKey>({
+export const apiKeys = collection<StoredApiKey>({
   name: 'apiKeys',
   kind: 'target',
   version: 1,
@@ -398,7 +398,7 @@ export const apiKeys: Collection<StoredApiKey> = collection<StoredApiKey>({
 });
 
 /** When each key in `apiKeys` was last used, by the id of the key. Stored apart, so that a use does not change the key. */
-export const keyUses: Collection<{ at: number }> = collection<{ at: number }>({
+export const keyUses = collection<{ at: number }>({
   name: 'keyUses',
   kind: 'copy',
   version: 1,
@@ -406,7 +406,7 @@ export const keyUses: Collection<{ at: number }> = collection<{ at: number }>({
 });
 
 /** Blocks. The lists of both users have a copy of each block (`blocks.ts`). */
-export const blocks: Collection<{ isBlocked: boolean }> = collection<{ isBlocked: boolean }>({
+export const blocks = collection<{ isBlocked: boolean }>({
   name: 'blocks',
   kind: 'copy',
   version: 1,
@@ -414,7 +414,7 @@ export const blocks: Collection<{ isBlocked: boolean }> = collection<{ isBlocked
 });
 
 /** Kinds of imported password hashes, by project. */
-export const hashKinds: Collection<{ kinds: string[] }> = collection<{ kinds: string[] }>({
+export const hashKinds = collection<{ kinds: string[] }>({
   name: 'hashKinds',
   kind: 'target',
   silent: true,
@@ -427,7 +427,7 @@ export const hashKinds: Collection<{ kinds: string[] }> = collection<{ kinds: st
  * of a keyed hash of the address. So there are at most 2^24 such places, however many addresses are tried. Wrong second factors,
  * and clients that have passed one, are stored by `factorPlace`.
  */
-export const attempts: Collection<Attempt> = collection<Attempt>({
+export const attempts = collection<Attempt>({
   name: 'attempts',
   kind: 'target',
   silent: true,
@@ -444,7 +444,7 @@ export const attempts: Collection<Attempt> = collection<Attempt>({
  * Erased external users, by project and a keyed hash of the foreign id. Tokens that were issued before `at` are refused until
  * the last of them has expired.
  */
-export const erasedExternals: Collection<{ at: number; until: number }> = collection<{
+export const erasedExternals = collection<{
   at: number;
   until: number;
 }>({
@@ -464,7 +464,7 @@ export type StoredAudit = Omit<AuditRow, 'id' | 'at'> & { at: number; user: stri
 const keepAuditMs = 400 * 24 * 3600_000;
 
 /** The audit log, by place: newest first. */
-export const audits: Collection<StoredAudit> = collection<StoredAudit>({
+export const audits = collection<StoredAudit>({
   name: 'audits',
   kind: 'target',
   version: 1,
