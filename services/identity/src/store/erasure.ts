@@ -2,15 +2,8 @@ import type { EventEnvelope } from '@kith/contracts';
 import type { Documents } from '@kith/store';
 import { userEvents } from '../user-events.ts';
 import { endedIds } from '../user-ids.ts';
-import {
-  deletedUsers,
-  endedUsers,
-  erasedExternals,
-  mailings,
-  seen,
-  suspensions,
-  users,
-} from './collections.ts';
+import { mailings } from './collections/mails.ts';
+import { deletedUsers, endedUsers, erasedExternals, seen, suspensions, users } from './collections/users.ts';
 import { everything, lastIn, projectIn, userKey, within } from './keys-of.ts';
 import type { User } from './records.ts';
 import { changeUser, dateOf } from './user-document.ts';
