@@ -6,4 +6,5 @@ export const handlerSuites: readonly string[] = [
   'services/*/tests/operations/**/*.test.ts',
   // `npm test` runs `layers` and `server-errors` on both. `coverage` needs no platform.
   'tests/surface/!(coverage|layers|server-errors).test.ts',
+  'tests/{cross-tenant,mass-assignment}.test.ts',
 ];
