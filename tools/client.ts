@@ -111,7 +111,9 @@ function printSignature(of: ClientMethod, types: string): string {
   const { group, method, operation, doc, input, output, list, startsSession, errors: codes } = of;
   const optional = input.every(([key]) => key.endsWith('?')) ? '?' : '';
   const taken = input.length > 0 ? `input${optional}: ${types}['${group}.${method}']['input'], ` : '';
-  const plain = output ?? 'void';
+  // A long type stands only in `types.ts`. A short one is easier to read here.
+  const isLong = output !== undefined && output.length > 100;
+  const plain = isLong ? `${types}['${group}.${method}']['output']` : (output ?? 'void');
   const answer = startsSession ? (startsSession === 'perhaps' ? `${plain} | Session` : 'Session') : plain;
   const given = list ? `List<${list.item}>` : `Promise<${answer}>`;
   return `/**
