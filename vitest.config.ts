@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config';
+import { handlerSuites } from './tools/test/handler-suites.ts';
 
 /** Which of the two commands runs: `npm test` or `npm run test:long`. */
 const isLong = process.env.KITH_TEST_LENGTH === 'long';
@@ -6,9 +7,8 @@ const isLong = process.env.KITH_TEST_LENGTH === 'long';
 const roots = ['{libs,services,apps}/*/{src,tests}', 'tools', 'bench/tests', 'tests'];
 const filesOf = (ending: string) => roots.map((root) => `${root}/**/*${ending}`);
 
-// `npm run test:long` runs the suites of handlers a second time: on real engines.
-const handlers = 'services/*/tests/operations/**/*.test.ts';
-const long = [...filesOf('.long.test.ts'), handlers];
+// `npm run test:long` runs the suites of operations a second time: on real engines.
+const long = [...filesOf('.long.test.ts'), ...handlerSuites];
 const quick = filesOf('.test.ts');
 const alone = filesOf('.alone.test.ts');
 

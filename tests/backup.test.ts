@@ -84,6 +84,13 @@ describe.each(forms)('a backup of the %s form', (form) => {
     let kept: Newcomer[];
     let writers: Writers;
     let doomed: TestUser;
+    let leaver: Newcomer;
+    let later: Newcomer;
+    let exchanged: string;
+    const exchange = (call: Call, { projectId }: Newcomer, refreshToken: string) =>
+      call<{ refreshToken: string }>('POST', `/v7/${projectId}/auth/request-new-access-token`, {
+        body: { refreshToken },
+      });
     {
       await using platform = await start('first');
       const call = caller(platform.url);
@@ -91,38 +98,34 @@ describe.each(forms)('a backup of the %s form', (form) => {
       const people = createPeople(call, operatorToken);
       doomed = await people.createUser((await people.createProject('Doomed')).id);
       before = await readAll(call, world);
-      writers = await Writers.start(call);
-      await using _ = writers;
-      await waitFor(() => writers.acknowledged.length >= 20, { what: 'changes', timeoutMs: 30_000 });
-      kept = [...writers.acknowledged];
-      const made = await kith(['backup', backup, '--json'], envOf('first'));
-      expect([made.code, made.stderr]).toEqual([0, '']);
-      type Made = { folder: string; counts: { collection: string; documents: number }[] };
-      const { folder, counts, progress } = longResult<Made>(made);
-      expect([folder, progress]).toEqual([backup, expect.stringContaining(`the backup is in ${backup}`)]);
-      expect(counts.find(({ collection }) => collection === 'users')?.documents).toBeGreaterThan(kept.length);
-      const during = writers.acknowledged.length;
-      await waitFor(() => writers.acknowledged.length > during, { what: 'changes after the backup' });
+      {
+        writers = await Writers.start(call);
+        await using _ = writers;
+        await waitFor(() => writers.acknowledged.length >= 20, { what: 'changes', timeoutMs: 30_000 });
+        kept = [...writers.acknowledged];
+        const made = await kith(['backup', backup, '--json'], envOf('first'));
+        expect([made.code, made.stderr]).toEqual([0, '']);
+        type Made = { folder: string; counts: { collection: string; documents: number }[] };
+        const { folder, counts, progress } = longResult<Made>(made);
+        expect([folder, progress]).toEqual([backup, expect.stringContaining(`the backup is in ${backup}`)]);
+        expect(counts.find(({ collection }) => collection === 'users')?.documents).toBeGreaterThan(
+          kept.length,
+        );
+        const during = writers.acknowledged.length;
+        await waitFor(() => writers.acknowledged.length > during, { what: 'changes after the backup' });
+      }
+
+      // These changes come after the backup: one user leaves, a project is deleted, and another user exchanges a refresh token.
+      [leaver, , later] = kept as [Newcomer, Newcomer, Newcomer];
+      await call('DELETE', `/v7/${leaver.projectId}/users/${leaver.id}`, { token: leaver.accessToken });
+      await call('DELETE', `/admin/projects/${doomed.projectId}`, { token: operatorToken });
+      exchanged = (await exchange(call, later, later.refreshToken)).refreshToken;
     }
     expect((await readdir(root)).filter((name) => name.includes('partial'))).toEqual([]);
     for (const name of await readdir(backup)) {
       expect([name, (await stat(join(backup, name))).mode & 0o077]).toEqual([name, 0]);
     }
 
-    // These changes come after the backup: one user leaves, a project is deleted, and another user exchanges a refresh token.
-    const [leaver, , later] = kept as [Newcomer, Newcomer, Newcomer];
-    const exchange = (call: Call, refreshToken: string) =>
-      call<{ refreshToken: string }>('POST', `/v7/${later.projectId}/auth/request-new-access-token`, {
-        body: { refreshToken },
-      });
-    let exchanged: string;
-    {
-      await using platform = await start('first');
-      const call = caller(platform.url);
-      await call('DELETE', `/v7/${leaver.projectId}/users/${leaver.id}`, { token: leaver.accessToken });
-      await call('DELETE', `/admin/projects/${doomed.projectId}`, { token: operatorToken });
-      exchanged = (await exchange(call, later.refreshToken)).refreshToken;
-    }
     const restored = await kith(['restore', backup, '--erased', pathOf('erasures.jsonl')], envOf('second'));
     expect([restored.code, restored.stderr]).toEqual([0, expect.stringMatching(/[34] erasures/)]);
     {
@@ -133,7 +136,7 @@ describe.each(forms)('a backup of the %s form', (form) => {
       await writers.expectKept(call, others);
       // The restored platform does not know this token, but it knows the token's family. This raises no alarm, because the token is
       // newer than the backup.
-      await expect(exchange(call, exchanged)).rejects.toMatchObject({
+      await expect(exchange(call, later, exchanged)).rejects.toMatchObject({
         status: 401,
         code: 'auth/unauthorized',
       });

@@ -1,4 +1,4 @@
-// Quick counterpart: tests/chaos.test.ts
+// Quick counterpart: tests/outages.test.ts
 // Starts no platform and at most 400 processes.
 import { availableEngines, testEffort } from '@kith/testing';
 import { describe, it } from 'vitest';

@@ -1,5 +1,5 @@
 import { methodsOf, operations } from '@kith/contracts';
-import { availableEngines, sharedPlatform, type TestPlatform, type TestUser, waitFor } from '@kith/testing';
+import { handlerEngines, sharedPlatform, type TestPlatform, type TestUser, waitFor } from '@kith/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { http } from './support/http.ts';
 import { filePart, multipart } from './support/multipart.ts';
@@ -12,7 +12,7 @@ const withIds = operations.filter(
     (auth === 'user' || auth === 'optional') && scope === 'project' && Object.keys(params.shape).length > 0,
 );
 
-describe.each(availableEngines())('tenants (%s)', (engine) => {
+describe.each(handlerEngines())('tenants (%s)', (engine) => {
   let platform: TestPlatform;
   let mine: TestUser;
   let theirs: TestUser;

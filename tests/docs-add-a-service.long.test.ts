@@ -1,7 +1,9 @@
-// Quick counterpart: tests/docs-add-a-service.test.ts
+// Quick counterpart: tests/guides.test.ts
 // Starts no platform and at most 40 processes.
+import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { caller } from '@kith/platform';
 import { availableEngines, createPeople, waitFor } from '@kith/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -10,7 +12,13 @@ import { followGuide } from './support/follow-guide.ts';
 import { readBlocks } from './support/guide.ts';
 import { copyRepository } from './support/repository-copy.ts';
 
+const run = promisify(execFile);
 const guide = 'add-a-service.md';
+
+/** The environment without the variables that this test runner has set. */
+const env = Object.fromEntries(
+  Object.entries(process.env).filter(([name]) => !/^VITEST|_DESK$|_LENGTH$/.test(name)),
+);
 
 describe(`docs/${guide}`, () => {
   let copy: Awaited<ReturnType<typeof copyRepository>>;
@@ -23,6 +31,12 @@ describe(`docs/${guide}`, () => {
     const options = { folder: copy.path, env: { PORT: '0', NODE_ENV: undefined } };
     expect(await followGuide(guide, await readBlocks(guide), options)).toBe(4);
   }, 900_000);
+
+  it('leads to a service that passes its suite, on every engine', async () => {
+    const words = ['tools/bootstrap.mjs', 'tools/test.ts', 'services/statistics'];
+    const { stdout } = await run(process.execPath, words, { cwd: copy.path, env });
+    expect(stdout).toContain(`${availableEngines().length} passed, 0 failed`);
+  }, 60_000);
 
   it.runIf(availableEngines().includes('containers'))(
     'leads to a container of the distributed form, with its rights on NATS and its metrics',

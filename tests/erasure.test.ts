@@ -161,18 +161,23 @@ describe.each(availableEngines())('a busy user who leaves (%s)', (engine) => {
     expect(connections.map(({ connectedUser }) => connectedUser.name)).toEqual(['A']);
   }, 240_000);
 
-  it('is in no dead letter whose event has expired', async () => {
-    const { id } = await platform.createProject();
-    const friend = await platform.createUser(id, { name: 'Late friend who stays' });
-    const others = await Promise.all(['D', 'E', 'F'].map((name) => platform.createUser(id, { name })));
-    const gone = await beBusy(platform, { projectId: id, friend, others });
-    await using bus = await openBusOf(platform);
-    const { letters, isAllDead, isWithdrawn } = await poison(bus, 'test-poisoned-late');
-    await expect.poll(isAllDead, { timeout: 15_000 }).toBe(true);
-    await expireEvents(platform);
+  // In the embedded form, one table holds all dead letters. The suites of bus and runtime test it there.
+  it.runIf(engine === 'containers')(
+    'is in no dead letter whose event has expired',
+    async () => {
+      const { id } = await platform.createProject();
+      const friend = await platform.createUser(id, { name: 'Late friend who stays' });
+      const others = await Promise.all(['D', 'E', 'F'].map((name) => platform.createUser(id, { name })));
+      const gone = await beBusy(platform, { projectId: id, friend, others });
+      await using bus = await openBusOf(platform);
+      const { letters, isAllDead, isWithdrawn } = await poison(bus, 'test-poisoned-late');
+      await expect.poll(isAllDead, { timeout: 15_000 }).toBe(true);
+      await expireEvents(platform);
 
-    await platform.call('DELETE', `/v7/${id}/users/${gone.id}`, { token: gone.accessToken });
-    await expect.poll(isWithdrawn, { timeout: 90_000 }).toBe(true);
-    expect(await letters()).toContain('Late friend who stays');
-  }, 240_000);
+      await platform.call('DELETE', `/v7/${id}/users/${gone.id}`, { token: gone.accessToken });
+      await expect.poll(isWithdrawn, { timeout: 90_000 }).toBe(true);
+      expect(await letters()).toContain('Late friend who stays');
+    },
+    240_000,
+  );
 });

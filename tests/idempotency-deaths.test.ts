@@ -1,6 +1,6 @@
 // Starts no platform and at most 60 processes.
-import { createSubCollection, signUp } from '@kith/contracts';
+import { signUp } from '@kith/contracts';
 import { availableEngines } from '@kith/testing';
 import { describeKeyedDeaths } from './support/keyed/suite.ts';
 
-for (const engine of availableEngines()) describeKeyedDeaths(engine, [signUp, createSubCollection]);
+for (const engine of availableEngines()) describeKeyedDeaths(engine, [signUp]);

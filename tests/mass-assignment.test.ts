@@ -1,5 +1,5 @@
 import { methodsOf, type OperationSpec, operations } from '@kith/contracts';
-import { availableEngines, sharedPlatform, type TestPlatform, type TestUser } from '@kith/testing';
+import { handlerEngines, sharedPlatform, type TestPlatform, type TestUser } from '@kith/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { http } from './support/http.ts';
 import { sampleBody, sampleQuery } from './support/samples.ts';
@@ -39,7 +39,7 @@ const writes = operations.filter(
     one.name !== 'identity.change-password',
 );
 
-describe.each(availableEngines())('mass assignment (%s)', (engine) => {
+describe.each(handlerEngines())('mass assignment (%s)', (engine) => {
   let platform: TestPlatform;
   let ada: TestUser;
   let ids: Record<string, string>;

@@ -31,7 +31,6 @@ import {
   createStore,
   dumpStore,
   EventSource,
-  handlerEngines,
   startPlatform,
   type TestPlatform,
   type TestUser,
@@ -162,7 +161,7 @@ describe.each(availableEngines())('a project that is deleted (%s)', (engine) => 
   }, 120_000);
 });
 
-describe.each(handlerEngines())('the erasure of a project (%s)', (engine) => {
+describe.each(availableEngines())('the erasure of a project (%s)', (engine) => {
   it('goes on after crashes and without a service, and ends', async () => {
     await using runtime = await createRuntime(engine);
     await using stores = new AsyncDisposableStack();

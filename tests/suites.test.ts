@@ -1,9 +1,12 @@
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
+import { handlerSuites } from '../tools/test/handler-suites.ts';
 
-const longFiles = globSync('{libs/*,services/*,apps/*,tools,bench,tests}/**/*.long.test.ts', {
-  exclude: (path) => path.includes('node_modules'),
-});
+const filesOf = (ending: string) =>
+  globSync(`{libs/*,services/*,apps/*,tools,bench,tests}/**/*${ending}`, {
+    exclude: (path) => path.includes('node_modules'),
+  });
+const longFiles = filesOf('.long.test.ts');
 
 test('there are suites that take long', () => {
   expect(longFiles).not.toEqual([]);
@@ -15,4 +18,19 @@ test.each(longFiles)('%s names its quick counterpart', (path) => {
   expect(quick).not.toBe('');
   expect(quick).not.toContain('.long.');
   expect(existsSync(quick), quick).toBe(true);
+});
+
+/** Whether a suite leaves real engines to the long run. A suite of the surface does so unless it names its engines. */
+function leavesOutEngines(path: string): boolean {
+  const text = readFileSync(path, 'utf8');
+  return /\bhandlerEngines\(/.test(text) || (/\bdescribeSurface\(/.test(text) && !/\bengines:/.test(text));
+}
+
+test('a suite that uses real engines only in the long run is in the long run', () => {
+  const inLong = new Set([...longFiles, ...globSync([...handlerSuites])]);
+  const leaving = filesOf('.test.ts').filter(
+    (path) => path !== 'tests/suites.test.ts' && leavesOutEngines(path),
+  );
+  expect(leaving.filter((path) => !inLong.has(path))).toEqual([]);
+  expect(leaving).toContain('tests/surface/operators.test.ts');
 });

@@ -115,7 +115,10 @@ function printSignature(of: ClientMethod, types: string): string {
   const generic = chosenBy ? `<Chosen extends ${entry}['input']['${chosenBy}']>` : '';
   const type = `${entry}['input']${choice ? ` & ${choice}` : ''}`;
   const taken = input.length > 0 ? `input${optional}: ${type}, ` : '';
-  const plain = choice ? `Extract<${entry}['output'], ${choice}>` : (output ?? 'void');
+  // A long type stands only in `types.ts`. A short one is easier to read here.
+  const isLong = output !== undefined && output.length > 100;
+  const whole = isLong ? `${entry}['output']` : (output ?? 'void');
+  const plain = choice ? `Extract<${entry}['output'], ${choice}>` : whole;
   const answer = startsSession ? (startsSession === 'perhaps' ? `${plain} | Session` : 'Session') : plain;
   const given = list ? `List<${list.item}>` : `Promise<${answer}>`;
   return `/**

@@ -11,7 +11,7 @@ const makers = [
   'tools/docs-operations.ts',
   'tools/docs-errors.ts',
   'tools/docs-metrics.ts',
-  'tools/readme-config.ts',
+  'tools/docs-configuration.ts',
   'tools/dockerignore.ts',
   'tools/deployment.ts',
   'tools/docs-credentials.ts',

@@ -12,7 +12,7 @@ import {
   suspendUser,
   updateProject,
 } from '@kith/contracts';
-import { type TestUser, waitFor } from '@kith/testing';
+import { availableEngines, type TestUser, waitFor } from '@kith/testing';
 import { beforeAll, expect, it } from 'vitest';
 import { expiredToken } from '../support/surface/expired-token.ts';
 import { classes } from '../support/surface/parts.ts';
@@ -250,4 +250,4 @@ const layers = surfaceSuite('layers', (world) => {
   });
 });
 
-describeSurface([layers], { scale: 1, limits });
+describeSurface([layers], { engines: availableEngines(), scale: 1, limits });

@@ -1,4 +1,4 @@
-// Starts at most 2 platforms and 7 processes.
+// Starts at most 1 platform and 7 processes.
 import { describeSurface } from '../support/surface/suite.ts';
 import { audit } from './audit.ts';
 import { operatorKeys } from './operator-keys.ts';

@@ -10,7 +10,15 @@ import {
   serviceOf,
   stepUp,
 } from '@kith/contracts';
-import { fragileStore, type Line, layLine, startEngines, type TestUser, waitFor } from '@kith/testing';
+import {
+  availableEngines,
+  fragileStore,
+  type Line,
+  layLine,
+  startEngines,
+  type TestUser,
+  waitFor,
+} from '@kith/testing';
 import { beforeAll, expect, it } from 'vitest';
 import { z } from 'zod';
 import { http } from '../support/http.ts';
@@ -133,6 +141,7 @@ const serverErrors = surfaceSuite('server-errors', (world) => {
 });
 
 describeSurface([serverErrors], {
+  engines: availableEngines(),
   async prepare(engine) {
     line = undefined;
     if (engine === 'embedded') return { env: {}, async [Symbol.asyncDispose]() {} };

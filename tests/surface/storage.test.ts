@@ -1,4 +1,4 @@
-// Starts at most 2 platforms and 8 processes.
+// Starts at most 1 platform and 8 processes.
 import { describeSurface } from '../support/surface/suite.ts';
 import { storage, userMebibytes } from './storage.ts';
 

@@ -3,13 +3,18 @@ import { z } from 'zod';
 
 type Schema = { [key: string]: unknown };
 
+/** Schemas whose types have other names than the schemas. */
+const renamed: Readonly<Record<string, string>> = {
+  // The client has its own type `Session`, which it makes from the type of the contract's `session`.
+  session: 'sessionAnswer',
+  // Given texts are checked more strictly than answered ones, but their types are the same.
+  givenMailTexts: 'mailTexts',
+};
 /** Exported schemas of objects, with the names of their types. */
 const named = new Map<unknown, string>(
   Object.entries(contracts)
     .filter(([, value]) => value instanceof z.ZodObject)
-    // The client has its own type `Session`, which it makes from the type of the contract's `session`. So the contract's type
-    // is called `SessionAnswer`.
-    .map(([name, value]) => [value, value === contracts.session ? 'SessionAnswer' : pascal(name)]),
+    .map(([name, value]) => [value, pascal(renamed[name] ?? name)]),
 );
 
 /** Prints zod schemas as TypeScript types, as a caller writes and reads them. Collects the declarations of named types. */

@@ -123,6 +123,7 @@ export const around: Readonly<Record<string, Room>> = {
       'tools/walls/',
       'tools/bootstrap/',
       'tools/images/',
+      'tools/test/',
       'examples/people/kith-settings.ts',
       'package.json',
     ],

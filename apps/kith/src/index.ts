@@ -3,7 +3,6 @@ export {
   type DatabaseUser,
   databaseUsers,
   ensureDatabaseUsers,
-  rolesOf,
 } from './credentials/database-users.ts';
 export { type NatsRights, type NatsUser, natsRights } from './credentials/nats-rights.ts';
 export { type RedisRights, type RedisUser, redisRights } from './credentials/redis.ts';

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { changeAll, type ManyChange } from '../src/settle/change-all.ts';
-import { Settler, type Step } from '../src/settle/settler.ts';
+import type { Step } from '../src/settle/roll-forward.ts';
+import { Settler } from '../src/settle/settler.ts';
 import { hasMongo, openWorld, type World } from './settle-support/open.ts';
 import {
   ageLeftovers,

@@ -1,6 +1,7 @@
 // Starts no platform and at most 30 processes.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Settler, type Step } from '../src/settle/settler.ts';
+import type { Step } from '../src/settle/roll-forward.ts';
+import { Settler } from '../src/settle/settler.ts';
 import { hasMongo, openWorld, type World } from './settle-support/open.ts';
 import { runChild } from './settle-support/run-child.ts';
 import {

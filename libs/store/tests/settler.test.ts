@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import { type Change, notGone } from '../src/settle/plan.ts';
-import { Settler, type Step } from '../src/settle/settler.ts';
+import type { Change } from '../src/settle/plan.ts';
+import type { Step } from '../src/settle/roll-forward.ts';
+import { Settler } from '../src/settle/settler.ts';
 import { writeRow } from '../src/settle/write-row.ts';
 import { hasMongo, openWorld, type World } from './settle-support/open.ts';
 import {
@@ -10,6 +11,7 @@ import {
   lampNames,
   lampsOf,
   leftovers,
+  notGone,
   ownersOf,
   places,
   readLamp,

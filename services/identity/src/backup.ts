@@ -1,19 +1,10 @@
 import { type EventOf, sessionRevoked, userDeleted } from '@kith/contracts';
 import type { ServiceBackup } from '@kith/store/backup';
-import {
-  blocks,
-  declared,
-  deletedUsers,
-  deletingProjects,
-  factorNotices,
-  factors,
-  mailings,
-  projects,
-  type StoredProject,
-  sessions,
-  suspensions,
-  users,
-} from './store/collections.ts';
+import { mailings } from './store/collections/mails.ts';
+import { deletingProjects, projects, type StoredProject } from './store/collections/projects.ts';
+import { factorNotices, factors, sessions } from './store/collections/sign-in.ts';
+import { blocks, deletedUsers, suspensions, users } from './store/collections/users.ts';
+import { declared } from './store/collections.ts';
 import { lastIn, userKey, within } from './store/keys-of.ts';
 import { sealed } from './store/sealed.ts';
 

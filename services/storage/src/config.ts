@@ -18,4 +18,3 @@ export const storageConfig = z.object({
   STORAGE_USER_MIB: mebibytes.default(500).describe('most MiB of files that a user may store'),
   PUBLIC_URL: publicUrl.optional().describe(publicUrlText),
 });
-export type StorageConfig = z.output<typeof storageConfig>;

@@ -1,2 +1,2 @@
 export { storageBackup } from './backup.ts';
-export { blobsOf, manifest, type StorageOptions, startStorage } from './service.ts';
+export { manifest, type StorageOptions, startStorage } from './service.ts';

@@ -76,11 +76,7 @@ export const manifest = serviceManifest<AppContext>()({
 });
 
 /** Where bytes are stored. If the configuration has no URL for the bytes, they are stored beside the store. */
-export function blobsOf(
-  url: string | undefined,
-  store: StoreConfig,
-  folder: string | undefined,
-): BlobsConfig {
+function blobsOf(url: string | undefined, store: StoreConfig, folder: string | undefined): BlobsConfig {
   if (url !== undefined) return blobsAt(url);
   if (store.kind === 'mongo') return { kind: 'gridfs', url: store.url, database: store.database };
   return { kind: 'folder', folder: folder ? join(folder, 'files') : `${store.file}.files` };

@@ -9,13 +9,13 @@ import {
   updateUser,
 } from '@kith/contracts';
 import { startIdentity } from '@kith/identity';
-import { callOperation, createStore, handlerEngines, testSecrets, waitFor } from '@kith/testing';
+import { availableEngines, callOperation, createStore, testSecrets, waitFor } from '@kith/testing';
 import { describe, expect, it } from 'vitest';
 import { smallPng } from '../../../tests/support/multipart.ts';
 import { callerOf, upload } from './support/bytes-client.ts';
 import { World } from './support/world.ts';
 
-describe.each(handlerEngines())('pictures of profiles (%s)', (engine) => {
+describe.each(availableEngines())('pictures of profiles (%s)', (engine) => {
   it('are no files whose deletion was announced while they became pictures', async () => {
     await using world = await World.start(engine);
     await using place = await createStore(engine);

@@ -5,13 +5,15 @@ import { uploadOf } from './support/dying-acts.ts';
 
 // Starts no platform and at most 130 processes.
 
-describe.each(places)('a process that dies ($engine, $home)', { timeout: 300_000 }, (place) => {
-  it('before any step of the upload of a file leaves all of it or nothing', () =>
-    dieAtEachStep(uploadOf('file', 700_000), place));
+// On real engines, the long suite runs these tests.
+const embedded = places.filter(({ engine }) => engine === 'embedded');
 
-  // On real engines, the long suite runs this test.
-  it.runIf(place.engine === 'embedded')('before any step of the upload of an image does, too', () =>
-    dieAtEachStep(uploadOf('image', 0), place),
+describe.each(embedded)('a process that dies ($engine, $home)', { timeout: 300_000 }, (place) => {
+  it.each([
+    ['a file', uploadOf('file', 700_000)],
+    ['an image', uploadOf('image', 0)],
+  ] as const)('before any step of the upload of %s leaves all of it or nothing', (_, act) =>
+    dieAtEachStep(act, place),
   );
 });
 

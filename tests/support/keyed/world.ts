@@ -1,17 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import type { Bus } from '@kith/bus';
 import {
-  acceptConnection,
-  addEntity,
-  blockUser,
   createProject,
   createSubCollection,
   getRootCollection,
-  listNotifications,
   type OperationSpec,
-  requestConnection,
   type Session,
-  signIn,
   signUp,
 } from '@kith/contracts';
 import { callerOf, callOperation, type OperationCall, waitFor } from '@kith/testing';
@@ -47,72 +41,9 @@ export class KeyedWorld {
     'identity.sign-up': async () => ({
       body: { email: `${randomUUID()}@example.com`, password: randomUUID() },
     }),
-    'identity.change-password': async (projectId) => {
-      const { caller, email, password } = await this.#user(projectId);
-      await this.#ok(signIn, { projectId, body: { email, password } });
-      return { caller, body: { password, newPassword: randomUUID() } };
-    },
-    'identity.delete-session': async (projectId) => {
-      const { caller } = await this.#user(projectId);
-      return { caller, params: { sessionId: caller.sessionId } };
-    },
-    'identity.update-user': async (projectId) => {
-      const { caller } = await this.#user(projectId);
-      return { caller, params: { userId: caller.userId }, body: { bio: 'New' } };
-    },
-    'identity.delete-user': async (projectId) => {
-      const { caller } = await this.#user(projectId);
-      return { caller, params: { userId: caller.userId } };
-    },
-    'connections.request': async (projectId) => {
-      const [ada, grace] = await this.#two(projectId);
-      return { caller: ada.caller, params: { userId: grace.caller.userId }, body: { message: 'Hello' } };
-    },
-    'connections.delete-with-user': async (projectId) => {
-      const { ada, grace } = await this.#asked(projectId);
-      return { caller: ada.caller, params: { userId: grace.caller.userId } };
-    },
-    'connections.accept': (projectId) => this.#answering(projectId),
-    'connections.decline': (projectId) => this.#answering(projectId),
-    'connections.delete': async (projectId) => {
-      const { caller, params } = await this.#answering(projectId);
-      await this.#ok(acceptConnection, { projectId, caller, params });
-      return { caller, params };
-    },
-    'connections.block': async (projectId) => {
-      const { ada, grace } = await this.#asked(projectId);
-      return { caller: grace.caller, params: { userId: ada.caller.userId } };
-    },
-    'connections.unblock': async (projectId) => {
-      const [ada, grace] = await this.#two(projectId);
-      const call = { caller: ada.caller, params: { userId: grace.caller.userId } };
-      await this.#ok(blockUser, { projectId, ...call });
-      return call;
-    },
     'collections.create-sub-collection': async (projectId) => ({
       ...(await this.#folder(projectId)),
       body: { collectionName: 'Sub' },
-    }),
-    'collections.rename': async (projectId) => ({
-      ...(await this.#folder(projectId)),
-      body: { name: 'New' },
-    }),
-    'collections.delete': (projectId) => this.#folder(projectId),
-    'collections.add-entity': async (projectId) => ({
-      ...(await this.#folder(projectId)),
-      body: { entityId: 'post' },
-    }),
-    'collections.remove-entity': async (projectId) => {
-      const { caller, params } = await this.#folder(projectId);
-      await this.#ok(addEntity, { projectId, caller, params, body: { entityId: 'post' } });
-      return { caller, params: { ...params, entityId: 'post' } };
-    },
-    'notifications.mark-as-read': async (projectId) => {
-      const { caller, notificationId } = await this.#notified(projectId);
-      return { caller, params: { notificationId } };
-    },
-    'notifications.mark-all-as-read': async (projectId) => ({
-      caller: (await this.#notified(projectId)).caller,
     }),
   };
 
@@ -122,44 +53,12 @@ export class KeyedWorld {
     return body;
   }
 
-  async #user(projectId: string) {
-    const [email, password] = [`${randomUUID()}@example.com`, randomUUID()];
-    const { user, accessToken } = await this.#ok<Session>(signUp, { projectId, body: { email, password } });
-    const claims = JSON.parse(Buffer.from(accessToken.split('.')[1] ?? '', 'base64url').toString());
-    return { caller: { ...callerOf(user.id), sessionId: claims.sid as string }, email, password };
-  }
-
-  async #two(projectId: string) {
-    return [await this.#user(projectId), await this.#user(projectId)] as const;
-  }
-
-  async #asked(projectId: string) {
-    const [ada, grace] = await this.#two(projectId);
-    const call = { projectId, caller: ada.caller, params: { userId: grace.caller.userId } };
-    const { id } = await this.#ok<{ id: string }>(requestConnection, call);
-    return { ada, grace, id };
-  }
-
-  async #answering(projectId: string) {
-    const { grace, id } = await this.#asked(projectId);
-    return { caller: grace.caller, params: { connectionId: id } };
-  }
-
   async #folder(projectId: string) {
-    const { caller } = await this.#user(projectId);
+    const body = { email: `${randomUUID()}@example.com`, password: randomUUID() };
+    const caller = callerOf((await this.#ok<Session>(signUp, { projectId, body })).user.id);
     const root = await this.#ok<{ id: string }>(getRootCollection, { projectId, caller });
     const call = { projectId, caller, params: { collectionId: root.id }, body: { collectionName: 'Folder' } };
     const { id } = await this.#ok<{ id: string }>(createSubCollection, call);
     return { caller, params: { collectionId: id } };
-  }
-
-  async #notified(projectId: string) {
-    const { grace } = await this.#asked(projectId);
-    const { caller } = grace;
-    const first = async () => {
-      const { data } = await this.#ok<{ data: { id: string }[] }>(listNotifications, { projectId, caller });
-      return data[0]?.id;
-    };
-    return { caller, notificationId: await waitFor(first, { what: 'a notification' }) };
   }
 }

@@ -1,6 +1,7 @@
 import { createNotifications, createServerKey, type Limit, type OutputOf } from '@kith/contracts';
 import {
-  availableEngines,
+  type EngineKind,
+  handlerEngines,
   sharedEnv,
   sharedPlatform,
   startPlatform,
@@ -31,6 +32,8 @@ export interface SurfaceWorld extends Pick<Surface, 'ok' | 'refused' | 'eightAtO
 }
 
 export interface SurfaceOptions {
+  /** The engines to test on. By default, those of suites of handlers. */
+  engines?: readonly EngineKind[];
   /** Set if the suites need a platform of their own, because they look at the whole platform or change what other suites see. */
   isOwn?: true;
   /** The factor by which every limit is multiplied. By default, it is so high that no test reaches a limit. */
@@ -53,14 +56,17 @@ export function surfaceSuite(name: PartName, tests: SurfaceSuite['tests']): Surf
 }
 
 /**
- * Tests parts of the API on every engine, each part in projects of its own. Without options, the parts use a platform that other
- * files share. With any option, they use a platform of their own. After the tests of a part, checks that they have reached every
- * outcome that the part has to reach.
+ * Tests parts of the API on each of the engines, each part in projects of its own. The parts use a platform that other files
+ * share. With an option other than `engines`, they use a platform of their own. After the tests of a part, checks that they
+ * have reached every outcome that the part has to reach.
  */
-export function describeSurface(suites: readonly SurfaceSuite[], options: SurfaceOptions = {}): void {
-  const { scale = sharedScale, limits = {}, prepare } = options;
-  const isOwn = Object.keys(options).length > 0;
-  describe.each(availableEngines())('surface on %s', (engine) => {
+export function describeSurface(
+  suites: readonly SurfaceSuite[],
+  { engines = handlerEngines(), ...own }: SurfaceOptions = {},
+): void {
+  const { scale = sharedScale, limits = {}, prepare } = own;
+  const isOwn = Object.keys(own).length > 0;
+  describe.each(engines)('surface on %s', (engine) => {
     let platform: TestPlatform;
     const undo = new AsyncDisposableStack();
     beforeAll(async () => {

@@ -22,7 +22,7 @@ export function databaseUsers(prefix: string): DatabaseUser[] {
 }
 
 /** The role of a user in each of its databases, in MongoDB's terms. */
-export function rolesOf({ databases }: DatabaseUser): { role: 'readWrite'; db: string }[] {
+function rolesOf({ databases }: DatabaseUser): { role: 'readWrite'; db: string }[] {
   return databases.map((db) => ({ role: 'readWrite', db }));
 }
 

@@ -10,7 +10,6 @@ import type {
   ConnectionSettings,
   Factor,
   FactorList,
-  Json,
   Jwks,
   KithNotification,
   Methods,
@@ -116,13 +115,7 @@ export interface AuthMethods {
   challengePasskey(
     input: Methods['auth.challengePasskey']['input'],
     options?: WriteOptions,
-  ): Promise<{
-    challenge: string;
-    rpId: string;
-    timeout: number;
-    userVerification: 'required';
-    allowCredentials: Array<{ type: 'public-key'; id: string; transports: Array<string> }>;
-  }>;
+  ): Promise<Methods['auth.challengePasskey']['output']>;
   /**
    * Confirms a second factor with its first code, or with the new passkey. Confirming the first factor also makes recovery codes. Only this answer shows them.
    *
@@ -146,13 +139,7 @@ export interface AuthMethods {
   challengeSignIn(
     input: Methods['auth.challengeSignIn']['input'],
     options?: CallOptions,
-  ): Promise<{
-    challenge: string;
-    rpId: string;
-    timeout: number;
-    userVerification: 'required';
-    allowCredentials: Array<{ type: 'public-key'; id: string; transports: Array<string> }>;
-  }>;
+  ): Promise<Methods['auth.challengeSignIn']['output']>;
   /**
    * Lets the caller prove again who they are: by password, code or passkey. The proof is valid for 5 minutes in the session of the token.
    *
@@ -269,66 +256,7 @@ export interface UsersMethods {
   export(
     input: Methods['users.export']['input'],
     options?: CallOptions,
-  ): Promise<{
-    exportedAt: string;
-    user: OwnUser;
-    factors: Array<Factor>;
-    recoveryCodesLeft: number;
-    sessions: Array<{
-      id: string;
-      createdAt: string;
-      lastUsedAt: string;
-      userAgent: string | null;
-      ip: string | null;
-      expiresAt: string;
-    }>;
-    mails: Array<{
-      kind:
-        | 'passwordReset'
-        | 'verificationLink'
-        | 'verificationCode'
-        | 'emailChange'
-        | 'emailChanged'
-        | 'factorAdded'
-        | 'factorRemoved'
-        | 'recoveryCodesRenewed';
-      address: string;
-      until: string;
-    }>;
-    audit: Array<{
-      at: string;
-      actor: string;
-      action: string;
-      target: string | null;
-      ip: string | null;
-      requestId: string | null;
-      outcome: string;
-      count: number;
-    }>;
-    connections: Array<Connection>;
-    sentRequests: Array<ConnectionRequest>;
-    receivedRequests: Array<ConnectionRequest>;
-    declinedRequests: Array<{
-      id: string;
-      type: 'sent' | 'received';
-      user: PublicUser;
-      message: string | null;
-      createdAt: string;
-      respondedAt: string;
-    }>;
-    blocks: Array<StandingBlock>;
-    connectionSettings: Array<ConnectionSettings>;
-    collections: Array<Collection>;
-    savedEntities: Array<{
-      id: string;
-      addedAt: string;
-      metadata: Record<string, Json> | null;
-      collectionId: string;
-    }>;
-    notifications: Array<KithNotification | OwnNotification>;
-    notificationSettings: Array<NotificationSettings>;
-    files: Array<StoredImage | StoredFile>;
-  }>;
+  ): Promise<Methods['users.export']['output']>;
 }
 
 export interface ConnectionsMethods {
@@ -349,12 +277,7 @@ export interface ConnectionsMethods {
   getStatus(
     input: Methods['connections.getStatus']['input'],
     options?: CallOptions,
-  ): Promise<
-    | { status: 'none' }
-    | { status: 'pending'; type: 'sent' | 'received'; connectionId: string; createdAt: string }
-    | { status: 'connected'; connectionId: string; connectedAt: string; requestedAt: string }
-    | { status: 'declined'; type: 'sent' | 'received'; connectionId: string; respondedAt: string }
-  >;
+  ): Promise<Methods['connections.getStatus']['output']>;
   /**
    * Ends what is between the caller and another user. It withdraws the caller's request, declines the other user's request, or ends the connection.
    *
@@ -363,10 +286,7 @@ export interface ConnectionsMethods {
   deleteWithUser(
     input: Methods['connections.deleteWithUser']['input'],
     options?: WriteOptions,
-  ): Promise<
-    | { message: string; action: 'withdraw' | 'disconnect' }
-    | { id: string; status: 'declined'; respondedAt: string }
-  >;
+  ): Promise<Methods['connections.deleteWithUser']['output']>;
   /**
    * A user's established connections. Anyone may see them, unless the project shows them only to its users. If the caller is signed in, rows and totals leave out users whom the caller blocks, and users who block the caller. If such a block exists between the caller and the user in the path, the list is empty.
    *

@@ -170,16 +170,7 @@ export interface AuthMethods {
   createOperator(
     input: Methods['auth.createOperator']['input'],
     options?: CallOptions,
-  ): Promise<{
-    id: string;
-    name: string;
-    scopes: Array<
-      'projects:read' | 'projects:write' | 'users:read' | 'users:write' | 'keys:write' | 'audit:read'
-    >;
-    projectIds: Array<string> | null;
-    expiresAt: string | null;
-    token: string;
-  }>;
+  ): Promise<Methods['auth.createOperator']['output']>;
   /**
    * The operator keys, newest first.
    *

@@ -302,6 +302,17 @@ export interface SavedEntity {
   metadata: Record<string, Json> | null;
 }
 
+export interface MailTexts {
+  passwordReset?: { subject: string; text: string } | undefined;
+  verificationLink?: { subject: string; text: string } | undefined;
+  verificationCode?: { subject: string; text: string } | undefined;
+  emailChange?: { subject: string; text: string } | undefined;
+  emailChanged?: { subject: string; text: string } | undefined;
+  factorAdded?: { subject: string; text: string } | undefined;
+  factorRemoved?: { subject: string; text: string } | undefined;
+  recoveryCodesRenewed?: { subject: string; text: string } | undefined;
+}
+
 export interface Project {
   id: string;
   name: string;
@@ -315,16 +326,7 @@ export interface Project {
   signUp: 'open' | 'closed';
   requireVerifiedEmail: boolean;
   mailLinkBase: string | null;
-  mailTexts: {
-    passwordReset?: { subject: string; text: string } | undefined;
-    verificationLink?: { subject: string; text: string } | undefined;
-    verificationCode?: { subject: string; text: string } | undefined;
-    emailChange?: { subject: string; text: string } | undefined;
-    emailChanged?: { subject: string; text: string } | undefined;
-    factorAdded?: { subject: string; text: string } | undefined;
-    factorRemoved?: { subject: string; text: string } | undefined;
-    recoveryCodesRenewed?: { subject: string; text: string } | undefined;
-  };
+  mailTexts: MailTexts;
   createdAt: string;
   updatedAt: string;
   deletion: { since: string; usersLeft: number } | null;
@@ -1209,18 +1211,7 @@ export interface Methods {
       signUp?: 'open' | 'closed' | undefined;
       requireVerifiedEmail?: boolean | undefined;
       mailLinkBase?: string | null | undefined;
-      mailTexts?:
-        | {
-            passwordReset?: { subject: string; text: string } | undefined;
-            verificationLink?: { subject: string; text: string } | undefined;
-            verificationCode?: { subject: string; text: string } | undefined;
-            emailChange?: { subject: string; text: string } | undefined;
-            emailChanged?: { subject: string; text: string } | undefined;
-            factorAdded?: { subject: string; text: string } | undefined;
-            factorRemoved?: { subject: string; text: string } | undefined;
-            recoveryCodesRenewed?: { subject: string; text: string } | undefined;
-          }
-        | undefined;
+      mailTexts?: MailTexts | undefined;
     };
     output: Project;
     errors: 'project/server-error' | 'project/invalid-body';
@@ -1270,18 +1261,7 @@ export interface Methods {
       signUp?: 'open' | 'closed' | undefined;
       requireVerifiedEmail?: boolean | undefined;
       mailLinkBase?: string | null | undefined;
-      mailTexts?:
-        | {
-            passwordReset?: { subject: string; text: string } | undefined;
-            verificationLink?: { subject: string; text: string } | undefined;
-            verificationCode?: { subject: string; text: string } | undefined;
-            emailChange?: { subject: string; text: string } | undefined;
-            emailChanged?: { subject: string; text: string } | undefined;
-            factorAdded?: { subject: string; text: string } | undefined;
-            factorRemoved?: { subject: string; text: string } | undefined;
-            recoveryCodesRenewed?: { subject: string; text: string } | undefined;
-          }
-        | undefined;
+      mailTexts?: MailTexts | undefined;
     };
     output: Project;
     errors: 'project/not-found' | 'project/server-error' | 'project/invalid-body';

@@ -32,7 +32,14 @@ export * from './crypto.ts';
 export * from './export.ts';
 export * from './factors.ts';
 export * from './imports.ts';
-export { type MailKind, type MailTexts, mailKinds, type NoticeKind, noticeKinds } from './mail-settings.ts';
+export {
+  givenMailTexts,
+  type MailKind,
+  mailKinds,
+  mailTexts,
+  type NoticeKind,
+  noticeKinds,
+} from './mail-settings.ts';
 export * from './mails.ts';
 export * from './notifications.ts';
 export type {

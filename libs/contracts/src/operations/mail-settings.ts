@@ -75,7 +75,6 @@ function ofEachKind<T>(make: (kind: MailKind) => T): Record<MailKind, T> {
 
 /** Subjects and texts of mails, by kind. A kind that is left out has the usual subject and text (spec#accounts-mail-texts). */
 export const mailTexts = z.object(ofEachKind((kind) => mailText(kind).optional()));
-export type MailTexts = z.output<typeof mailTexts>;
 
 /**
  * Subjects and texts of mails as an operator gives them. They replace all earlier ones, so a misspelt kind would remove a text

@@ -17,7 +17,6 @@ const limit = z.object({
 
 /** What strangers see of a profile: a part (`card`), all of it, or nothing. */
 const publicProfiles = z.enum(['card', 'all', 'none']);
-export type PublicProfiles = z.output<typeof publicProfiles>;
 
 /** A project as operators see it (spec#projects). */
 export const project = z.object({

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { clocksMs } from '@kith/base';
-import { type Collection, collection, type Documents, timeKey } from '@kith/store';
+import { collection, type Documents, timeKey } from '@kith/store';
 import { z } from 'zod';
 
 /** A user whose account has ended. Perhaps some data of the user is not erased yet. */
@@ -18,7 +18,7 @@ const batch = 10;
 const mostFailures = 50;
 
 /** Users to erase, by `<project>|<user>`. `lookAt` is the time at which the service next looks for the user's data. */
-export const endedUserCollection: Collection<{ endedAt: number; lookAt: number }> = collection({
+export const endedUserCollection = collection<{ endedAt: number; lookAt: number }>({
   name: 'endedUsers',
   kind: 'target',
   silent: true,

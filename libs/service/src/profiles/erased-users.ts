@@ -1,9 +1,9 @@
 import { clocksMs } from '@kith/base';
-import { type Collection, collection, type Documents, type Range, type Stored } from '@kith/store';
+import { collection, type Documents, type Range, type Stored } from '@kith/store';
 import { z } from 'zod';
 
 /** Users whose accounts have ended recently, by `<project>|<user>`. */
-export const erasedUserCollection: Collection<{ until: number }> = collection<{ until: number }>({
+export const erasedUserCollection = collection<{ until: number }>({
   name: 'erased',
   kind: 'copy',
   version: 1,

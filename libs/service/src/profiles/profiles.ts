@@ -26,7 +26,7 @@ export interface ProfileParts {
 const keepForgottenMs = 8 * 24 * 3600 * 1000;
 
 /** A service's own copy of public users, by `<project>|<user>`. */
-export const profileCollection: Collection<StoredProfile> = collection({
+export const profileCollection = collection<StoredProfile>({
   name: 'profiles',
   kind: 'copy',
   version: 1,

@@ -1,12 +1,12 @@
 import { setImmediate as endOfTurn } from 'node:timers/promises';
-import { clocksMs, StartError, Turns } from '@kith/base';
+import { StartError, Turns } from '@kith/base';
 import type { Db, Filter, Collection as MongoCollection } from 'mongodb';
-import { despiteDeadlocks, insertAbsent } from '../drivers/failed-writes.ts';
+import { insertAbsent } from '../drivers/failed-writes.ts';
 import { type MongoConnection, openMongo } from '../drivers/mongo.ts';
 import { MongoOutbox } from '../outbox/mongo-outbox.ts';
 import type { CounterFields, KeptReply, RowWrite, Change as SettledChange } from '../settle/plan.ts';
-import { ClaimLost, isCommitRefused, Settler, type Step } from '../settle/settler.ts';
-import { goneRow } from '../settle/write-row.ts';
+import type { Step } from '../settle/roll-forward.ts';
+import { ClaimLost, isCommitRefused, Settler } from '../settle/settler.ts';
 import { CarriedEvent } from './carried-event.ts';
 import { type AnyCollection, type Collection, type Counters, type Declared, layoutOf } from './collection.ts';
 import {
@@ -27,8 +27,6 @@ import { MongoById } from './mongo-by-id.ts';
 import {
   between,
   contentFields,
-  isThere,
-  type MongoDocument,
   MongoReads,
   type MongoTarget,
   placeOf,
@@ -41,6 +39,7 @@ import { type Insert, inSteps, insertAll, isInsert, newKeysOf } from './mongo-in
 import { MongoMany } from './mongo-many.ts';
 import { MongoReplies } from './mongo-replies.ts';
 import { schemaOf } from './mongo-schema.ts';
+import { MongoUpkeep, neverWas } from './mongo-upkeep.ts';
 import { replyCollection } from './reply-collection.ts';
 
 export interface MongoDocumentsOptions extends Declared {
@@ -50,20 +49,8 @@ export interface MongoDocumentsOptions extends Declared {
   onStep?: (step: Step) => void | Promise<void>;
 }
 
-/**
- * How long a document without content is kept for a target that was deleted or never made, in ms. This is far longer than any
- * process waits for a change or trusts its plan, even on machines whose clocks differ.
- */
-const emptyMs = clocksMs + 10 * 60_000;
-/** Filter for a target without unpublished events and without an unsettled change. */
-const isQuiet = { outboxAt: { $exists: false }, unsettled: { $exists: false } } as const;
-const noContent = Object.fromEntries(contentFields.map((field) => [field, '' as const]));
-/** Filter for the placeholder of a target that was never made. */
-const neverWas = { shape: { $exists: false }, lastOp: { $exists: false }, ...isQuiet } as const;
 /** Matches any time. This filter is a range, because some servers use a partial index only for ranges. */
 const ever = { $gt: new Date(0) };
-/** Number of ranges whose rows are looked for at the same time. */
-const fewRanges = 10;
 /**
  * Up to this `skip`, rows and their total are read at the same time. Beyond it, the total is read first. The rows are then read
  * only if there are more rows than `skip`.
@@ -108,8 +95,8 @@ class MongoDocuments implements Documents {
   readonly #connection: MongoConnection;
   readonly #settler: Settler;
   readonly #many: MongoMany;
+  readonly #upkeep: MongoUpkeep;
   readonly #turns = new Turns();
-  readonly #targets: readonly string[];
   readonly #reads: ReadonlyMap<string, MongoReads<unknown>>;
   readonly #copies: ReadonlyMap<string, MongoCopies>;
   readonly #counters: ReadonlyMap<string, MongoById<CounterFields>>;
@@ -129,7 +116,7 @@ class MongoDocuments implements Documents {
     const { db } = connection;
     this.#connection = connection;
     this.#settler = new Settler(db, onStep ? { onStep } : {});
-    this.#targets = collections.filter(({ kind }) => kind === 'target').map(({ name }) => name);
+    this.#upkeep = new MongoUpkeep(this.#settler);
     const telling = collections.filter(({ kind, silent }) => kind === 'target' && !silent);
     this.outbox = new MongoOutbox(
       db,
@@ -299,30 +286,7 @@ class MongoDocuments implements Documents {
     keys: readonly string[],
     limit: number,
   ): Promise<Stored<D>[]> {
-    const reads = this.#readsOf(of);
-    for (;;) {
-      const found = (await reads.some(index, keys, limit)) as MongoTarget[];
-      const empty = found.filter(({ shape }) => shape === undefined).map(({ _id }) => _id);
-      if (empty.length === 0) {
-        await Promise.all(found.map((one) => this.#settler.settleTarget(of.name, one)));
-        return found.map((one) => readOf(of, one));
-      }
-      await this.#fence(of, empty);
-    }
-  }
-
-  /** Stops the commits of targets that are being made. A target that committed earlier can be read after this call. */
-  async #fence<D>(of: Collection<D>, ids: readonly string[]): Promise<void> {
-    const stored = this.#targetsOf(of);
-    const _id = { $in: [...ids] };
-    // Removes the keys, so that no search finds the placeholder again. The placeholder itself can stay for a while, because
-    // perhaps the last events of an earlier target with this id are not published yet.
-    await stored.updateMany({ _id, shape: { $exists: false } } as Filter<MongoTarget>, {
-      $inc: { rev: 1 },
-      $unset: { k: '' },
-    });
-    // A target that was never made need not be remembered. So this deletes its placeholder, which names the user.
-    await stored.deleteMany({ _id, ...neverWas } as Filter<MongoTarget>);
+    return this.#upkeep.remaining(this.#readsOf(of), index, keys, limit);
   }
 
   async clearRows(
@@ -331,46 +295,15 @@ class MongoDocuments implements Documents {
     limit: number,
   ): Promise<number> {
     refuseTargets(of);
-    const { stored } = this.#readsOf(of);
-    const found: string[] = [];
-    for (let at = 0; at < ranges.length && found.length < limit; at += fewRanges) {
-      const some = ranges.slice(at, at + fewRanges).map(async (range) => {
-        const filter = { _id: between(range), ...isThere } as Filter<MongoDocument>;
-        return stored.find(filter, { projection: { _id: 1 }, limit, batchSize: limit }).toArray();
-      });
-      found.push(...(await Promise.all(some)).flat().map(({ _id }) => _id));
-    }
-    const ids = found.slice(0, limit);
-    if (ids.length === 0) return 0;
-    // Each row keeps its `rev`. By this `rev`, writers of earlier changes see that they are late.
-    await stored.updateMany({ _id: { $in: ids } }, { $set: goneRow(), $unset: noContent });
-    return ids.length;
+    return this.#upkeep.clearRows(this.#readsOf(of), ranges, limit);
   }
 
   async eraseAll<D>(of: Collection<D>, targets: readonly Stored<D>[]): Promise<number> {
-    // Every replica sorts by id. So replicas that erase the same targets hardly ever wait for each other in a circle.
-    const read = targets.map(targetOf);
-    const inOrder = read.toSorted((one, other) => (one._id < other._id ? -1 : 1));
-    const deletes = inOrder.map(({ _id, rev }) => ({
-      deleteOne: { filter: { _id, rev, ...isQuiet } as Filter<MongoTarget> },
-    }));
-    if (deletes.length === 0) return 0;
-    const stored = this.#targetsOf(of);
-    return (await despiteDeadlocks(() => stored.bulkWrite(deletes, { ordered: false }))).deletedCount;
+    return this.#upkeep.eraseAll(this.#readsOf(of), targets);
   }
 
   async erase<D>(of: Collection<D>, target: Stored<D> | string): Promise<boolean> {
-    const stored = this.#readsOf(of).stored as unknown as MongoCollection<MongoTarget>;
-    const read = typeof target === 'string' ? await stored.findOne({ _id: target }) : targetOf(target);
-    if (!read) return true;
-    await this.#settler.settleTarget(of.name, read);
-    // The filter excludes a target with events in its outbox, because the events of stored changes have to be published.
-    const { deletedCount } = await stored.deleteOne({
-      _id: read._id,
-      rev: read.rev,
-      ...isQuiet,
-    } as Filter<MongoTarget>);
-    return deletedCount === 1;
+    return this.#upkeep.erase(this.#readsOf(of), target);
   }
 
   async clearIds(of: AnyCollection, ids: readonly string[]): Promise<void> {
@@ -386,17 +319,8 @@ class MongoDocuments implements Documents {
   }
 
   async sweep(): Promise<void> {
-    const targets = this.#targets;
-    const failures: unknown[] = [];
-    const failed = (error: unknown) => failures.push(error);
     const replies = this.replies ? [replyCollection.name] : [];
-    await this.#settler.sweep({ targets, counters: [...this.#counters.keys(), ...replies] }).catch(failed);
-    for (const { collection, stored } of this.#reads.values()) {
-      const some = stored as unknown as MongoCollection<MongoTarget>;
-      if (collection.expires) await this.#expire(collection, some).catch(failed);
-      if (collection.kind === 'target') await this.#sweepEmpty(some).catch(failed);
-    }
-    if (failures.length > 0) throw new AggregateError(failures, 'The sweep is incomplete.');
+    return this.#upkeep.sweep([...this.#reads.values()], [...this.#counters.keys(), ...replies]);
   }
 
   check(): Promise<void> {
@@ -546,26 +470,6 @@ class MongoDocuments implements Documents {
   #rowOf({ in: of, id, put }: { in: AnyCollection; id: string; put: unknown }): RowWrite {
     this.#readsOf(of);
     return { in: of.name, id, put: put === null ? null : contentOf(of, id, put) };
-  }
-
-  /**
-   * Deletes expired documents. An expired target first loses only its content, and only if its outbox is empty and it is
-   * settled (`isQuiet`). `#sweepEmpty` deletes its document later.
-   */
-  async #expire({ kind }: AnyCollection, stored: MongoCollection<MongoTarget>): Promise<void> {
-    const old = { expiresAt: { $gt: new Date(0), $lt: new Date() } };
-    if (kind !== 'target') return void (await stored.deleteMany(old));
-    await stored.updateMany({ ...old, ...isQuiet } as Filter<MongoTarget>, {
-      $set: { emptyAt: new Date() },
-      $unset: { ...noContent, lastOp: '' },
-      $inc: { rev: 1 },
-    });
-  }
-
-  /** Deletes targets that have been without content for long. */
-  async #sweepEmpty(stored: MongoCollection<MongoTarget>): Promise<void> {
-    const emptyAt = { $gt: new Date(0), $lt: new Date(Date.now() - emptyMs) };
-    await stored.deleteMany({ emptyAt, ...isQuiet } as Filter<MongoTarget>);
   }
 
   #settle({ name }: Counters, counter: CounterFields): Promise<boolean> | boolean {

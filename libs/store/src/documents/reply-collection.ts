@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type Collection, collection } from './collection.ts';
+import { collection } from './collection.ts';
 
 /** The answer to a request with a key. It is kept so that a repeated request gets the same answer (docs/adr/0046). */
 export interface Reply {
@@ -14,7 +14,7 @@ export interface Reply {
 }
 
 /** Answers, stored by caller, operation and a hash of the key. On MongoDB, a document without content is a request under way. */
-export const replyCollection: Collection<Reply> = collection<Reply>({
+export const replyCollection = collection<Reply>({
   name: 'replies',
   kind: 'copy',
   version: 1,

@@ -161,10 +161,3 @@ function inTransaction<T>(db: DatabaseSync, work: () => T): T {
     throw error;
   }
 }
-
-/** Whether a write failed because a unique key is taken. */
-export function isSqliteDuplicate(error: unknown): boolean {
-  // SQLITE_CONSTRAINT_UNIQUE and SQLITE_CONSTRAINT_PRIMARYKEY.
-  const code = (error as { errcode?: number }).errcode;
-  return code === 2067 || code === 1555;
-}

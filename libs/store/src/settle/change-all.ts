@@ -2,7 +2,8 @@ import { randomInt, randomUUID } from 'node:crypto';
 import type { AnyBulkWriteOperation, Collection, Db, Document } from 'mongodb';
 import { despiteDeadlocks, failedWrites, matchingWrites, writeAll } from '../drivers/failed-writes.ts';
 import type { Change, CounterFields, Intent, Plan, RowFields, RowWrite, TargetFields } from './plan.ts';
-import { commitOf, mergeCounters, type Settler, type Step, trustMs } from './settler.ts';
+import { type Step, trustMs } from './roll-forward.ts';
+import { commitOf, mergeCounters, type Settler } from './settler.ts';
 import { goneRow } from './write-row.ts';
 
 /** One of many changes. Its target exists already, or is created from `make`. */

@@ -115,17 +115,3 @@ export const pendingIndex: IndexDescription = {
   key: { 'pending.at': 1 },
   partialFilterExpression: { 'pending.at': { $exists: true } },
 };
-
-/**
- * Filter of a list: leaves out rows that were taken away. They stay stored for a while, so that a late writer cannot restore
- * them.
- */
-export const notGone = { gone: { $exists: false } } as const;
-
-/**
- * Does the same as `notGone`, for lists that walk past many rows. A row that was taken away has no content. The database finds
- * a field near the front of a document faster than it notices that a field is missing.
- */
-export function withContent<Field extends string>(field: Field): { [name in Field]: { $exists: true } } {
-  return { [field]: { $exists: true } } as { [name in Field]: { $exists: true } };
-}

@@ -4,20 +4,8 @@ import { ApiError } from '@kith/base';
 import type { Collection, Db, Document } from 'mongodb';
 import { isMongoDeadlock, isMongoDuplicate } from '../drivers/mongo.ts';
 import { outboxUpdate } from '../outbox/mongo-outbox.ts';
-import type {
-  Change,
-  CounterFields,
-  CounterWrite,
-  Intent,
-  KeptReply,
-  Plan,
-  RowFields,
-  TargetFields,
-} from './plan.ts';
-import { writeRow } from './write-row.ts';
-
-/** The steps of a change, in order. A test can stop or end the process between any two of them. */
-export type Step = 'announced' | 'committed' | 'rows' | 'counters' | 'settled';
+import type { Change, CounterFields, CounterWrite, Intent, KeptReply, Plan, TargetFields } from './plan.ts';
+import { RollForward, type Step } from './roll-forward.ts';
 
 const refused = new WeakSet<Error>();
 
@@ -36,16 +24,6 @@ export function isCommitRefused(error: unknown): boolean {
 export class ClaimLost extends Error {}
 
 /**
- * How long a plan is trusted after it was read, in ms. For the same time after an intent was made, its change may still be on
- * its way.
- */
-export const trustMs = 30_000;
-/** Intents younger than this, in ms, are left to their writers. */
-const leaveMs = 1_000;
-const sweepLimit = 100;
-/** Maximum number of intents that one reader settles, and that one process settles at the same time. */
-const fewIntents = 20;
-/**
  * A counter with this many intents is full. It may hold more, because `changeAll` checks for room once and then adds many
  * intents.
  */
@@ -62,20 +40,18 @@ const fewWaiting = 16;
  * Steps: (1) Every counter gets an intent. (2) A compare-and-set on the target's `rev` commits the change. It also stores the
  * plan of the next steps in the target. (3) Rows are written under fixed ids. (4) One update of each counter adds to the
  * counter and removes the intent. (5) The target is marked as settled.
- * If a process meets an unsettled target or an open intent, it rolls the change forward. So a process may die at any point. A
- * change that was acknowledged is whole. A change that was not acknowledged is either stored completely or not at all.
+ * This class makes steps 1 and 2, and `RollForward` the others. If a process meets an unsettled target or an open intent, it
+ * rolls the change forward. So a process may die at any point. A change that was acknowledged is whole. A change that was not
+ * acknowledged is either stored completely or not at all.
  */
 export class Settler {
   readonly #db: Db;
   readonly #onStep: (step: Step) => void | Promise<void>;
   readonly #now: () => number;
   readonly #patienceMs: number;
-  /**
-   * `#making`: the changes that this process makes. `#settling`: the intents that it settles for other processes. While one
-   * call works on a change or an intent, the other calls of this process do not settle it.
-   */
+  readonly #forward: RollForward;
+  /** The changes that this process makes. While one call works on a change, the other calls of this process do not settle it. */
   readonly #making = new Set<string>();
-  readonly #settling = new Set<string>();
   #waitingForRoom = 0;
 
   /**
@@ -95,6 +71,7 @@ export class Settler {
     this.#onStep = options.onStep ?? (() => undefined);
     this.#now = options.now ?? (() => Date.now());
     this.#patienceMs = options.patienceMs ?? 2_000;
+    this.#forward = new RollForward({ db, onStep: this.#onStep, now: this.#now, making: this.#making });
   }
 
   /**
@@ -142,44 +119,34 @@ export class Settler {
       // A unique key refused the commit, or the database aborted the commit to end a deadlock. Nothing of the change is or will
       // be stored.
       if (!isMongoDuplicate(error) && !isMongoDeadlock(error)) throw error;
-      await Promise.allSettled(announced.map((one) => this.#withdraw(one, plan.op)));
+      await Promise.allSettled(announced.map((one) => this.#forward.withdraw(one, plan.op)));
       refused.add(error as Error);
       throw error;
     });
     if (matchedCount === 0 && !(await this.#hasCommitted(target, plan.op))) {
-      await Promise.all(announced.map((one) => this.#withdraw(one, plan.op)));
+      await Promise.all(announced.map((one) => this.#forward.withdraw(one, plan.op)));
       return false;
     }
     await this.#onStep('committed');
-    if (follows(plan)) await this.#rollForward(target, plan.op, { plan, readAt: now.getTime() });
+    if (follows(plan)) await this.#forward.run(target, plan.op, { plan, readAt: now.getTime() });
     return true;
   }
 
-  /** Settles a target if it was unsettled when it was read; otherwise resolves immediately. */
-  async settleTarget(collection: string, target: TargetFields): Promise<void> {
-    if (target.unsettled) await this.#rollForward({ in: collection, id: target._id }, target.unsettled.op);
+  // `RollForward` says what this method and the next three do.
+  settleTarget(collection: string, target: TargetFields): Promise<void> {
+    return this.#forward.settleTarget(collection, target);
   }
 
-  /**
-   * Settles at most twenty of the intents that were read with a counter. Takes only intents older than a second: their
-   * processes died or are slow. Leaves younger intents to their writers. A change is counted before its writer acknowledges it,
-   * so a reader sees all that was acknowledged before this call. Also leaves alone the intents that this process is making or
-   * settling. Otherwise, while the database is slow, readers would do the same work over and over. Returns whether the counter
-   * has to be read again. Reading it again once is enough.
-   */
-  async settleCounter(collection: string, counter: CounterFields): Promise<boolean> {
-    return this.#settleSome(collection, counter, this.#leftOf(counter).slice(0, fewIntents));
+  settleCounter(collection: string, counter: CounterFields): Promise<boolean> {
+    return this.#forward.settleCounter(collection, counter);
   }
 
-  /**
-   * Finds out what became of the change that an answer's document names. Returns `true` if the document has to be read again:
-   * the answer is written, or there will be none. Returns `false` while the change may still be made. With `stop`, stops such a
-   * change and returns `true`.
-   */
-  async settleReply(collection: string, reply: CounterFields, how: { stop: boolean }): Promise<boolean> {
-    const at = { in: collection, id: reply._id };
-    const settled = (reply.pending ?? []).map((intent) => this.#settleIntent(at, intent, how));
-    return (await Promise.all(settled)).every(Boolean);
+  settleReply(collection: string, reply: CounterFields, how: { stop: boolean }): Promise<boolean> {
+    return this.#forward.settleReply(collection, reply, how);
+  }
+
+  sweep(collections: { targets: readonly string[]; counters: readonly string[] }): Promise<void> {
+    return this.#forward.sweep(collections);
   }
 
   /** Waits until counters have room for further intents. Throws `gateway/unavailable` if they have no room in time. */
@@ -207,58 +174,6 @@ export class Settler {
     }
   }
 
-  /** Settles what processes left behind when they died. If some of it cannot be settled, settles the rest and then rejects. */
-  async sweep(collections: { targets: readonly string[]; counters: readonly string[] }): Promise<void> {
-    // Uses a range and not only an upper bound. Some servers do not use a partial index for an upper bound alone.
-    const old = { $gt: new Date(0), $lt: new Date(this.#now() - leaveMs) };
-    const failures: unknown[] = [];
-    const failed = (error: unknown) => failures.push(error);
-    for (const name of collections.targets) {
-      const left = this.#targets(name).find(
-        { unsettledAt: old },
-        { projection: { _id: 1 }, limit: sweepLimit },
-      );
-      for (const { _id } of await left.toArray())
-        await this.#rollForward({ in: name, id: _id }).catch(failed);
-    }
-    for (const name of collections.counters) {
-      const open = this.#counters(name).find({ 'pending.at': old }, { limit: sweepLimit });
-      for (const counter of await open.toArray()) await this.#settleAll(name, counter).catch(failed);
-    }
-    if (failures.length > 0) throw new AggregateError(failures, `${failures.length} left unsettled`);
-  }
-
-  #leftOf(counter: CounterFields): Intent[] {
-    const before = this.#now() - leaveMs;
-    return (counter.pending ?? []).filter(({ at }) => at.getTime() < before);
-  }
-
-  async #settleSome(
-    collection: string,
-    counter: CounterFields,
-    intents: readonly Intent[],
-  ): Promise<boolean> {
-    const at = { in: collection, id: counter._id };
-    const settleOne = async (intent: Intent) => {
-      const key = `${intent.op} ${collection} ${counter._id}`;
-      if (this.#making.has(intent.op) || this.#settling.has(key)) return false;
-      if (this.#settling.size >= fewIntents) return false;
-      this.#settling.add(key);
-      try {
-        return await this.#settleIntent(at, intent);
-      } finally {
-        this.#settling.delete(key);
-      }
-    };
-    return (await Promise.all(intents.map(settleOne))).includes(true);
-  }
-
-  async #settleAll(collection: string, counter: CounterFields): Promise<void> {
-    const left = this.#leftOf(counter);
-    for (let from = 0; from < left.length; from += fewIntents)
-      await this.#settleSome(collection, counter, left.slice(from, from + fewIntents));
-  }
-
   async #announceAll(
     counters: readonly (CounterWrite | KeptReply)[],
     op: string,
@@ -274,7 +189,7 @@ export class Settler {
     if (!failed && untaken.length === 0) return;
     // This only tidies up. If an intent has no commit, its change has no effect, and a reader or a sweep removes the intent
     // later.
-    await Promise.allSettled(counters.map((counter) => this.#withdraw(counter, op)));
+    await Promise.allSettled(counters.map((counter) => this.#forward.withdraw(counter, op)));
     throw failed ? failed.reason : new NotAnnounced(untaken);
   }
 
@@ -305,90 +220,12 @@ export class Settler {
     }
   }
 
-  async #withdraw(counter: { in: string; id: string }, op: string): Promise<void> {
-    await this.#counters(counter.in).updateOne({ _id: counter.id }, { $pull: { pending: { op } } });
-  }
-
   /**
    * Whether a compare-and-set has succeeded although it matched nothing. This happens if the answer was lost and the driver
    * sent the command again.
    */
   async #hasCommitted(target: { in: string; id: string }, op: string): Promise<boolean> {
-    return (await this.#read(target))?.lastOp === op;
-  }
-
-  async #settleIntent(
-    counter: { in: string; id: string },
-    intent: Intent,
-    { stop = false }: { stop?: boolean } = {},
-  ): Promise<boolean> {
-    const at = { in: intent.in, id: intent.target };
-    const readAt = this.#now();
-    const target = await this.#read(at);
-    if (target?.unsettled?.op === intent.op) {
-      await this.#rollForward(at, intent.op, { plan: target.unsettled, readAt });
-      return true;
-    }
-    if (target && target.rev <= intent.fromRev) {
-      if (!stop && intent.at.getTime() > readAt - trustMs) return false;
-      // The intent's process died before the commit, or is slow. Once `rev` is raised, that process cannot commit any more.
-      await this.#targets(at.in).updateOne(
-        { _id: at.id, rev: { $lte: intent.fromRev } },
-        { $set: { rev: intent.fromRev + 1 } },
-      );
-      return this.#settleIntent(counter, intent);
-    }
-    // The intent's compare-and-set has failed or will fail. Or the intent's change is settled already, and then nothing is left
-    // to remove.
-    await this.#withdraw(counter, intent.op);
-    return true;
-  }
-
-  /**
-   * Writes what follows from a target's change. With `op`, writes only what follows from that change. Trusts a plan for
-   * `trustMs` after reading it, and then reads it again. An older plan could write a row that a later change took away: the
-   * database does not remember for ever which rows were taken away.
-   */
-  async #rollForward(
-    at: { in: string; id: string },
-    op?: string,
-    known?: { plan: Plan; readAt: number },
-  ): Promise<void> {
-    for (let next = known; ; next = undefined) {
-      const readAt = next?.readAt ?? this.#now();
-      const plan = next?.plan ?? (await this.#read(at))?.unsettled;
-      if (!plan || (op && plan.op !== op)) return;
-      if (await this.#write(at, plan, readAt + trustMs)) return;
-    }
-  }
-
-  async #write(at: { in: string; id: string }, plan: Plan, until: number): Promise<boolean> {
-    const { op, rev, reply } = plan;
-    const rows = await Promise.all(
-      plan.rows.map((row) => writeRow(this.#db.collection<RowFields>(row.in), row, { rev, until })),
-    );
-    if (rows.includes(false)) return false;
-    await this.#onStep('rows');
-    const pull = { $pull: { pending: { op } } };
-    const written = plan.counters.map(({ in: name, id, inc }) =>
-      this.#counters(name).updateOne({ _id: id, 'pending.op': op }, { $inc: inc, ...pull }),
-    );
-    if (reply) {
-      const update = { $set: reply.set, $unset: { claim: '', until: '', forMs: '' }, ...pull } as Document;
-      written.push(this.#counters(reply.in).updateOne({ _id: reply.id, 'pending.op': op }, update));
-    }
-    await Promise.all(written);
-    await this.#onStep('counters');
-    await this.#targets(at.in).updateOne(
-      { _id: at.id, 'unsettled.op': op },
-      { $unset: { unsettled: '', unsettledAt: '' } },
-    );
-    await this.#onStep('settled');
-    return true;
-  }
-
-  async #read(at: { in: string; id: string }): Promise<TargetFields | null> {
-    return this.#targets(at.in).findOne({ _id: at.id }, { projection: { rev: 1, lastOp: 1, unsettled: 1 } });
+    return (await this.#forward.read(target))?.lastOp === op;
   }
 
   #targets(name: string): Collection<TargetFields> {

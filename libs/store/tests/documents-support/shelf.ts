@@ -1,5 +1,5 @@
 import type { EventEnvelope } from '@kith/contracts';
-import { type Collection, collection, counters, type DocumentChange, type Stored } from '@kith/store';
+import { collection, counters, type DocumentChange, type Stored } from '@kith/store';
 import { z } from 'zod';
 
 /** A made-up service. It has boxes within boxes, lists of the things in a box by time, counts per owner, and copies of owners. */
@@ -12,7 +12,7 @@ export interface Box {
   endsAt: number | null;
 }
 
-export const boxes: Collection<Box> = collection({
+export const boxes = collection<Box>({
   name: 'boxes',
   kind: 'target',
   version: 1,
@@ -38,7 +38,7 @@ export interface Thing {
   at: number;
 }
 
-export const things: Collection<Thing> = collection({
+export const things = collection<Thing>({
   name: 'things',
   kind: 'row',
   version: 1,
@@ -51,7 +51,7 @@ export interface Owner {
   name: string;
 }
 
-export const owners: Collection<Owner> = collection({
+export const owners = collection<Owner>({
   name: 'owners',
   kind: 'copy',
   version: 1,

@@ -1,5 +1,5 @@
 import { erasedUserCollection } from '@kith/service';
-import { type Collection, collection, replyCollection } from '@kith/store';
+import { collection, replyCollection } from '@kith/store';
 import type { Declared } from '@kith/store/open';
 import { z } from 'zod';
 import type { CollectionRecord } from '../collection.ts';
@@ -24,7 +24,7 @@ export interface StoredEntity extends Pick<EntityRecord, 'entityId' | 'metadata'
 const time = z.int();
 
 /** The collections. `placeOf` makes their keys. */
-export const collections: Collection<StoredCollection> = collection<StoredCollection>({
+export const collections = collection<StoredCollection>({
   name: 'collections',
   kind: 'target',
   version: 1,
@@ -45,7 +45,7 @@ export const collections: Collection<StoredCollection> = collection<StoredCollec
 });
 
 /** The entities that are saved in collections. `entityPlace` makes their keys. */
-export const entities: Collection<StoredEntity> = collection<StoredEntity>({
+export const entities = collection<StoredEntity>({
   name: 'entities',
   kind: 'row',
   version: 1,

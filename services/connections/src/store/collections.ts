@@ -1,7 +1,7 @@
 import { fold } from '@kith/base';
 import { connectionSettings } from '@kith/contracts';
 import { endedUserCollection, profileCollection, userSettingsCollection } from '@kith/service';
-import { type Collection, collection, counters, replyCollection } from '@kith/store';
+import { collection, counters, replyCollection } from '@kith/store';
 import type { Declared } from '@kith/store/open';
 import { z } from 'zod';
 import { lists } from '../listing.ts';
@@ -26,7 +26,7 @@ export interface StoredPair {
 }
 
 /** The pairs. `pairId` makes their ids. Every change between two users goes through the document of their pair. */
-export const pairs: Collection<StoredPair> = collection<StoredPair>({
+export const pairs = collection<StoredPair>({
   name: 'pairs',
   kind: 'target',
   version: 1,
@@ -70,7 +70,7 @@ export interface StoredEntry {
 }
 
 /** The rows of lists. `entryKey` makes their keys. */
-export const entries: Collection<StoredEntry> = collection<StoredEntry>({
+export const entries = collection<StoredEntry>({
   name: 'entries',
   kind: 'row',
   version: 1,
@@ -88,7 +88,7 @@ export interface StoredDecline {
 }
 
 /** Declined requests. Each request has two rows, one for each user. A row's key holds the user and the other user. */
-export const declines: Collection<StoredDecline> = collection<StoredDecline>({
+export const declines = collection<StoredDecline>({
   name: 'declines',
   kind: 'row',
   version: 1,

@@ -4,7 +4,6 @@ export interface AccessToken {
   projectId: string;
   sessionId: string;
   role: string;
-  tokenId: string;
   /** The id of the key that signed it. */
   keyId: string;
   /** Unix time in seconds. */

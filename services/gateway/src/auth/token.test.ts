@@ -71,7 +71,6 @@ describe('TokenVerifier', () => {
       projectId,
       sessionId: 'session-1',
       role: 'visitor',
-      tokenId: payload.jti,
       keyId: 'k1',
       issuedAt: payload.iat,
       expiresAt: payload.exp,

@@ -21,12 +21,11 @@ const claims = z
     exp: z.number(),
   })
   .transform(
-    ({ sub, projectId, sid, role, jti, iat, exp }): Omit<AccessToken, 'keyId'> => ({
+    ({ sub, projectId, sid, role, iat, exp }): Omit<AccessToken, 'keyId'> => ({
       userId: sub,
       projectId,
       sessionId: sid,
       role,
-      tokenId: jti,
       issuedAt: iat,
       expiresAt: exp,
     }),

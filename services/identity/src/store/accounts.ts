@@ -1,6 +1,6 @@
 import type { EventEnvelope } from '@kith/contracts';
 import { type Documents, timeKey } from '@kith/store';
-import { suspensions, users } from './collections.ts';
+import { suspensions, users } from './collections/users.ts';
 import { everything, lastIn, projectIn, userKey } from './keys-of.ts';
 import { endedMailingRows } from './mailing-row.ts';
 import type { EndingReason, Suspension, User } from './records.ts';

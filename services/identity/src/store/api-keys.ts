@@ -1,6 +1,6 @@
 import type { Documents, Stored } from '@kith/store';
 import type { ListPage, ListRange } from '../listing.ts';
-import { apiKeys, keyUses, type StoredApiKey } from './collections.ts';
+import { apiKeys, keyUses, type StoredApiKey } from './collections/keys.ts';
 import { everything, lastIn, projectIn, within } from './keys-of.ts';
 import type { ApiKey } from './records.ts';
 

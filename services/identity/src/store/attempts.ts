@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { untilMade } from '@kith/base';
 import type { Documents, Stored } from '@kith/store';
-import { attempts } from './collections.ts';
+import { attempts } from './collections/sign-in.ts';
 import { userKey, within } from './keys-of.ts';
 import { type Attempt, type Failures, renewMs } from './records.ts';
 

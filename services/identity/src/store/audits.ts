@@ -2,7 +2,7 @@ import { Turns, untilMade } from '@kith/base';
 import { type AuditRow, auditedUser, type EventEnvelope } from '@kith/contracts';
 import type { Documents, Stored } from '@kith/store';
 import { type ListPage, type ListRange, placeBounds, placeOf } from '../listing.ts';
-import { audits, type StoredAudit } from './collections.ts';
+import { audits, type StoredAudit } from './collections/audits.ts';
 import { lastIn, within } from './keys-of.ts';
 
 /** Which rows to read. `actor` is the id inside a row's actor. If the row's actor has no id, `actor` is the whole text. */

@@ -1,5 +1,5 @@
 import type { Documents } from '@kith/store';
-import { blocks } from './collections.ts';
+import { blocks } from './collections/users.ts';
 import { lastIn, userKey, within } from './keys-of.ts';
 
 /** The two users of a block. */

@@ -2,15 +2,8 @@ import type { EventEnvelope } from '@kith/contracts';
 import type { Documents } from '@kith/store';
 import { userEvents } from '../user-events.ts';
 import { endedIds } from '../user-ids.ts';
-import {
-  deletedUsers,
-  endedUsers,
-  erasedExternals,
-  mailings,
-  seen,
-  suspensions,
-  users,
-} from './collections.ts';
+import { mailings } from './collections/mails.ts';
+import { deletedUsers, endedUsers, erasedExternals, seen, suspensions, users } from './collections/users.ts';
 import { everything, lastIn, projectIn, userKey, within } from './keys-of.ts';
 import type { User } from './records.ts';
 import { changeUser, dateOf } from './user-document.ts';
@@ -28,7 +21,7 @@ export interface DeletedUser {
  * How long the id of an ended account stays taken, in ms. All events of the account (7 days) and all its marks (8 days) are
  * gone before that.
  */
-export const keepEndedMs = 9 * 24 * 3600 * 1000;
+const keepEndedMs = 9 * 24 * 3600 * 1000;
 
 /** A read returns at most this many mails. No user ever has so many. */
 const mostMailings = 1_000;

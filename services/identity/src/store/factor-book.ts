@@ -68,7 +68,6 @@ export type TotpFactor = z.output<typeof totp>;
 export type PasskeyFactor = z.output<typeof passkey>;
 export type StoredFactor = TotpFactor | PasskeyFactor;
 export type Enrolment = z.output<typeof enrolment>;
-export type Challenge = z.output<typeof challenge>;
 
 /** How many unfinished enrolments a user may have, and how many unused challenges. The oldest are dropped first. */
 const mostWaiting = 5;

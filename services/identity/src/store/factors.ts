@@ -1,6 +1,6 @@
 import { untilMade } from '@kith/base';
 import type { Documents } from '@kith/store';
-import { factorNotices, factors } from './collections.ts';
+import { factorNotices, factors } from './collections/sign-in.ts';
 import { emptyBook, type FactorBook, tidied } from './factor-book.ts';
 import { everything, lastIn, projectIn, userKey } from './keys-of.ts';
 

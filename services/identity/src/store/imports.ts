@@ -1,7 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Documents } from '@kith/store';
 import { endedIds } from '../user-ids.ts';
-import { endedUsers, hashKinds, users } from './collections.ts';
+import { hashKinds } from './collections/projects.ts';
+import { endedUsers, users } from './collections/users.ts';
 import { lastIn, nameKey, userKey, within } from './keys-of.ts';
 import type { User } from './records.ts';
 import { changeUser, storedOf, type Taken, takenBy, userOf } from './user-document.ts';

@@ -26,9 +26,8 @@ export type { ListedApiKey } from './api-keys.ts';
 export { type Attempts, addressPlace, clientPlace, factorPlace } from './attempts.ts';
 export { type Audits, erased } from './audits.ts';
 export type { Block } from './blocks.ts';
-export { type DeletedUser, type Erasure, keepEndedMs } from './erasure.ts';
+export type { DeletedUser, Erasure } from './erasure.ts';
 export type {
-  Challenge,
   Enrolment,
   FactorBook,
   PasskeyFactor,

@@ -1,5 +1,5 @@
 import { type Documents, timeKey } from '@kith/store';
-import { keys, revokedKeys, type StoredKey } from './collections.ts';
+import { keys, revokedKeys, type StoredKey } from './collections/keys.ts';
 import { everything } from './keys-of.ts';
 import type { SigningKey } from './records.ts';
 

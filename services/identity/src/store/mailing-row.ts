@@ -1,5 +1,5 @@
 import type { MailKind } from '@kith/contracts';
-import { mailings, type StoredMailing } from './collections.ts';
+import { mailings, type StoredMailing } from './collections/mails.ts';
 import { userKey } from './keys-of.ts';
 
 /** A mail that is to be sent to a user. */

@@ -1,6 +1,7 @@
 import type { EventEnvelope } from '@kith/contracts';
 import { apart, type Documents, type Stored, timeKey } from '@kith/store';
-import { mailings, type StoredMailing, type StoredUser, users } from './collections.ts';
+import { mailings, type StoredMailing } from './collections/mails.ts';
+import { type StoredUser, users } from './collections/users.ts';
 import { everything, nameKey, within } from './keys-of.ts';
 import { dayMs, endedMailingRows, mailingRow, type NewMailing } from './mailing-row.ts';
 import type { EndingReason, User } from './records.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Documents } from '@kith/store';
-import { sentMails } from './collections.ts';
+import { sentMails } from './collections/mails.ts';
 import { within } from './keys-of.ts';
 
 const hourMs = 3600 * 1000;

@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { DeadlinePassed } from '@kith/base';
 import type { Documents } from '@kith/store';
 import { type ListPage, type ListRange, placeOf } from '../listing.ts';
-import { users } from './collections.ts';
+import { users } from './collections/users.ts';
 import { everything, nameKey, namesFrom, within } from './keys-of.ts';
 import type { User } from './records.ts';
 import { userOf } from './user-document.ts';

@@ -2,18 +2,15 @@ import { untilMade } from '@kith/base';
 import { eraseProject } from '@kith/service';
 import { type Documents, replyCollection, type Stored } from '@kith/store';
 import { type ListPage, type ListRange, placeOf } from '../listing.ts';
+import { resetRequests, sentMails } from './collections/mails.ts';
 import {
   deletedProjects,
   deletingProjects,
-  endedUsers,
-  erasedExternals,
   hashKinds,
   projects,
-  resetRequests,
   type StoredProject,
-  sentMails,
-  users,
-} from './collections.ts';
+} from './collections/projects.ts';
+import { endedUsers, erasedExternals, users } from './collections/users.ts';
 import { everything, within } from './keys-of.ts';
 import { type Project, type ProjectSettings, usualExternalAge } from './records.ts';
 

@@ -1,5 +1,5 @@
 import type { Documents } from '@kith/store';
-import { resetRequests } from './collections.ts';
+import { resetRequests } from './collections/mails.ts';
 import { everything, projectIn } from './keys-of.ts';
 
 /** An address for which a password reset was requested. */

@@ -1,5 +1,6 @@
 import type { Sealed } from '@kith/store';
-import { factors, hashKeys, keys } from './collections.ts';
+import { hashKeys, keys } from './collections/keys.ts';
+import { factors } from './collections/sign-in.ts';
 import { resealedBook } from './factor-book.ts';
 import { sealedFor } from './hash-keys.ts';
 import { lastIn } from './keys-of.ts';

@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { EventEnvelope } from '@kith/contracts';
 import { afterChange, type Documents, type Stored } from '@kith/store';
 import { type ListPage, type ListRange, placeOf } from '../listing.ts';
-import { type StoredSession, sessions, sessionUses } from './collections.ts';
+import { type StoredSession, sessions, sessionUses } from './collections/sign-in.ts';
 import { everything, lastIn, projectIn, revokedPlace, usedPlace, userKey, within } from './keys-of.ts';
 import type { Session } from './records.ts';
 import { dateOf } from './user-document.ts';

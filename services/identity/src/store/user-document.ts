@@ -1,5 +1,5 @@
 import type { DocumentChange, Documents, Stored } from '@kith/store';
-import { type StoredUser, users } from './collections.ts';
+import { type StoredUser, users } from './collections/users.ts';
 import { lastIn, projectIn, userKey } from './keys-of.ts';
 import type { User } from './records.ts';
 

@@ -1,6 +1,6 @@
 import type { EventEnvelope } from '@kith/contracts';
 import type { Documents } from '@kith/store';
-import { seen, users } from './collections.ts';
+import { seen, users } from './collections/users.ts';
 import { nameKey, userKey } from './keys-of.ts';
 import { mailingRow, type NewMailing } from './mailing-row.ts';
 import type { User } from './records.ts';

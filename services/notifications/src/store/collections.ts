@@ -1,5 +1,5 @@
 import { endedUserCollection, profileCollection, userSettingsCollection } from '@kith/service';
-import { type Collection, collection, replyCollection, timeKey } from '@kith/store';
+import { collection, replyCollection, timeKey } from '@kith/store';
 import type { Declared } from '@kith/store/open';
 import { z } from 'zod';
 import type { Entry, Feed } from '../feed.ts';
@@ -12,7 +12,7 @@ export type StoredEntry = Omit<Entry, 'projectId' | 'userId' | 'seq'>;
 const time = z.int();
 
 /** The feeds, by `feedKey`. Every change of a user's notifications is a compare-and-set of the user's feed. */
-export const feeds: Collection<Feed> = collection<Feed>({
+export const feeds = collection<Feed>({
   name: 'feeds',
   kind: 'target',
   version: 1,
@@ -27,7 +27,7 @@ export const feeds: Collection<Feed> = collection<Feed>({
 });
 
 /** The notifications, by `placeOf`. */
-export const entries: Collection<StoredEntry> = collection<StoredEntry>({
+export const entries = collection<StoredEntry>({
   name: 'entries',
   kind: 'row',
   version: 1,
@@ -62,7 +62,7 @@ export const entries: Collection<StoredEntry> = collection<StoredEntry>({
  * What must not make a notification any more. By project and connection: connections whose request was withdrawn, or that a
  * block has ended. By project and notification: notifications that were not made because the user had turned off their type.
  */
-export const withdrawn: Collection<{ until: number }> = collection<{ until: number }>({
+export const withdrawn = collection<{ until: number }>({
   name: 'withdrawn',
   kind: 'copy',
   version: 1,
@@ -75,9 +75,7 @@ export interface StoredSettings {
   /** Sorted. */
   off: string[];
 }
-export const settings: Collection<StoredSettings> = userSettingsCollection<StoredSettings>(
-  z.object({ off: z.array(z.string()) }),
-);
+export const settings = userSettingsCollection<StoredSettings>(z.object({ off: z.array(z.string()) }));
 
 /** Everything that notifications stores. */
 export const declared: Declared = {

@@ -1,6 +1,6 @@
 import type { ImageFormat } from '@kith/contracts';
 import { erasedUserCollection } from '@kith/service';
-import { type Collection, type Counters, collection, counters, replyCollection, timeKey } from '@kith/store';
+import { type Counters, collection, counters, replyCollection, timeKey } from '@kith/store';
 import type { Declared } from '@kith/store/open';
 import { z } from 'zod';
 import type { FileRecord } from '../file.ts';
@@ -38,7 +38,7 @@ export function dueKey({ loose }: StoredAccount, id: string): string | null {
 }
 
 /** The accounts of users. Their keys are `<project>|<user>`. */
-export const accounts: Collection<StoredAccount> = collection<StoredAccount>({
+export const accounts = collection<StoredAccount>({
   name: 'accounts',
   kind: 'target',
   version: 1,
@@ -53,7 +53,7 @@ export const accounts: Collection<StoredAccount> = collection<StoredAccount>({
 });
 
 /** The files. `filePlace` makes their keys. */
-export const files: Collection<StoredFileRow> = collection<StoredFileRow>({
+export const files = collection<StoredFileRow>({
   name: 'files',
   kind: 'row',
   version: 1,
@@ -93,7 +93,7 @@ export interface StoredClaim {
  * The user to whom the id of an imported file belongs while the file is being made, by `<project>|<file>`. These ids come from
  * outside, so imports may give the same id to two users. A user's account does not show this.
  */
-export const claims: Collection<StoredClaim> = collection<StoredClaim>({
+export const claims = collection<StoredClaim>({
   name: 'claims',
   kind: 'target',
   silent: true,

@@ -36,11 +36,6 @@ export interface Account {
 /** A claim on the id of an imported file, as it was read. */
 export type Claim = Stored<StoredClaim>;
 
-/** Bytes to remove. */
-export interface LooseBytes extends Owner {
-  fileId: string;
-}
-
 const none: StoredAccount = { files: 0, bytes: 0, seq: 0, lastAt: 0, loose: [] };
 /** How many rows one step of an erasure removes. */
 const atOnce = 500;

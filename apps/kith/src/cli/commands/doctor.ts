@@ -12,7 +12,7 @@ something is wrong. If there are only warnings, the exit code is 0.
 
 Run it with the environment and the user that Kith is started with. --env-file reads the environment from a systemd unit's file.
 
-README.md, "Configuration", lists all environment variables.`,
+docs/configuration.md lists all environment variables.`,
   reads: folderConfig,
   options: {
     'env-file': { value: 'FILE', text: 'read the settings from this file, a NAME=value on each line' },

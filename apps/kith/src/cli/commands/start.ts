@@ -12,7 +12,7 @@ ends it.
 With --distributed each service is a process of its own. It uses the engines at MONGODB_URL, NATS_URL and REDIS_URL. If none of
 the three is set, it starts engines in Docker, with passwords and encrypted connections.
 
-README.md, "Configuration", lists all environment variables.`,
+docs/configuration.md lists all environment variables.`,
   reads: folderConfig,
   options: {
     port: { value: 'NUMBER', text: 'the port to listen on; the same as PORT' },

@@ -1,3 +1,4 @@
+// Quick counterpart: tests/guides.test.ts
 // Starts at most 1 platform and 12 processes.
 import { execFile } from 'node:child_process';
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';

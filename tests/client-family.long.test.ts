@@ -1,3 +1,4 @@
+// Quick counterpart: tests/short-forms.test.ts
 // Starts at most 1 platform and 1 process.
 import type { AppNotification, Connection } from '@kith/contracts';
 import type { Browser } from 'playwright-core';

@@ -1,4 +1,4 @@
-// Writes the table of environment variables into README.md, from the zod schemas that read the variables. `--check` only compares.
+// Writes the table of environment variables into docs/configuration.md, from the zod schemas that read the variables. `--check` only compares.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { tracingConfig } from '@kith/base';
 import { sharedGatewayConfig } from '@kith/gateway';
@@ -46,15 +46,17 @@ function presetOf(schema: z.ZodObject, name: string): string {
   return typeof value === 'object' ? '`{}`' : `\`${value}\``;
 }
 
-const path = new URL('../README.md', import.meta.url);
-const readme = readFileSync(path, 'utf8');
-const written = readme.replace(
+const path = new URL('../docs/configuration.md', import.meta.url);
+const page = readFileSync(path, 'utf8');
+const written = page.replace(
   /(<!-- configuration -->\n)[\s\S]*?(<!-- \/configuration -->)/,
   (_, start: string, end: string) => `${start}${table}\n${end}`,
 );
 if (process.argv.includes('--check')) {
-  if (written !== readme) {
-    console.error('README.md: the configuration table differs from the schemas; run tools/readme-config.ts');
+  if (written !== page) {
+    console.error(
+      'docs/configuration.md: the table differs from the schemas; run tools/docs-configuration.ts',
+    );
     process.exit(1);
   }
 } else writeFileSync(path, written);

@@ -1,5 +1,7 @@
+// Quick counterpart: tests/project-deletion.test.ts
+// Starts no platform and at most 400 processes.
 import { userCreated } from '@kith/contracts';
-import { createStore, dieBeforeEachWrite, handlerEngines, runUntilDeath } from '@kith/testing';
+import { availableEngines, createStore, dieBeforeEachWrite, runUntilDeath } from '@kith/testing';
 import { describe, expect, test } from 'vitest';
 import { userEvent } from '../src/user-events.ts';
 import { makeApp } from './support/app.ts';
@@ -8,11 +10,9 @@ import { makeProjectRow } from './support/projects.ts';
 import { dumpStore } from './support/raw-store.ts';
 import { makeUser } from './support/users.ts';
 
-// Starts no platform and at most 120 processes.
-
 const eraser = new URL('./support/dying-eraser.ts', import.meta.url);
 
-describe.each(handlerEngines())('the erasure of a project by processes that die (%s)', (engine) => {
+describe.each(availableEngines())('the erasure of a project by processes that die (%s)', (engine) => {
   test('is finished by the next one, before whichever write the process died', {
     timeout: 300_000,
   }, async () => {

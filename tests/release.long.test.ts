@@ -1,3 +1,4 @@
+// Quick counterpart: tests/package-manifests.test.ts
 import { spawnSync } from 'node:child_process';
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,3 +1,4 @@
+// Quick counterpart: tests/guides.test.ts
 // Starts no platform and at most 20 processes.
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';

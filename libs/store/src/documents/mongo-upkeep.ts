@@ -1,0 +1,155 @@
+import { clocksMs } from '@kith/base';
+import type { Filter, Collection as MongoCollection } from 'mongodb';
+import { despiteDeadlocks } from '../drivers/failed-writes.ts';
+import type { Settler } from '../settle/settler.ts';
+import { goneRow } from '../settle/write-row.ts';
+import type { AnyCollection } from './collection.ts';
+import type { Range, Stored } from './documents.ts';
+import {
+  between,
+  contentFields,
+  isThere,
+  type MongoDocument,
+  type MongoReads,
+  type MongoTarget,
+  readOf,
+  targetOf,
+} from './mongo-collection.ts';
+
+/**
+ * How long a document without content is kept for a target that was deleted or never made, in ms. This is far longer than any
+ * process waits for a change or trusts its plan, even on machines whose clocks differ.
+ */
+const emptyMs = clocksMs + 10 * 60_000;
+/** Filter for a target without unpublished events and without an unsettled change. */
+const isQuiet = { outboxAt: { $exists: false }, unsettled: { $exists: false } } as const;
+const noContent = Object.fromEntries(contentFields.map((field) => [field, '' as const]));
+/** Filter for the placeholder of a target that was never made. */
+export const neverWas = { shape: { $exists: false }, lastOp: { $exists: false }, ...isQuiet } as const;
+/** Number of ranges whose rows are looked for at the same time. */
+const fewRanges = 10;
+
+/** Erases documents, and sweeps up those that have expired and those that dead processes left behind. */
+export class MongoUpkeep {
+  readonly #settler: Settler;
+
+  constructor(settler: Settler) {
+    this.#settler = settler;
+  }
+
+  async erase<D>(reads: MongoReads<D>, target: Stored<D> | string): Promise<boolean> {
+    const stored = targetsOf(reads);
+    const read = typeof target === 'string' ? await stored.findOne({ _id: target }) : targetOf(target);
+    if (!read) return true;
+    await this.#settler.settleTarget(reads.collection.name, read);
+    // The filter excludes a target with events in its outbox, because the events of stored changes have to be published.
+    const { deletedCount } = await stored.deleteOne({
+      _id: read._id,
+      rev: read.rev,
+      ...isQuiet,
+    } as Filter<MongoTarget>);
+    return deletedCount === 1;
+  }
+
+  async eraseAll<D>(reads: MongoReads<D>, targets: readonly Stored<D>[]): Promise<number> {
+    // Every replica sorts by id. So replicas that erase the same targets hardly ever wait for each other in a circle.
+    const read = targets.map(targetOf);
+    const inOrder = read.toSorted((one, other) => (one._id < other._id ? -1 : 1));
+    const deletes = inOrder.map(({ _id, rev }) => ({
+      deleteOne: { filter: { _id, rev, ...isQuiet } as Filter<MongoTarget> },
+    }));
+    if (deletes.length === 0) return 0;
+    const stored = targetsOf(reads);
+    return (await despiteDeadlocks(() => stored.bulkWrite(deletes, { ordered: false }))).deletedCount;
+  }
+
+  async remaining<D>(
+    reads: MongoReads<D>,
+    index: string,
+    keys: readonly string[],
+    limit: number,
+  ): Promise<Stored<D>[]> {
+    const { collection } = reads;
+    for (;;) {
+      const found = (await reads.some(index, keys, limit)) as MongoTarget[];
+      const empty = found.filter(({ shape }) => shape === undefined).map(({ _id }) => _id);
+      if (empty.length === 0) {
+        await Promise.all(found.map((one) => this.#settler.settleTarget(collection.name, one)));
+        return found.map((one) => readOf(collection, one));
+      }
+      await fence(targetsOf(reads), empty);
+    }
+  }
+
+  async clearRows(
+    { stored }: MongoReads<unknown>,
+    ranges: readonly Pick<Range, 'above' | 'below'>[],
+    limit: number,
+  ): Promise<number> {
+    const found: string[] = [];
+    for (let at = 0; at < ranges.length && found.length < limit; at += fewRanges) {
+      const some = ranges.slice(at, at + fewRanges).map(async (range) => {
+        const filter = { _id: between(range), ...isThere } as Filter<MongoDocument>;
+        return stored.find(filter, { projection: { _id: 1 }, limit, batchSize: limit }).toArray();
+      });
+      found.push(...(await Promise.all(some)).flat().map(({ _id }) => _id));
+    }
+    const ids = found.slice(0, limit);
+    if (ids.length === 0) return 0;
+    // Each row keeps its `rev`. By this `rev`, writers of earlier changes see that they are late.
+    await stored.updateMany({ _id: { $in: ids } }, { $set: goneRow(), $unset: noContent });
+    return ids.length;
+  }
+
+  /** @param counters The names of all collections whose documents may hold intents. */
+  async sweep(all: readonly MongoReads<unknown>[], counters: readonly string[]): Promise<void> {
+    const failures: unknown[] = [];
+    const failed = (error: unknown) => failures.push(error);
+    const targets = all.flatMap(({ collection: { kind, name } }) => (kind === 'target' ? name : []));
+    await this.#settler.sweep({ targets, counters }).catch(failed);
+    for (const reads of all) {
+      const { collection } = reads;
+      const stored = targetsOf(reads);
+      if (collection.expires) await expire(collection, stored).catch(failed);
+      if (collection.kind === 'target') await sweepEmpty(stored).catch(failed);
+    }
+    if (failures.length > 0) throw new AggregateError(failures, 'The sweep is incomplete.');
+  }
+}
+
+function targetsOf<D>({ stored }: MongoReads<D>): MongoCollection<MongoTarget> {
+  return stored as unknown as MongoCollection<MongoTarget>;
+}
+
+/** Stops the commits of targets that are being made. A target that committed earlier can be read after this call. */
+async function fence(stored: MongoCollection<MongoTarget>, ids: readonly string[]): Promise<void> {
+  const _id = { $in: [...ids] };
+  // Removes the keys, so that no search finds the placeholder again. The placeholder itself can stay for a while, because
+  // perhaps the last events of an earlier target with this id are not published yet.
+  await stored.updateMany({ _id, shape: { $exists: false } } as Filter<MongoTarget>, {
+    $inc: { rev: 1 },
+    $unset: { k: '' },
+  });
+  // A target that was never made need not be remembered. So this deletes its placeholder, which names the user.
+  await stored.deleteMany({ _id, ...neverWas } as Filter<MongoTarget>);
+}
+
+/**
+ * Deletes expired documents. An expired target first loses only its content, and only if its outbox is empty and it is settled
+ * (`isQuiet`). `sweepEmpty` deletes its document later.
+ */
+async function expire({ kind }: AnyCollection, stored: MongoCollection<MongoTarget>): Promise<void> {
+  const old = { expiresAt: { $gt: new Date(0), $lt: new Date() } };
+  if (kind !== 'target') return void (await stored.deleteMany(old));
+  await stored.updateMany({ ...old, ...isQuiet } as Filter<MongoTarget>, {
+    $set: { emptyAt: new Date() },
+    $unset: { ...noContent, lastOp: '' },
+    $inc: { rev: 1 },
+  });
+}
+
+/** Deletes targets that have been without content for long. */
+async function sweepEmpty(stored: MongoCollection<MongoTarget>): Promise<void> {
+  const emptyAt = { $gt: new Date(0), $lt: new Date(Date.now() - emptyMs) };
+  await stored.deleteMany({ emptyAt, ...isQuiet } as Filter<MongoTarget>);
+}

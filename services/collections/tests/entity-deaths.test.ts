@@ -1,0 +1,14 @@
+// Starts no platform and at most 80 processes.
+import { availableEngines } from '@kith/testing';
+import { describeEntityDeaths, type EntityDeath } from './support/entity-deaths.ts';
+
+const all: readonly EntityDeath[] = [
+  ['add', 'look-up'],
+  ['add', 'list'],
+  ['take', 'list'],
+  ['take', 'change'],
+];
+
+// On real engines, the long suite runs the others.
+for (const engine of availableEngines())
+  describeEntityDeaths(engine, engine === 'embedded' ? all : [['add', 'list']]);

@@ -1,0 +1,57 @@
+import { randomUUID } from 'node:crypto';
+import { dieBeforeEachWrite, type EngineKind } from '@kith/testing';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { actsOf } from './acts.ts';
+import { agreed } from './agreed.ts';
+import { runDying } from './dying.ts';
+import { startWorld, type World } from './world.ts';
+
+/** What the process does when it dies, and what happens first afterwards. */
+export type EntityDeath = readonly ['add' | 'take', 'look-up' | 'list' | 'change'];
+
+/** Tests entities that are added or taken by a process that dies before one of its writes, for each write in turn. */
+export function describeEntityDeaths(engine: EngineKind, rows: readonly EntityDeath[]): void {
+  describe(`entities of processes that die (${engine})`, () => {
+    let world: World;
+    beforeAll(async () => {
+      world = await startWorld(engine, { instances: 2 });
+    });
+    afterAll(() => world?.[Symbol.asyncDispose]());
+
+    test.each(rows)(
+      'are whole or absent when the process dies before any of its writes: %s, first a %s',
+      { timeout: 120_000 },
+      async (act, first) => {
+        const { store, projectId } = world;
+        const entityId = 'entity 1';
+        const outcomes = new Set<boolean>();
+        const deaths = await dieBeforeEachWrite(async (dieBeforeWrite) => {
+          const userId = randomUUID();
+          const own = actsOf(world, userId);
+          const { id } = await own.make((await own.root()).id);
+          for (const held of act === 'add' ? ['entity 0'] : ['entity 0', entityId]) {
+            await own.add(id, { entityId: held });
+          }
+          const looks = {
+            'look-up': async () => (await own.homes(entityId)).includes(id),
+            list: async () => (await own.walk(id)).includes(entityId),
+            async change() {
+              await own.add(id, { entityId: 'entity 2' });
+            },
+          };
+          const work = { store, projectId, userId, collectionId: id, entityId, dieBeforeWrite };
+          const death = await runDying({ ...work, act });
+          const seen = await looks[first]();
+          const isSaved = (await agreed(own, id)).includes(entityId);
+          if (seen !== undefined) expect(isSaved).toBe(seen);
+          if (death.acknowledged) expect(isSaved).toBe(act === 'add');
+          outcomes.add(isSaved);
+          return death;
+        });
+        expect(deaths.at(0)).toEqual({ killed: true, acknowledged: false });
+        expect(deaths.at(-1)).toEqual({ killed: false, acknowledged: true });
+        expect(outcomes.size).toBe(2);
+      },
+    );
+  });
+}

@@ -1,0 +1,7 @@
+// Quick counterpart: tests/idempotency-deaths.test.ts
+// Starts no platform and at most 60 processes.
+import { createSubCollection } from '@kith/contracts';
+import { availableEngines } from '@kith/testing';
+import { describeKeyedDeaths } from './support/keyed/suite.ts';
+
+for (const engine of availableEngines()) describeKeyedDeaths(engine, [createSubCollection]);
