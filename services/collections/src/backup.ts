@@ -32,6 +32,8 @@ export const collectionsBackup: ServiceBackup = {
       const place = entityPlace({ projectId, id: collectionId }, { entityId, addedAt, metadata: {} });
       return { id: place, doc: { ...doc, entityId, metadata: {} } };
     },
+    // An anonymous copy has other ids, so no import can use an id that ended.
+    endedCollections: () => null,
     erased: (stored, made) => made.mapped(stored),
   },
 };
