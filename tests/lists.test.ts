@@ -166,6 +166,10 @@ describe.each(availableEngines())('lists of v6 clients (%s)', (engine) => {
         'request/invalid-json',
       ]);
     }
+    expect(await refused('PATCH', `lists/${reading.id}/add-entity`, { entityId: '..' })).toEqual([
+      ...[400, 'collection/invalid-body', 'entityId'],
+      expect.stringContaining('".."'),
+    ]);
     expect(await refused('PATCH', `lists/${root.id}`, { update: { name: 'x' } })).toEqual(notFound);
     expect(await refused('DELETE', `lists/${root.id}`)).toEqual(notFound);
     expect(await refused('GET', `${nowhere}/sub-lists`)).toEqual(notFound);
