@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import {
   countNotifications,
   createFile,
+  deleteCollection,
   deleteFile,
   getConnectionStatus,
   getFile,
@@ -19,6 +20,7 @@ import {
   listReceivedRequests,
   listSubCollections,
   type OperationSpec,
+  renameCollection,
 } from '@kith/contracts';
 import type { TestUser } from '@kith/testing';
 import { beforeAll, expect, it } from 'vitest';
@@ -268,6 +270,37 @@ export const imports = surfaceSuite('imports', (world) => {
       pagination: { totalItems: 2 },
     });
     expect((await list(root.id)).data).toMatchObject([{ id: 'three' }]);
+  });
+
+  it('collections that a user has deleted do not come back, nor what was below them', async () => {
+    const { id: userId, accessToken: token } = await world.user();
+    const rows = [
+      { userId, createdAt: at, id: 'shelf', name: 'Shelf' },
+      { userId, createdAt: at, id: 'box', parentId: 'shelf', name: 'Box' },
+    ];
+    expect((await world.ok(importCollections, given(rows))).body).toEqual({ ...nothing, imported: 2 });
+    const root = (await world.ok(getRootCollection, { token })).body;
+    const below = async () =>
+      (await world.ok(listSubCollections, { token, params: { collectionId: root.id } })).body;
+    const params = { collectionId: (await below())[0]?.id ?? '' };
+    await world.ok(renameCollection, { token, params, body: { name: 'Renamed' } });
+    await world.ok(deleteCollection, { token, params });
+    const moved = [
+      { ...rows[0], createdAt: later },
+      { userId, createdAt: at, id: 'box', name: 'Box' },
+    ];
+    for (const again of [rows, moved]) {
+      expect((await world.ok(importCollections, given(again))).body).toEqual({
+        ...nothing,
+        rejected: [0, 1].map((row) => ({ row, reason: 'deleted' })),
+      });
+    }
+    expect(await below()).toEqual([]);
+    const entity = { userId, collectionId: 'shelf', entityId: 'one', addedAt: at };
+    expect((await world.ok(importEntities, given([entity]))).body).toEqual({
+      ...nothing,
+      rejected: [{ row: 0, reason: 'collection-not-found' }],
+    });
   });
 
   const asFile = (row: Record<string, string>, part: Part = filePart('notes', 'notes.txt')) => ({

@@ -94,6 +94,13 @@ describe.each(availableEngines())('an outbox (%s)', (engine) => {
     expect((await outbox.published(range, 1))[0]?.event).toEqual(a);
   });
 
+  test('tells when an event was stored, even if the event tells a time in the future', async () => {
+    const { outbox, store } = world;
+    await store({ ...event('a'), occurredAt: new Date(Date.now() + 365 * 24 * 3600 * 1000).toISOString() });
+    const [{ at } = { at: 0 }] = await outbox.unpublished(10);
+    expect(Math.abs(at - Date.now())).toBeLessThan(60_000);
+  });
+
   test('forgets what is published, and nothing else', async () => {
     const { outbox, store } = world;
     const [out, waiting] = [event('out'), event('waiting')];

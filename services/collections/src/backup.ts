@@ -19,6 +19,13 @@ export const collectionsBackup: ServiceBackup = {
     seq: copied.findBy(collections, 'id', aggregate.id)?.doc.seq,
     isLast: type === collectionDeleted.type,
   }),
+  // From the deletion on, the purge erases what is below. The copy may have the collection as it was before, but only a part of
+  // what was below. So the copy gets the deletion, too.
+  ended({ type, aggregate: { id, seq } }, copied) {
+    const found = type === collectionDeleted.type ? copied.findBy(collections, 'id', id) : undefined;
+    if (!found || found.doc.seq >= seq) return undefined;
+    return { in: collections, id: found.id, doc: { ...found.doc, seq, deleted: true } };
+  },
   anonymous: {
     collections(stored, made) {
       const { id, doc } = made.mapped(stored);
@@ -32,6 +39,8 @@ export const collectionsBackup: ServiceBackup = {
       const place = entityPlace({ projectId, id: collectionId }, { entityId, addedAt, metadata: {} });
       return { id: place, doc: { ...doc, entityId, metadata: {} } };
     },
+    // An anonymous copy has other ids, so no import can use an id that ended.
+    endedCollections: () => null,
     erased: (stored, made) => made.mapped(stored),
   },
 };

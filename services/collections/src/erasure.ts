@@ -37,6 +37,7 @@ async function eraseOwner(app: AppContext, owner: Owner): Promise<void> {
     if (await app.store.delete(root, deleted, event)) app.relay.kick();
   }
   const { bus, store } = app;
+  await store.forgetEnded(owner);
   await store.replies?.forget(owner);
   const { projectId, userId } = owner;
   // The range holds all events that the project's collections published in a week. But this range is read only after an account

@@ -41,3 +41,8 @@ export function withSaved(collection: CollectionRecord, added: readonly EntityRe
 export function importedId({ projectId, userId }: Owner, given: string): string {
   return derivedId('collection', projectId, userId, given);
 }
+
+/** Whether an id can be that of an imported collection. Derived ids are UUIDs of version 8; all other collections have version 4. */
+export function isImportedId(id: string): boolean {
+  return id.charAt(14) === '8';
+}

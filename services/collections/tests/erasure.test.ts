@@ -13,14 +13,14 @@ import { makeEvent } from '@kith/service';
 import { availableEngines, waitFor } from '@kith/testing';
 import { MongoClient } from 'mongodb';
 import { describe, expect, test } from 'vitest';
-import { seedOrphan } from './support/raw.ts';
+import { deleteImported, seedOrphan } from './support/raw.ts';
 import { startWorld, type World } from './support/world.ts';
 
 /** Everything that the store holds, as one text. */
 async function contentOf({ store }: World): Promise<string> {
   if (store.kind === 'sqlite') {
     const db = new DatabaseSync(store.file, { readOnly: true });
-    const tables = ['collections', 'entities', 'events'];
+    const tables = ['collections', 'endedCollections', 'entities', 'events'];
     const rows = tables.map((table) => db.prepare(`SELECT * FROM ${table}`).all());
     db.close();
     return JSON.stringify(rows);
@@ -59,7 +59,9 @@ describe.each(availableEngines())('a deleted user (%s)', (engine) => {
         body: { entityId: 'e', metadata: { of: userId } },
       });
     }
-    await seedOrphan(world.store, { projectId: world.projectId, userId: gone }, `Secret of ${gone}`);
+    const owner = { projectId: world.projectId, userId: gone };
+    await seedOrphan(world.store, owner, `Secret of ${gone}`);
+    await deleteImported(world.store, owner);
     await publishEnd(world, gone);
     // In addition to the root's tree, the store holds a collection whose parent is missing.
     await waitFor(async () => !(await contentOf(world)).includes(`Secret of ${gone}`), {

@@ -4,9 +4,12 @@ import { availableEngines, createStore } from '@kith/testing';
 import { MongoClient } from 'mongodb';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type CollectionRecord, changed, collectionEvent, type Owner } from '../src/collection.ts';
-import { importedRecord } from '../src/imported.ts';
+import { importedId, importedRecord } from '../src/imported.ts';
+import { Ended, keepEndedMs } from '../src/store/ended.ts';
 import { type CollectionStore, openStore } from '../src/store/index.ts';
 import { placeOf } from '../src/store/place.ts';
+import { countStored } from './support/raw.ts';
+import { erase, purgeAll, save } from './support/store-acts.ts';
 
 const at = Date.parse('2020-01-02T03:04:05.678Z');
 
@@ -29,7 +32,7 @@ describe.each(availableEngines())('imports in the store (%s)', (engine) => {
     await place[Symbol.asyncDispose]();
   });
   const rootOf = async () => (await store.imports.roots([owner], at)).get(owner.userId)!;
-  const below = (parent: Awaited<ReturnType<typeof rootOf>>, id = randomUUID()) =>
+  const below = (parent: Awaited<ReturnType<typeof rootOf>>, id: string = randomUUID()) =>
     importedRecord(owner, { id, name: 'x', parent, at });
 
   it('a root is made once, and without an event', async () => {
@@ -113,6 +116,102 @@ describe.each(availableEngines())('imports in the store (%s)', (engine) => {
     expect(await store.imports.insert([renamed, third])).toEqual([one, 'stored']);
     expect(await store.imports.insert([moved])).toEqual([one]);
     expect(await store.find(owner, one.id)).toEqual(one);
+  });
+
+  it('none comes back that was deleted, whether it is purged or not, and wherever the row would have it', async () => {
+    const root = await rootOf();
+    const parent = below(root, importedId(owner, 'parent'));
+    const child = below(parent, importedId(owner, 'child'));
+    const grandchild = below(child, importedId(owner, 'grandchild'));
+    const kept = below(root, importedId(owner, 'kept'));
+    const all = [parent, child, grandchild, kept];
+    const moved = [parent, child, grandchild].map(({ id }) =>
+      importedRecord(owner, { id, name: 'x', parent: kept, at: at + 1 }),
+    );
+    expect(await store.imports.insert(all)).toEqual(all.map(() => 'stored'));
+    expect(await save(store, owner, grandchild.id, 'one')).toBe(true);
+    expect(await save(store, owner, kept.id, 'one')).toBe(true);
+    const changedKept = await store.find(owner, kept.id);
+    await erase(store, owner, parent.id);
+    const expectNone = async () => {
+      expect(await store.imports.insert(all)).toEqual(['deleted', 'deleted', 'deleted', changedKept]);
+      expect(await store.imports.insert(moved)).toEqual(['deleted', 'deleted', 'deleted']);
+      for (const { id } of moved) expect(await store.find(owner, id)).toBeNull();
+      expect((await store.holding(owner, 'one')).map(({ id }) => id)).toEqual([kept.id]);
+    };
+    await expectNone();
+    expect((await countStored(place.config, owner)).collections).toBe(5);
+    await purgeAll(store);
+    await expectNone();
+    expect(await countStored(place.config, owner)).toEqual({ collections: 2, entities: 1 });
+    // Another owner, and another row of this owner, have other ids.
+    const free = below(root, importedId(owner, 'free'));
+    expect(await store.imports.insert([free])).toEqual(['stored']);
+
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + keepEndedMs + 1_000 });
+    try {
+      await store.sweep();
+      expect(await store.imports.insert(moved)).toEqual(['stored', 'stored', 'stored']);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
+  it('none comes back that is deleted and purged while it is imported, nor what would be below it', async () => {
+    const root = await rootOf();
+    const [parent, other] = [below(root, importedId(owner, 'parent')), below(root)];
+    const child = below(parent, importedId(owner, 'child'));
+    expect(await store.imports.insert([parent, child, other])).toEqual(['stored', 'stored', 'stored']);
+    const [movedParent, movedChild] = [parent, child].map(({ id }) =>
+      importedRecord(owner, { id, name: 'x', parent: other, at: at + 1 }),
+    );
+    const late = below(movedParent!, importedId(owner, 'late'));
+    const among = Ended.prototype.among;
+    const check = vi.spyOn(Ended.prototype, 'among').mockImplementationOnce(async function (
+      this: Ended,
+      some,
+    ) {
+      const found = await among.call(this, some);
+      await erase(store, owner, parent.id);
+      await purgeAll(store);
+      return found;
+    });
+    const rows = [movedParent!, late, movedChild!, below(other)];
+    expect(await store.imports.insert(rows)).toEqual(['deleted', 'deleted', 'deleted', 'stored']);
+    check.mockRestore();
+    for (const { id } of rows.slice(0, 3)) expect(await store.find(owner, id)).toBeNull();
+    await purgeAll(store);
+    expect(await countStored(place.config, owner)).toEqual({ collections: 3, entities: 0 });
+  });
+
+  it('the end of an account leaves no ends of collections behind, even if the purge comes later', async () => {
+    const before = await rootOf();
+    const [one, two] = ['one', 'two'].map((name) => below(before, importedId(owner, name)));
+    expect(await store.imports.insert([one!, two!])).toEqual(['stored', 'stored']);
+    await erase(store, owner, one!.id);
+    await erase(store, owner, before.id);
+    await store.forgetEnded(owner);
+    await purgeAll(store);
+    expect(await countStored(place.config, owner)).toEqual({ collections: 0, entities: 0 });
+    const after = await rootOf();
+    const again = [one, two].map((record) => below(after, record!.id));
+    expect(await store.imports.insert(again)).toEqual(['stored', 'stored']);
+  });
+
+  it('the end of a project clears the ends of its collections', async () => {
+    const before = await rootOf();
+    const id = importedId(owner, 'one');
+    expect(await store.imports.insert([below(before, id)])).toEqual(['stored']);
+    await erase(store, owner, id);
+    await erase(store, owner, before.id);
+    expect(await store.eraseProject(owner.projectId)).toBe(false);
+    await purgeAll(store);
+    const after = await rootOf();
+    expect(await store.imports.insert([below(after, id)])).toEqual(['deleted']);
+    await erase(store, owner, after.id);
+    await purgeAll(store);
+    expect(await store.eraseProject(owner.projectId)).toBe(true);
+    expect(await store.imports.insert([below(await rootOf(), id)])).toEqual(['stored']);
   });
 
   // Some engines abort writes to end a deadlock. On such an engine, each round takes seconds.

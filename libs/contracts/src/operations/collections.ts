@@ -116,6 +116,14 @@ export const deleteCollection = operation({
 });
 
 const entityId = text({ min: 1, max: 200 });
+/**
+ * The id of an entity to save. Clients resolve `.` and `..` in the path of a URL, even if they are percent-encoded. So the
+ * address of such an entity would be that of the list or of the collection (spec#collections-entity-id).
+ */
+export const savableEntityId = entityId.refine(
+  (id) => id !== '.' && id !== '..',
+  'must not be "." or "..", because no URL can contain them.',
+);
 
 /** An entity in a collection. `id` is the entity's id. `metadata` is the data that it was saved with, or null. */
 export const savedEntity = z.object({
@@ -161,7 +169,7 @@ export const addEntity = operation({
   limit: perFiveMinutes(50),
   params: byId,
   query: nothing,
-  body: z.object({ entityId, metadata: jsonObject(8 * 1024).nullish() }),
+  body: z.object({ entityId: savableEntityId, metadata: jsonObject(8 * 1024).nullish() }),
   output: counted,
   status: 200,
   errors: ['collection/not-found'],

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { internalOperation, operation } from '../operation.ts';
 import { instant, jsonObject, optionalText, shownText, text, uuid, wholeNumber } from '../scalars.ts';
+import { savableEntityId } from './collections.ts';
 import { email } from './email.ts';
 import { passwordHash } from './password-hash.ts';
 import { nothing } from './shared.ts';
@@ -91,7 +92,7 @@ export const importedEntity = z
   .strictObject({
     ...ofUser,
     collectionId: foreignId.nullish(),
-    entityId: text({ min: 1, max: 200 }),
+    entityId: savableEntityId,
     addedAt: foreignInstant,
     metadata: jsonObject(8 * 1024).nullish(),
   })

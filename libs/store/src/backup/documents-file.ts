@@ -136,7 +136,8 @@ export class DocumentsFile implements Copied, Disposable {
     }
     const [usual, beside] = keys;
     const key = this.#eventIdAt(usual) === undefined ? usual : beside;
-    const at = Date.parse(event.occurredAt);
+    // `occurredAt` may lie in the future, if imported data does.
+    const at = Math.min(Date.parse(event.occurredAt), Date.now());
     this.putEvent({ key, event: JSON.stringify(event), at, isPublished: false });
   }
 

@@ -53,6 +53,12 @@ export interface ServiceBackup {
   sealed?: readonly Sealed[];
   standing(event: EventEnvelope, copied: Copied): Standing;
   /**
+   * Present if the service ends a target first, and later erases the targets and rows below it. Then the copy may have the target
+   * as it was before its end, but only a part of what was below. If the event ends a target that the copy has, returns the target
+   * as it is after its end.
+   */
+  ended?(event: EventEnvelope, copied: Copied): { in: AnyCollection; id: string; doc: unknown } | undefined;
+  /**
    * Functions, by the collection's name. Each gets a stored document, and returns the document that replaces it in an anonymous
    * copy, or `null` to leave the document out.
    */

@@ -303,12 +303,36 @@ export class ServiceCopy implements AsyncDisposable {
       });
       last = end._id;
     }
+    this.#endTargets();
     // A consumer may have given up an event so long ago that `events` no longer has it. These events are read last, so that an
     // erasure that removed an event from `events` meanwhile has removed it here, too.
     const givenUp = await this.#options.givenUp();
     this.#file.together(() => {
       for (const event of givenUp) this.#file.unpublish(event);
     });
+  }
+
+  /**
+   * Ends the targets whose last event was made after they were copied (`ServiceBackup.ended`). Given-up events do not count: they
+   * may be older than a restore, and their targets may be back.
+   */
+  #endTargets(): void {
+    const { ended } = this.#backup;
+    if (!ended) return;
+    for (const some of this.#file.events()) {
+      const events = some.map((one) => readEventText(one.event).event).filter((one) => this.#isNew(one));
+      this.#file.together(() => {
+        for (const event of events) {
+          const after = ended(event, this.#file);
+          if (after) this.#file.put(after.in, after);
+        }
+      });
+    }
+  }
+
+  /** Whether an event may have occurred since the copy began, by the clock of any replica. */
+  #isNew({ occurredAt }: EventEnvelope): boolean {
+    return Date.parse(occurredAt) > this.#begunAt - clocksMs;
   }
 
   /** Leaves out events that are newer than the copy of their target: they were made after that copy. */
@@ -330,7 +354,7 @@ export class ServiceCopy implements AsyncDisposable {
         const aggregate = `${event.projectId}|${event.aggregate.type}|${event.aggregate.id}`;
         const known = ended.get(aggregate) ?? { keys: [], isNew: false, isOver: false };
         known.keys.push(key);
-        known.isNew ||= event.aggregate.seq === 1 && Date.parse(event.occurredAt) > this.#begunAt - clocksMs;
+        known.isNew ||= event.aggregate.seq === 1 && this.#isNew(event);
         known.isOver ||= isLast;
         ended.set(aggregate, known);
       }

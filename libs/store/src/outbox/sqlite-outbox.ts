@@ -94,7 +94,8 @@ export class SqliteOutbox implements Outbox {
 
   /** Stores an event; call it inside the transaction of the change. */
   add(event: EventEnvelope): void {
-    this.#insert.run(eventKey(event), eventText(event), Date.parse(event.occurredAt));
+    // `occurredAt` may lie in the future, if imported data does. Such an event would be kept until then.
+    this.#insert.run(eventKey(event), eventText(event), Date.now());
   }
 
   async unpublished(limit: number, { at, keys }: Past = { at: 0, keys: [] }): Promise<StoredEvent[]> {

@@ -57,9 +57,18 @@ export const entities = collection<StoredEntity>({
   indexes: { saved: { key: ({ userId }, place) => savedKeyAt(place, userId) } },
 });
 
+/** Ids of imported collections that were deleted, by `endedKey`. For a while, no import may use these ids. */
+export const endedCollections: Collection<{ until: number }> = collection<{ until: number }>({
+  name: 'endedCollections',
+  kind: 'copy',
+  version: 1,
+  schema: z.object({ until: time }),
+  expires: ({ until }) => until,
+});
+
 /** Everything that the collections service stores. */
 export const declared: Declared = {
-  collections: [collections, entities, erasedUserCollection, replyCollection],
+  collections: [collections, entities, endedCollections, erasedUserCollection, replyCollection],
 };
 
 /** A stored collection's id. */

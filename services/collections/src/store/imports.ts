@@ -4,6 +4,7 @@ import type { CollectionRecord, Owner } from '../collection.ts';
 import type { EntityRecord } from '../entity.ts';
 import { importedRecord, withSaved } from '../imported.ts';
 import { collections, entities } from './collections.ts';
+import type { Ended } from './ended.ts';
 import { entityPlace, savedKey } from './entity-place.ts';
 import { adding, entityOf, storedEntity, storedOf } from './record.ts';
 import type { Tree } from './tree.ts';
@@ -19,10 +20,12 @@ export interface EntityBatch {
 export class Imports {
   readonly #documents: Documents;
   readonly #tree: Tree;
+  readonly #ended: Ended;
 
-  constructor(documents: Documents, tree: Tree) {
+  constructor(documents: Documents, tree: Tree, ended: Ended) {
     this.#documents = documents;
     this.#tree = tree;
+    this.#ended = ended;
   }
 
   /** Returns the roots of owners, by `userId`. Makes the roots that are missing, except for owners who are being erased. */
@@ -44,15 +47,24 @@ export class Imports {
 
   /**
    * Stores new collections. The parent of a collection must exist or come earlier in `records`. Returns the outcome for each
-   * collection, in the same order. If the id is taken already, the outcome is the stored collection.
+   * collection, in the same order. If the id is taken already, the outcome is the stored collection. A collection with the id
+   * of a deleted one is not stored.
    */
   async insert(records: readonly CollectionRecord[]): Promise<('stored' | 'deleted' | CollectionRecord)[]> {
-    const outcomes = await this.#documents.change(records.map(adding));
-    const refused = records.filter((_, at) => outcomes[at] !== 'made');
+    const ended = await this.#ended.among(records);
+    const fresh = records.filter(({ id }) => !ended.has(id));
+    const outcomes = await this.#documents.change(fresh.map(adding));
+    const stored = new Set(fresh.filter((_, at) => outcomes[at] === 'made'));
+    const refused = records.filter((record) => !stored.has(record));
     const there = refused.length > 0 ? await this.find(refused) : new Map<string, CollectionRecord>();
-    return records.map((record, at) =>
-      outcomes[at] === 'made' ? 'stored' : (there.get(record.id) ?? 'deleted'),
-    );
+    // If a collection was deleted after the check, its id became free. So the imported collection that got the id is removed.
+    const late = await this.#ended.among([...stored]);
+    if (late.size > 0) await this.#takeBack([...late]);
+    const isGone = ({ id, ancestors }: CollectionRecord) => [id, ...ancestors].some((one) => late.has(one));
+    return records.map((record) => {
+      if (stored.has(record)) return isGone(record) ? 'deleted' : 'stored';
+      return there.get(record.id) ?? 'deleted';
+    });
   }
 
   /**
@@ -83,5 +95,16 @@ export class Imports {
     const made = await this.#documents.change(changes.map(({ change }) => change));
     for (const [index, { at }] of changes.entries()) if (made[index] !== 'made') outcomes[at] = null;
     return outcomes;
+  }
+
+  /** Deletes collections without events: the import made none either. The purger erases what has come below them. */
+  async #takeBack(ids: readonly string[]): Promise<void> {
+    for (;;) {
+      const left = [...(await this.#documents.by(collections, 'id', ids)).values()].flat();
+      if (left.length === 0) return;
+      await this.#documents.change(
+        left.map((target) => ({ in: collections, target, set: { ...target.doc, deleted: true as const } })),
+      );
+    }
   }
 }

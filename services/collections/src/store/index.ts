@@ -12,7 +12,15 @@ import {
 import { openDocuments } from '@kith/store/open';
 import type { CollectionRecord, Owner } from '../collection.ts';
 import type { EntityChange, EntityRecord } from '../entity.ts';
-import { collections, declared, entities, idOf, type StoredCollection } from './collections.ts';
+import {
+  collections,
+  declared,
+  endedCollections,
+  entities,
+  idOf,
+  type StoredCollection,
+} from './collections.ts';
+import { Ended } from './ended.ts';
 import { entityPlace, entityRange, placedEntity, savedKey, savedRange } from './entity-place.ts';
 import { Imports } from './imports.ts';
 import { listRange, ownerRange, placeInTree } from './place.ts';
@@ -41,6 +49,7 @@ export class CollectionStore {
   readonly imports: Imports;
   readonly #documents: Documents;
   readonly #tree: Tree;
+  readonly #ended: Ended;
   readonly #purge: Purge;
 
   constructor(documents: Documents) {
@@ -49,8 +58,9 @@ export class CollectionStore {
     this.replies = documents.replies;
     this.erased = new ErasedUsers(documents);
     this.#tree = new Tree(documents);
-    this.imports = new Imports(documents, this.#tree);
-    this.#purge = new Purge(documents);
+    this.#ended = new Ended(documents);
+    this.imports = new Imports(documents, this.#tree, this.#ended);
+    this.#purge = new Purge(documents, this.#ended);
   }
 
   root(owner: Owner): Promise<CollectionRecord | null> {
@@ -105,6 +115,8 @@ export class CollectionStore {
    * Returns `false` if another change came first.
    */
   async delete(before: CollectionRecord, after: CollectionRecord, event: EventEnvelope): Promise<boolean> {
+    // Noted before the deletion. While the collection still exists, the note has no effect.
+    await this.#ended.note([before]);
     return this.#change(before, { set: { ...storedOf(after), deleted: true }, events: [event] });
   }
 
@@ -190,6 +202,11 @@ export class CollectionStore {
     return [...(await this.#tree.findAll(homes)).values()];
   }
 
+  /** Forgets which imported collections of an owner were deleted. Call this method only for an owner who is being erased. */
+  forgetEnded(owner: Owner): Promise<void> {
+    return this.#ended.forget(owner);
+  }
+
   /** Purges a limited part of what deleted collections have left. Returns `true` if there may be more to purge right away. */
   purge(): Promise<boolean> {
     return this.#purge.step();
@@ -207,7 +224,7 @@ export class CollectionStore {
   eraseProject(projectId: string): Promise<boolean> {
     return eraseProject(this.#documents, projectId, {
       awaited: [collections, entities],
-      cleared: [replyCollection],
+      cleared: [endedCollections, replyCollection],
     });
   }
 

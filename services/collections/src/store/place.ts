@@ -48,6 +48,16 @@ export function ownerRange(owner: Owner, after: string): Range {
   return rangeBehind(ownerPrefix(owner), after);
 }
 
+/** The key under which the end of a collection is noted. */
+export function endedKey(of: Owner & { id: string }): string {
+  return `${ownerPrefix(of)}${of.id}`;
+}
+
+/** The range of all keys of a project. */
+export function projectRange({ projectId }: Pick<Owner, 'projectId'>): Range {
+  return rangeBehind(`${projectId}|`, '');
+}
+
 function ownerPrefix({ projectId, userId }: Owner): string {
   return `${projectId}|${userId}|`;
 }

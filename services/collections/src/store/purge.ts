@@ -1,5 +1,6 @@
 import type { Documents, Stored } from '@kith/store';
 import { collections, entities, idOf, type StoredCollection } from './collections.ts';
+import type { Ended } from './ended.ts';
 import { entityRange } from './entity-place.ts';
 import { placed } from './place.ts';
 
@@ -17,10 +18,12 @@ type Deleted = Stored<StoredCollection>;
  */
 export class Purge {
   readonly #documents: Documents;
+  readonly #ended: Ended;
   #walk: AsyncGenerator<void, boolean> | undefined;
 
-  constructor(documents: Documents) {
+  constructor(documents: Documents, ended: Ended) {
     this.#documents = documents;
+    this.#ended = ended;
   }
 
   /** Takes one step. Returns `false` if there is nothing to do now. */
@@ -70,6 +73,8 @@ export class Purge {
       cleared = await this.#documents.clearRows(entities, ranges, batch);
       yield;
     }
+    // Noted before the ids are free, so that no import can use them in between.
+    await this.#ended.noteErased(some.map(({ id, doc }) => ({ ...placed(id), id: idOf(doc, id) })));
     erased += await this.#documents.eraseAll(collections, some);
     return erased;
   }

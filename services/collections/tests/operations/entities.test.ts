@@ -191,6 +191,8 @@ describe.each(handlerEngines())('saved entities (%s)', (engine) => {
     [{ entityId: 7 }, 'entityId'],
     [{ entityId: ' ' }, 'entityId'],
     [{ entityId: 'x'.repeat(201) }, 'entityId'],
+    [{ entityId: '.' }, 'entityId'],
+    [{ entityId: ' .. ' }, 'entityId'],
     [{ entityId: '\ud800' }, 'entityId'],
     [{ entityId: 'x', metadata: [] }, 'metadata'],
     [{ entityId: 'x', metadata: 'text' }, 'metadata'],

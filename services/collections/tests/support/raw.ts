@@ -3,11 +3,13 @@ import type { StoreConfig } from '@kith/store';
 import { openDocuments } from '@kith/store/open';
 import { MongoClient } from 'mongodb';
 import { type CollectionRecord, newCollection, type Owner } from '../../src/collection.ts';
+import { importedId, importedRecord } from '../../src/imported.ts';
 import { collections, declared, entities } from '../../src/store/collections.ts';
 import { entityPlace } from '../../src/store/entity-place.ts';
 import { openStore } from '../../src/store/index.ts';
 import { placeOf } from '../../src/store/place.ts';
 import { storedEntity, storedOf } from '../../src/store/record.ts';
+import { erase } from './store-acts.ts';
 
 /** How many collections and entities a store holds, including deleted ones. */
 export interface Stored {
@@ -55,6 +57,16 @@ export async function seedOrphan(config: StoreConfig, owner: Owner, name: string
   ]);
   await documents.close();
   if (outcomes.some((outcome) => outcome !== 'made')) throw new Error('not stored');
+}
+
+/** Imports a collection below the root and deletes it, so that its end is noted. */
+export async function deleteImported(config: StoreConfig, owner: Owner): Promise<void> {
+  const store = await openStore(config);
+  const id = importedId(owner, 'deleted');
+  const parent = await store.root(owner);
+  await store.imports.insert([importedRecord(owner, { id, name: 'x', parent, at: Date.now() })]);
+  await erase(store, owner, id);
+  await store.close();
 }
 
 /**

@@ -1,5 +1,5 @@
 import { ApiError } from '@kith/base';
-import { type Bus, codeHeader, type Message } from '@kith/bus';
+import { type Bus, codeHeader, type Message, replayedHeader } from '@kith/bus';
 import { type Collection, collectionWithEntities } from '@kith/contracts';
 import { ask } from '@kith/service';
 import { busFailure } from './bus-failure.ts';
@@ -38,7 +38,8 @@ export async function forwardList(
   if (row.answers === 'nothing') return reply;
   const read = readerFor(bus, request, Date.now() + patience.timeoutMs);
   try {
-    return withBody(reply, JSON.stringify(await inShapesOfLists(row, JSON.parse(text), read)));
+    const isReplay = reply.headers[replayedHeader] !== undefined;
+    return withBody(reply, JSON.stringify(await inShapesOfLists(row, JSON.parse(text), { read, isReplay })));
   } catch (error) {
     throw row.operation.method === 'GET' ? error : afterChange(error);
   }
@@ -78,14 +79,21 @@ function objectOf(body: Uint8Array): Record<string, unknown> | undefined {
   }
 }
 
-async function inShapesOfLists({ answers }: ListRow, output: unknown, read: ReadList): Promise<unknown> {
+async function inShapesOfLists(
+  { answers }: ListRow,
+  output: unknown,
+  { read, isReplay }: { read: ReadList; isReplay: boolean },
+): Promise<unknown> {
   if (answers === 'saved') return (output as { saved: boolean }).saved;
   const listOf = (one: Collection) => (one.entityCount === 0 ? empty(one) : read(one.id));
   if (answers === 'collections') return inSteps(output as Collection[], listOf);
   if (answers === 'collection') {
     const collection = output as Collection;
-    // A repeated request gets its first answer, even if the list has been deleted since (spec#existing-clients-list-key).
-    return (await listOf(collection)) ?? empty(collection);
+    if (!isReplay) return (await listOf(collection)) ?? empty(collection);
+    // A repeated request gets its first answer, even if the list has been changed or deleted since. That answer has no ids, so
+    // the current ids are shown (spec#existing-clients-list-key).
+    const entityIds = (await read(collection.id))?.entityIds ?? [];
+    return { ...empty(collection), entityIds };
   }
   const list = await read((output as { collection: { id: string } }).collection.id);
   if (!list) throw new ApiError('collection/not-found');

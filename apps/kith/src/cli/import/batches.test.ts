@@ -53,15 +53,17 @@ test('lines that are no rows are told, blank ones are not', async () => {
     row('two'),
     '  ',
     `"${'x'.repeat(300_000)}"`,
+    row('..'),
   ]);
   expect(others).toEqual([]);
   expect(batch?.lines).toEqual([2, 6]);
-  expect(batch?.end.line).toBe(8);
+  expect(batch?.end.line).toBe(9);
   expect(batch?.refused).toEqual([
     { line: 3, reason: 'The line is not JSON in UTF-8.' },
     { line: 4, reason: 'entityId is required.' },
     { line: 5, reason: 'Each line must be a JSON object.' },
     { line: 8, reason: 'The line is longer than 204800 bytes.' },
+    { line: 9, reason: 'entityId must not be "." or "..", because no URL can contain them.' },
   ]);
 });
 

@@ -1,0 +1,61 @@
+import type { Documents, Stored } from '@kith/store';
+import type { Owner } from '../collection.ts';
+import { isImportedId } from '../imported.ts';
+import { collections, endedCollections, type StoredCollection } from './collections.ts';
+import { endedKey, ownerRange, projectRange, rootPlace } from './place.ts';
+
+/** How long the id of a deleted collection stays taken, in ms. All events of the collection (7 days) are gone before that. */
+export const keepEndedMs = 9 * 24 * 3600 * 1000;
+
+const batch = 1_000;
+
+type Whose = Owner & { id: string };
+
+/**
+ * The ids of imported collections that were deleted. Another import of the same row would give a new collection the same id. Its
+ * events would repeat the `seq` of events that are still kept. So imports refuse these ids for a while (docs/adr/0018).
+ */
+export class Ended {
+  readonly #documents: Documents;
+
+  constructor(documents: Documents) {
+    this.#documents = documents;
+  }
+
+  /** Notes the ends of collections. Skips collections that were not imported, because no import can use their ids. */
+  async note(some: readonly Whose[]): Promise<void> {
+    const imported = some.filter(({ id }) => isImportedId(id));
+    if (imported.length === 0) return;
+    const until = Date.now() + keepEndedMs;
+    const marks = imported.map((one) => ({ id: endedKey(one), doc: { until }, epoch: 0, version: until }));
+    await this.#documents.keep(endedCollections, marks);
+  }
+
+  /**
+   * Notes the ends of collections that are about to be erased. Skips owners without a root: their accounts have ended, and their
+   * notes are forgotten.
+   */
+  async noteErased(some: readonly Whose[]): Promise<void> {
+    const imported = some.filter(({ id }) => isImportedId(id));
+    if (imported.length === 0) return;
+    const roots = await this.#documents.get(collections, [...new Set(imported.map(rootPlace))]);
+    const isThere = (root: Stored<StoredCollection> | undefined) => root !== undefined && !root.doc.deleted;
+    await this.note(imported.filter((one) => isThere(roots.get(rootPlace(one)))));
+  }
+
+  /** The ids among the given ones whose end is noted. */
+  async among(some: readonly Whose[]): Promise<Set<string>> {
+    const [first] = some;
+    if (!first) return new Set();
+    // All collections of an import are in one project, and in most projects no collection has ended.
+    const any = await this.#documents.range(endedCollections, { ...projectRange(first), limit: 1 });
+    if (any.length === 0) return new Set();
+    const found = await this.#documents.get(endedCollections, some.map(endedKey));
+    return new Set(some.filter((one) => found.has(endedKey(one))).map(({ id }) => id));
+  }
+
+  /** Forgets the collections of an owner who is being erased. */
+  async forget(owner: Owner): Promise<void> {
+    while ((await this.#documents.clear(endedCollections, { ...ownerRange(owner, ''), limit: batch })) > 0);
+  }
+}
