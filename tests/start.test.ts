@@ -1,8 +1,8 @@
-// Starts no platform and at most 20 processes.
+// Starts no platform and at most 22 processes.
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { mkdtemp, mkdtempDisposable, readFile, rm, stat } from 'node:fs/promises';
+import { mkdtemp, mkdtempDisposable, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -67,7 +67,8 @@ describe('npm start', () => {
       }
       expect(message).toBeTruthy();
     }
-    await using again = await start();
+    // An empty variable counts as absent, so this is development, too.
+    await using again = await start({ NODE_ENV: '' });
     const second: StartFile = JSON.parse(await readFile(join(data, 'start.json'), 'utf8'));
     expect([second.projectId, second.collectionId]).toEqual([first.projectId, first.collectionId]);
     const [list = ''] = curlLines(again.output());
@@ -146,6 +147,18 @@ describe('a start that is asked for in words', () => {
     const sentence =
       'REDIS_URL: must be set together with MONGODB_URL and NATS_URL. Set all three. If none is set, Kith starts the engines itself.';
     expect([await said.exited, said.output()]).toEqual([1, `kith: ${sentence}\n`]);
+  });
+
+  it.each([[[]], [['--distributed']]])('goes by a file that names production, with %j', async (words) => {
+    await using folder = await mkdtempDisposable(join(tmpdir(), 'kith-start-'));
+    const file = join(folder.path, 'node-env');
+    await writeFile(file, 'production\n');
+    const given = { KITH_DATA: join(folder.path, 'data'), PORT: '0', NODE_ENV_FILE: file };
+    await using said = await startByKith({ env: given, until: ready, words });
+    expect(said.output()).toContain(
+      'KITH_SECRET: a secret of at least 32 characters is needed in production',
+    );
+    expect(await said.exited).toBe(1);
   });
 
   it('starts nothing for what npm leaves of an option, and says why', async () => {

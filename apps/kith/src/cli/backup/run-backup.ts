@@ -44,7 +44,7 @@ export async function runBackup(given: Given, { env, progress }: Surroundings): 
   const copied = read.MONGODB_URL ? undefined : readManifest(dataFolder(read.KITH_DATA));
   const copy = isCopy(copied) ? copied : undefined;
   // As at a start, the environment goes before the settings of a restored installation.
-  const own = copied ? configOf({ ...copied.settings, ...env }) : read;
+  const own = copied ? configOf(env, copied.settings) : read;
   const config = copy ? keptInFolder(own) : own;
   const isAnonymised = given.options.anonymise === true;
   // An anonymous backup holds nobody's data.
@@ -109,8 +109,8 @@ async function write(
   return { counts, ...(password && { password }) };
 }
 
-function configOf(env: NodeJS.ProcessEnv) {
-  return readConfig(backupConfig, env);
+function configOf(env: NodeJS.ProcessEnv, defaults?: BackupManifest['settings']) {
+  return readConfig(backupConfig, env, defaults);
 }
 
 /** The secrets under which the platform has sealed its data. */

@@ -3,7 +3,7 @@ import { createInterface } from 'node:readline/promises';
 import { createLogger, readConfig, StartError } from '@kith/base';
 import { provideEngines } from '@kith/engines';
 import type { RunningProcess } from '@kith/service';
-import { platformConfig } from '../../forms/config.ts';
+import { platformConfig, startDefaults } from '../../forms/config.ts';
 import { openDataFolder } from '../../forms/data-folder.ts';
 import { type DistributedPlatform, startDistributed } from '../../forms/distributed.ts';
 import { withSecret } from '../../forms/installation-secret.ts';
@@ -20,7 +20,7 @@ export async function startOnEngines(
   { isPlain }: { isPlain: boolean },
 ): Promise<RunningProcess & { told: Result }> {
   const progress = (line: string) => around.progress(`  ${line}`);
-  const config = readConfig(platformConfig, { NODE_ENV: 'development', ...env });
+  const config = readConfig(platformConfig, env, startDefaults);
   refuseSomeUrls(env);
   const folder = openDataFolder(config.KITH_DATA);
   const record: Announcement = { form: 'distributed', services: {} };

@@ -1,7 +1,7 @@
 import { createLogger, readConfig, readVariable } from '@kith/base';
 import type { RunningProcess } from '@kith/service';
 import { readManifest } from '../../forms/backup-manifest.ts';
-import { platformConfig } from '../../forms/config.ts';
+import { platformConfig, startDefaults } from '../../forms/config.ts';
 import { openDataFolder } from '../../forms/data-folder.ts';
 import { startEmbedded } from '../../forms/embedded.ts';
 import { operatorToken } from '../../forms/operator-token.ts';
@@ -18,13 +18,13 @@ export async function startInProcess({
 }: Surroundings): Promise<RunningProcess & { told: Result }> {
   // Whoever tries Kith at a terminal needs no line for each request.
   const isProduction = readVariable('NODE_ENV', env) === 'production';
-  const asked = { NODE_ENV: 'development', LOG_LEVEL: isProduction ? 'info' : 'warn', ...env };
-  const folder = openDataFolder(readConfig(platformConfig, asked).KITH_DATA);
+  const defaults = { ...startDefaults, LOG_LEVEL: isProduction ? 'info' : 'warn' };
+  const folder = openDataFolder(readConfig(platformConfig, env, defaults).KITH_DATA);
   folder.announce({ form: 'embedded', services: {} });
   await openInPlace(folder.path, env, progress);
   const backup = readManifest(folder);
   // A platform on a backup uses the settings with which the backup's tokens were made.
-  const config = readConfig(platformConfig, { ...backup?.settings, ...asked });
+  const config = readConfig(platformConfig, env, { ...backup?.settings, ...defaults });
   const log = createLogger({ name: 'kith', level: config.LOG_LEVEL });
   await refuseTakenPort(config);
   const token = operatorToken(folder, config.OPERATOR_TOKEN);
