@@ -1,4 +1,4 @@
-// Starts no platform and at most 22 processes.
+// Starts no platform and at most 23 processes.
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
@@ -75,6 +75,16 @@ describe('npm start', () => {
     expect(JSON.parse((await run('bash', ['-c', list])).stdout).connections).toHaveLength(1);
     const mode = (await stat(join(data, 'identity.sqlite'))).mode & 0o777;
     expect(mode).toBe(0o600);
+  });
+
+  it('runs the program that prints the secret once', async () => {
+    await using folder = await mkdtempDisposable(join(tmpdir(), 'kith-start-'));
+    const [program, runs] = [join(folder.path, 'print-secret'), join(folder.path, 'runs')];
+    await writeFile(program, `#!/bin/sh\necho run >> ${runs}\necho ${'s3cret-'.repeat(5)}\n`, {
+      mode: 0o700,
+    });
+    await using kith = await start({ KITH_DATA: join(folder.path, 'data'), KITH_SECRET_COMMAND: program });
+    expect([kith.output(), await readFile(runs, 'utf8')]).toEqual([expect.stringContaining(ready), 'run\n']);
   });
 
   it('ends with code 0 on Ctrl-C, and leaves no process', async () => {

@@ -45,6 +45,7 @@ export async function startOnEngines(
         KITH_SECRET: secret,
         KITH_SECRET_PREVIOUS: previous.join(),
         ...unset,
+        ...readAlready,
       },
       // Each process gets only its own secrets.
       envOf: (name) => ({
@@ -83,6 +84,13 @@ export async function startOnEngines(
     throw error;
   }
 }
+
+/** Other places of the secrets, all unset. Otherwise each process would run the program of an empty KITH_SECRET_PREVIOUS again. */
+const readAlready = Object.fromEntries(
+  ['KITH_SECRET', 'KITH_SECRET_PREVIOUS'].flatMap((name) =>
+    ['_FILE', '_COMMAND'].map((place) => [`${name}${place}`, undefined]),
+  ),
+);
 
 /** The variables that hold addresses of engines, all unset. Each process gets only its own addresses. */
 const unset = { MONGODB_URL: undefined, NATS_URL: undefined, REDIS_URL: undefined };

@@ -1,6 +1,6 @@
 import { createLogger, readConfig, readVariable } from '@kith/base';
 import type { RunningProcess } from '@kith/service';
-import { readManifest } from '../../forms/backup-manifest.ts';
+import { readManifest, settingsOn } from '../../forms/backup-manifest.ts';
 import { platformConfig, startDefaults } from '../../forms/config.ts';
 import { openDataFolder } from '../../forms/data-folder.ts';
 import { startEmbedded } from '../../forms/embedded.ts';
@@ -19,12 +19,13 @@ export async function startInProcess({
   // Whoever tries Kith at a terminal needs no line for each request.
   const isProduction = readVariable('NODE_ENV', env) === 'production';
   const defaults = { ...startDefaults, LOG_LEVEL: isProduction ? 'info' : 'warn' };
-  const folder = openDataFolder(readConfig(platformConfig, env, defaults).KITH_DATA);
+  const own = readConfig(platformConfig, env, defaults);
+  const folder = openDataFolder(own.KITH_DATA);
   folder.announce({ form: 'embedded', services: {} });
   await openInPlace(folder.path, env, progress);
   const backup = readManifest(folder);
-  // A platform on a backup uses the settings with which the backup's tokens were made.
-  const config = readConfig(platformConfig, env, { ...backup?.settings, ...defaults });
+  // Reads only these settings once more, because a program that prints the secret may run only once.
+  const config = { ...own, ...settingsOn(backup, env) };
   const log = createLogger({ name: 'kith', level: config.LOG_LEVEL });
   await refuseTakenPort(config);
   const token = operatorToken(folder, config.OPERATOR_TOKEN);
