@@ -12,6 +12,12 @@ export interface RunningProcess {
   ready?: { internalPort: number; url?: string; httpUrl?: string; adminUrl?: string };
 }
 
+interface ProcessOptions {
+  stopMs?: number;
+  endsWhileStarting?: boolean;
+  env?: NodeJS.ProcessEnv;
+}
+
 /** Like {@link startProcess}, but turns a `StartError` into one sentence on stderr and exit code 1. Only for entry points. */
 export async function runProcess(...args: Parameters<typeof startProcess>): Promise<void> {
   try {
@@ -31,17 +37,18 @@ export async function runProcess(...args: Parameters<typeof startProcess>): Prom
  * have 8 s and relays 4 s.
  * @param options.endsWhileStarting Whether a signal during the start ends the process at once, with code 0. Use it for starts
  * that may take minutes. Everything that the start has made must end with the process.
+ * @param options.env The environment, if it is not the process's own as it is.
  */
 export async function startProcess(
   name: string,
   start: (env: NodeJS.ProcessEnv) => Promise<RunningProcess>,
-  { stopMs = 25_000, endsWhileStarting = false }: { stopMs?: number; endsWhileStarting?: boolean } = {},
+  { stopMs = 25_000, endsWhileStarting = false, env = process.env }: ProcessOptions = {},
 ): Promise<void> {
   const { asked, atOnce } = askedToEnd();
   let isStarting = true;
   if (endsWhileStarting) void asked.then(() => isStarting && process.exit(0));
-  await startTracing(name, process.env);
-  const running = await start(process.env);
+  await startTracing(name, env);
+  const running = await start(env);
   isStarting = false;
   const log = running.log ?? createLogger({ name, level: 'info' });
   tracing()?.logTo(log);

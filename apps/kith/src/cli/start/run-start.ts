@@ -19,7 +19,7 @@ export async function runStart(given: Given, surroundings: Surroundings): Promis
   };
   // The distributed form may take minutes to start its engines, so a signal ends the process immediately. The embedded form
   // starts in seconds, so after a signal the start is first completed, and then the platform stops in order.
-  await startProcess('kith', start, { endsWhileStarting: distributed === true });
+  await startProcess('kith', start, { endsWhileStarting: distributed === true, env: around.env });
   return told!;
 }
 
