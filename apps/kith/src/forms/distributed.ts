@@ -59,8 +59,8 @@ export async function startDistributed(options: DistributedOptions): Promise<Dis
         ...(name === 'gateway' ? { UPSTREAMS: [...upstreams].map((one) => one.join('=')).join(',') } : {}),
         ...options.envOf?.(name),
         // A gateway that is started again keeps its ports.
-        ...(name === 'gateway' && url ? { PORT: new URL(url).port } : {}),
-        ...(name === 'gateway' && adminUrl ? { ADMIN_PORT: new URL(adminUrl).port } : {}),
+        ...(name === 'gateway' && url ? { PORT: portOf(url) } : {}),
+        ...(name === 'gateway' && adminUrl ? { ADMIN_PORT: portOf(adminUrl) } : {}),
       },
       logFile: join(options.logFolder, `${name}.log`),
     });
@@ -132,9 +132,12 @@ export async function startDistributed(options: DistributedOptions): Promise<Dis
   return platform;
 }
 
-/** The port of an address, so that a restarted process keeps its port. At the first start: 0, which means any free port. */
+/**
+ * The port of an HTTP address, so that a restarted process keeps its port. `URL` leaves out port 80, because it is HTTP's own. At the
+ * first start: 0, which means any free port.
+ */
 function portOf(url: string | undefined): string {
-  return url ? new URL(url).port : '0';
+  return url ? new URL(url).port || '80' : '0';
 }
 
 /** The environment of a process that does not need the secret. */
