@@ -29,6 +29,8 @@ export interface DistributedPlatform extends Platform {
   process(name: ProcessName): ServiceProcess | undefined;
   /** Starts a stopped service or gateway again. It keeps its addresses; only its internal port changes. */
   start(name: ProcessName): Promise<void>;
+  /** Ends the gateway, which goes on serving for a while first (`DRAIN_MS`). Comes before the stop. */
+  drain(): Promise<void>;
 }
 
 const all: readonly ProcessName[] = [...serviceNames, 'gateway'];
@@ -89,8 +91,9 @@ export async function startDistributed(options: DistributedOptions): Promise<Dis
   let isStopping = false;
   const stop = async () => {
     isStopping = true;
-    await running.get('gateway')?.stop();
-    await Promise.all([...running.values()].map((one) => one.stop()));
+    await running.get('gateway')?.interrupt();
+    // Only the gateway sends requests to the services, so they need not drain.
+    await Promise.all([...running.values()].map((one) => one.interrupt()));
   };
   // The gateway starts last, because it needs the services' addresses for bytes.
   const services = await Promise.allSettled(serviceNames.map(start));
@@ -122,6 +125,10 @@ export async function startDistributed(options: DistributedOptions): Promise<Dis
     start,
     async notReady() {
       return all.filter((name) => !running.has(name));
+    },
+    async drain() {
+      isStopping = true;
+      await running.get('gateway')?.stop();
     },
     stop() {
       stopping ??= stop();

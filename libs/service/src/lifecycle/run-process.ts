@@ -13,10 +13,13 @@ export interface RunningProcess {
 }
 
 interface ProcessOptions {
-  stopMs?: number;
+  stopMs?: number | undefined;
   endsWhileStarting?: boolean;
   env?: NodeJS.ProcessEnv;
 }
+
+/** How long stopping a process may take by default, in ms. */
+export const usualStopMs = 25_000;
 
 /** Like {@link startProcess}, but turns a `StartError` into one sentence on stderr and exit code 1. Only for entry points. */
 export async function runProcess(...args: Parameters<typeof startProcess>): Promise<void> {
@@ -33,8 +36,8 @@ export async function runProcess(...args: Parameters<typeof startProcess>): Prom
  * Calls `start`. Then waits for SIGINT or SIGTERM, and stops the running parts in order. On SIGTERM, it drains first. If a
  * signal comes during the start, it takes effect after the start. Resolves when the start is done, and rejects if `start`
  * rejects.
- * @param options.stopMs How long stopping may take before the process ends anyway. Work in flight has 12 s at most, sweeps
- * have 8 s and relays 4 s.
+ * @param options.stopMs How long stopping may take before the process ends anyway. Draining does not count. Work in flight has
+ * 12 s at most, sweeps have 8 s and relays 4 s.
  * @param options.endsWhileStarting Whether a signal during the start ends the process at once, with code 0. Use it for starts
  * that may take minutes. Everything that the start has made must end with the process.
  * @param options.env The environment, if it is not the process's own as it is.
@@ -42,7 +45,7 @@ export async function runProcess(...args: Parameters<typeof startProcess>): Prom
 export async function startProcess(
   name: string,
   start: (env: NodeJS.ProcessEnv) => Promise<RunningProcess>,
-  { stopMs = 25_000, endsWhileStarting = false, env = process.env }: ProcessOptions = {},
+  { stopMs = usualStopMs, endsWhileStarting = false, env = process.env }: ProcessOptions = {},
 ): Promise<void> {
   const { asked, atOnce } = askedToEnd();
   let isStarting = true;

@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { createInterface } from 'node:readline/promises';
-import { createLogger, readConfig, StartError } from '@kith/base';
+import { createLogger, readConfig, StartError, within } from '@kith/base';
 import { provideEngines } from '@kith/engines';
-import type { RunningProcess } from '@kith/service';
+import { drainMsOf, type RunningProcess, usualStopMs } from '@kith/service';
 import { platformConfig, startDefaults } from '../../forms/config.ts';
 import { openDataFolder } from '../../forms/data-folder.ts';
 import { type DistributedPlatform, startDistributed } from '../../forms/distributed.ts';
@@ -23,7 +23,8 @@ export async function startOnEngines(
   const config = readConfig(platformConfig, env, startDefaults);
   refuseSomeUrls(env);
   const folder = openDataFolder(config.KITH_DATA);
-  const record: Announcement = { form: 'distributed', services: {} };
+  const drainMs = drainMsOf(config, config.NODE_ENV);
+  const record: Announcement = { form: 'distributed', services: {}, drainMs };
   folder.announce(record);
   await refuseTakenPort(config);
   const token = operatorToken(folder, config.OPERATOR_TOKEN);
@@ -72,6 +73,8 @@ export async function startOnEngines(
     return {
       told: await introduce({ config, folder, record: { ...record, url }, operatorToken: token }),
       log,
+      // If the gateway hangs, the stop comes all the same.
+      drain: () => within(platform.drain(), drainMs + usualStopMs),
       async stop() {
         await platform.stop();
         await engines.stop();

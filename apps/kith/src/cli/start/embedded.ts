@@ -1,5 +1,5 @@
 import { createLogger, readConfig, readVariable } from '@kith/base';
-import type { RunningProcess } from '@kith/service';
+import { drainMsOf, type RunningProcess } from '@kith/service';
 import { readManifest, settingsOn } from '../../forms/backup-manifest.ts';
 import { platformConfig, startDefaults } from '../../forms/config.ts';
 import { openDataFolder } from '../../forms/data-folder.ts';
@@ -21,7 +21,8 @@ export async function startInProcess({
   const defaults = { ...startDefaults, LOG_LEVEL: isProduction ? 'info' : 'warn' };
   const own = readConfig(platformConfig, env, defaults);
   const folder = openDataFolder(own.KITH_DATA);
-  folder.announce({ form: 'embedded', services: {} });
+  const drainMs = drainMsOf(own, own.NODE_ENV);
+  folder.announce({ form: 'embedded', services: {}, drainMs });
   await openInPlace(folder.path, env, progress);
   const backup = readManifest(folder);
   // Reads only these settings once more, because a program that prints the secret may run only once.
@@ -42,7 +43,7 @@ export async function startInProcess({
   const hasMoved = internalPortMayMove && !internalUrl.endsWith(`:${config.INTERNAL_PORT}`);
   const internal = { url: internalUrl, taken: hasMoved ? config.INTERNAL_PORT : undefined };
   const services = Object.fromEntries(['gateway', ...serviceNames].map((name) => [name, internalUrl]));
-  const record = { form: 'embedded', url, ...(adminUrl && { adminUrl }), services } as const;
+  const record = { form: 'embedded', url, ...(adminUrl && { adminUrl }), services, drainMs } as const;
   const told = await introduce({ config, folder, record, operatorToken: token, internal, backup });
   return { told, log, drain: platform.drain, stop: () => platform.stop() };
 }
