@@ -1,4 +1,4 @@
-// Starts no platform and at most 23 processes.
+// Starts no platform and at most 25 processes.
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
@@ -92,6 +92,31 @@ describe('npm start', () => {
     kith.signal('SIGINT');
     expect(await kith.exited).toBe(0);
     expect(() => process.kill(-kith.pid, 0)).toThrow();
+  });
+
+  it('is up if a rate limit stops the demo, which the next start completes', async () => {
+    await using folder = await mkdtempDisposable(join(tmpdir(), 'kith-start-'));
+    const env = {
+      KITH_DATA: folder.path,
+      RATE_LIMITS: '{"identity.sign-up":{"max":1,"windowSeconds":300}}',
+    };
+    const read = async (): Promise<StartFile> =>
+      JSON.parse(await readFile(join(folder.path, 'start.json'), 'utf8'));
+    let first: StartFile;
+    {
+      await using kith = await start(env);
+      expect(kith.output()).toContain('The demo is not complete: Too many requests.');
+      expect(kith.output()).toContain(ready);
+      first = await read();
+      expect(first.users).toHaveLength(1);
+    }
+    await using again = await start(env);
+    expect(again.output()).not.toContain('not complete');
+    const second = await read();
+    expect(second).toMatchObject({ projectId: first.projectId, collectionId: expect.stringMatching(/./) });
+    expect(second.users.map(({ email }) => email)).toEqual(['ada@example.com', 'grace@example.com']);
+    const listed = await runKith(['projects', 'list', '--json'], { KITH_DATA: folder.path });
+    expect(JSON.parse(listed.stdout)).toHaveLength(1);
   });
 
   it('takes its port from the command line', async () => {
