@@ -39,6 +39,20 @@ describe('kith backup, restore and adopt', () => {
     expect(await refused(copy, database)).toContain('is a copy of a platform');
   });
 
+  it('keep the settings of a backup where the environment gives no others', async () => {
+    const settings = async (from: string, to: string, given: NodeJS.ProcessEnv) => {
+      const made = await runKith(['backup', pathOf(to)], { KITH_DATA: pathOf(from), ...given });
+      expect([made.code, made.stderr]).toEqual([0, expect.stringContaining('the backup is in')]);
+      return JSON.parse(await readFile(join(pathOf(to), 'backup.json'), 'utf8')).settings;
+    };
+    const own = { KITH_PREFIX: 'kith', TOKEN_ISSUER: 'kith', TOKEN_AUDIENCE: 'example.org' };
+    expect(await settings('data', 'first', { TOKEN_AUDIENCE: 'example.org' })).toEqual(own);
+    expect(await settings('first', 'second', { TOKEN_AUDIENCE: '' })).toEqual(own);
+    await writeFile(pathOf('audience'), 'example.com\n');
+    const fromFile = await settings('first', 'third', { TOKEN_AUDIENCE_FILE: pathOf('audience') });
+    expect(fromFile).toEqual({ ...own, TOKEN_AUDIENCE: 'example.com' });
+  });
+
   it('take no folder that was moved, and no backup of another format', async () => {
     await makeSmall(pathOf('moved'));
     markMoved(join(pathOf('moved'), 'events.sqlite'));

@@ -100,6 +100,28 @@ describe.each(availableEngines())('a demo of an earlier start (%s)', (engine) =>
     expect(mended.start.users[0]?.accessToken).not.toBe('');
   });
 
+  it('is completed if an earlier start has stopped before its end', async () => {
+    await using folder = await mkdtempDisposable(join(tmpdir(), 'kith-demo-'));
+    const { start: first } = await start(folder.path);
+    const { projectId, users } = first;
+    const kept = dataFolder(folder.path);
+    // As if the earlier start had died after the second sign-up, before it could note that.
+    const [ada, grace] = users.map((user) => ({ ...user, accessToken: '' }));
+    const halfMade = { ...first, users: [ada, { ...grace, id: '' }], collectionId: '' };
+    kept.write('demo.json', JSON.stringify(halfMade));
+    const { start: second, notices } = await start(folder.path);
+    expect([second.projectId, notices]).toEqual([projectId, []]);
+    expect(second.users.map(({ id }) => id)).toEqual(users.map(({ id }) => id));
+    expect(second.collectionId).not.toBe('');
+    expect(JSON.parse(kept.read('demo.json') ?? '')).toEqual(second);
+    // As if it had died as soon as it had made the project, and the project was deleted then.
+    await administer(projectId, undefined, 'DELETE');
+    const none = users.map((user) => ({ ...user, id: '', accessToken: '' }));
+    kept.write('demo.json', JSON.stringify({ ...first, users: none, collectionId: '' }));
+    const { start: third } = await start(folder.path);
+    expect([third.users.length, third.projectId === projectId]).toEqual([2, false]);
+  });
+
   it('is made anew once its project is deleted', async () => {
     await using folder = await mkdtempDisposable(join(tmpdir(), 'kith-demo-'));
     const { start: first } = await start(folder.path);

@@ -1,6 +1,6 @@
 // Starts at most 2 platforms and 4 processes.
 import { execFile } from 'node:child_process';
-import { chmod, mkdtemp, readFile, rm, truncate, utimes, writeFile } from 'node:fs/promises';
+import { appendFile, chmod, mkdtemp, readFile, rm, truncate, utimes, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
@@ -29,6 +29,9 @@ const production = {
   TOKEN_AUDIENCE: 'example.org',
   TRUST_PROXY_HOPS: '1',
 };
+
+const development =
+  'warning NODE_ENV is development: demo data, test tokens and the whole reference are open to everybody.';
 
 /** Runs `kith doctor` in an environment, and returns its findings. */
 async function examine(env: NodeJS.ProcessEnv, words: string[] = []) {
@@ -149,6 +152,7 @@ describe('kith doctor on a data folder', () => {
     ],
     ['several of them', { PORT: 'http', LOG_LEVEL: 'loud' }, /^wrong (PORT|LOG_LEVEL): /],
     ['no production', { NODE_ENV: 'development' }, /^warning NODE_ENV is development/],
+    ['an empty NODE_ENV', { NODE_ENV: '' }, /^warning NODE_ENV is development/],
     ['a short token', { OPERATOR_TOKEN: 'short' }, /^wrong OPERATOR_TOKEN has 5 characters/],
     [
       'a token that can be guessed',
@@ -194,15 +198,22 @@ describe('kith doctor on a data folder', () => {
     await writeFile(key, secret, { mode: 0o644 });
     await writeFile(file, `KITH_DATA=${folder}\nKITH_SECRET_FILE=${key}\nTRUST_PROXY_HOPS=1\n`);
     const { of } = await examine({}, ['--env-file', file]);
+    // systemd gives Kith only what the file says, and without NODE_ENV `kith start` starts no production.
+    expect(of('settings')).toContain(development);
+    expect((await examine({ NODE_ENV: 'production' }, ['--env-file', file])).of('settings')).toContain(
+      development,
+    );
     const says = `wrong KITH_SECRET_FILE: every user of this machine can read ${key}.`;
     expect(of('settings')).toContain(says);
     await chmod(key, 0o600);
-    expect((await examine({}, ['--env-file', file])).of('settings')).not.toContain(says);
+    await appendFile(file, 'NODE_ENV=production\n');
+    const after = (await examine({}, ['--env-file', file])).of('settings');
+    for (const one of [says, development]) expect(after).not.toContain(one);
   });
 
   it('finds that a unit’s file names no secret, as `kith start` does, and says where there is one', async () => {
     const [file, kept] = [join(folder, 'kith.env'), join(folder, 'secret')];
-    await writeFile(file, `KITH_DATA=${folder}\nTRUST_PROXY_HOPS=1\n`);
+    await writeFile(file, `NODE_ENV=production\nKITH_DATA=${folder}\nTRUST_PROXY_HOPS=1\n`);
     const anyPorts = { PORT: '0', INTERNAL_PORT: '0' };
     const started = await kith(['start'], { NODE_ENV: 'production', KITH_DATA: folder, ...anyPorts });
     expect([started.code, started.stderr]).toEqual([
@@ -223,7 +234,8 @@ describe('kith doctor on a data folder', () => {
     await writeFile(kept, secret, { mode: 0o600 });
     expect(await mending()).toMatch(`Move ${kept} to a place outside of the data folder`);
     // A file that cannot be read is one mistake, not two.
-    await writeFile(file, `KITH_DATA=${folder}\nKITH_SECRET_FILE=${join(folder, 'nothing')}\n`);
+    const lines = ['NODE_ENV=production', `KITH_DATA=${folder}`];
+    await writeFile(file, [...lines, `KITH_SECRET_FILE=${join(folder, 'nothing')}`, ''].join('\n'));
     const { of } = await examine({}, ['--env-file', file]);
     expect(of('settings').filter((one) => one.includes('KITH_SECRET'))).toEqual([
       `wrong KITH_SECRET_FILE: ${join(folder, 'nothing')} cannot be read.`,
@@ -234,7 +246,7 @@ describe('kith doctor on a data folder', () => {
     const [file, key, where] = [join(folder, 'kith.env'), join(folder, 'key'), join(folder, 'where')];
     await writeFile(key, secret, { mode: 0o600 });
     await writeFile(where, `${folder}\n`);
-    await writeFile(file, `KITH_DATA_FILE=${where}\nKITH_SECRET_FILE=${key}\n`);
+    await writeFile(file, `NODE_ENV=production\nKITH_DATA_FILE=${where}\nKITH_SECRET_FILE=${key}\n`);
     const own = { KITH_DATA: join(folder, 'nothing'), KITH_SECRET: 'x'.repeat(40), NODE_ENV: 'test' };
     const { of } = await examine(own, ['--env-file', file]);
     expect(of('data folder')).toEqual([`ok ${folder} is readable only by its owner.`]);

@@ -40,7 +40,10 @@ describe('kith in the folder of an installation', () => {
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'kith-folder-'));
     kith = inFolder(folder);
-    started = await startByKith({ cwd: folder, env: free, until: 'Ctrl-C ends it' });
+    // A relative path begins in the folder where the command was typed, also for the settings of tracing.
+    await writeFile(join(folder, 'headers'), 'name=value\n');
+    const env = { ...free, OTEL_EXPORTER_OTLP_HEADERS_FILE: 'headers' };
+    started = await startByKith({ cwd: folder, env, until: 'Ctrl-C ends it' });
     token = (await readFile(join(folder, '.kith/operator-token'), 'utf8')).trim();
   });
   afterAll(async () => {

@@ -27,7 +27,8 @@ describe('a sealed backup', () => {
   let root: string;
   let user: TestUser;
   const pathOf = (name: string) => join(root, name);
-  const none = { KITH_SECRET: undefined };
+  const audience = { TOKEN_AUDIENCE: 'example.org' };
+  const settings = { ...audience, KITH_SECRET: undefined };
   const withPassphrase = (env: NodeJS.ProcessEnv) => ({ ...env, KITH_BACKUP_PASSPHRASE: passphrase });
   /** Asks a platform as the user who signed up before the backup. */
   const isThere = async (url: string) => {
@@ -37,13 +38,13 @@ describe('a sealed backup', () => {
 
   beforeAll(async () => {
     root = await mkdtemp(join(tmpdir(), 'kith-sealed-'));
-    await using platform = await startInFolder(pathOf('data'), undefined, none);
+    await using platform = await startInFolder(pathOf('data'), undefined, settings);
     const people = createPeople(caller(platform.url), operatorToken);
     user = await people.createUser((await people.createProject()).id, { name: 'Augusta Ada' });
     await createUploads(platform.url).uploadFile(user, bytes);
     await writeFile(pathOf('passphrase'), `${passphrase}\nA note on the second line.\n`);
     const words = ['backup', pathOf('sealed'), '--passphrase-file', pathOf('passphrase')];
-    const made = await runKith(words, { KITH_DATA: pathOf('data') });
+    const made = await runKith(words, { ...audience, KITH_DATA: pathOf('data') });
     expect([made.code, made.stderr]).toEqual([0, expect.stringContaining('the backup is in')]);
   });
   afterAll(() => rm(root, { recursive: true, force: true }));
@@ -73,7 +74,7 @@ describe('a sealed backup', () => {
     expect([restored.code, restored.stderr]).toEqual([0, expect.stringContaining('copied')]);
     const secretOf = async (name: string) => (await readFile(join(pathOf(name), 'secret'), 'utf8')).trim();
     expect(await secretOf('restored')).not.toBe(await secretOf('data'));
-    await using platform = await startInFolder(pathOf('restored'), undefined, none);
+    await using platform = await startInFolder(pathOf('restored'), undefined, settings);
     expect(await isThere(platform.url)).toMatchObject({ data: [expect.anything()] });
   });
 
@@ -105,7 +106,8 @@ describe('a sealed backup', () => {
 
   it('boots', async () => {
     await cp(pathOf('sealed'), pathOf('booted'), { recursive: true });
-    const env = { KITH_DATA: pathOf('booted'), PORT: '0', INTERNAL_PORT: '0' };
+    // An empty variable counts as absent, so the audience of the backup stays, and with it the tokens.
+    const env = { KITH_DATA: pathOf('booted'), PORT: '0', INTERNAL_PORT: '0', TOKEN_AUDIENCE: '' };
     const refused = await kith(['start'], env);
     expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('give its passphrase with')]);
     await using started = await startByKith({ cwd: root, env: withPassphrase(env), until: 'Kith is up' });
@@ -141,7 +143,7 @@ describe('a sealed backup', () => {
         withPassphrase({ KITH_DATA: pathOf('again') }),
       );
       expect([again.code, again.stderr]).toEqual([0, expect.stringContaining('copied')]);
-      await using platform = await startInFolder(pathOf('again'), prefix, none);
+      await using platform = await startInFolder(pathOf('again'), prefix, settings);
       expect(await isThere(platform.url)).toMatchObject({ data: [expect.anything()] });
     },
     60_000,

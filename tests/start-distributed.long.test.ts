@@ -28,6 +28,8 @@ describe.each(availableEngines().filter((engine) => engine === 'containers'))(
         KITH_DATA: data,
         KITH_PREFIX: prefix,
         PORT: '0',
+        // Longer than the time in which a process has to stop.
+        DRAIN_MS: '26000',
         MONGODB_URL: engines.mongodbUrl,
         NATS_URL: engines.natsUrl,
         REDIS_URL: engines.redisUrl,
@@ -90,12 +92,17 @@ describe.each(availableEngines().filter((engine) => engine === 'containers'))(
         { isReady: true, form: 'distributed', url: file.url },
       ]);
       expect(JSON.parse(status.stdout).services).toHaveLength(processes.length);
-      expect((await runKith(['stop'], { KITH_DATA: data })).code).toBe(0);
+      const stopped = runKith(['stop'], { KITH_DATA: data });
+      // The services serve as long as the gateway does.
+      const isDraining = async () => (await fetch(file.url)).headers.get('connection') === 'close';
+      await waitFor(isDraining, { what: 'the gateway to drain' });
+      expect(JSON.parse((await run('bash', ['-c', line])).stdout)).toEqual(listed);
+      expect((await stopped).code).toBe(0);
       expect(await kith.exited).toBe(0);
       expect(() => process.kill(-kith.pid, 0)).toThrow();
       await eraseEngines(engines, prefix);
       for (const folder of [data, `${data}-2`]) await rm(folder, { recursive: true, force: true });
-    }, 90_000);
+    }, 120_000);
 
     it('starts engines with passwords and TLS, and finds the data again', async () => {
       const data = await mkdtemp(join(tmpdir(), 'kith-distributed-'));

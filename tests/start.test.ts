@@ -1,8 +1,8 @@
-// Starts no platform and at most 20 processes.
+// Starts no platform and at most 25 processes.
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { mkdtemp, mkdtempDisposable, readFile, rm, stat } from 'node:fs/promises';
+import { mkdtemp, mkdtempDisposable, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -67,7 +67,8 @@ describe('npm start', () => {
       }
       expect(message).toBeTruthy();
     }
-    await using again = await start();
+    // An empty variable counts as absent, so this is development, too.
+    await using again = await start({ NODE_ENV: '' });
     const second: StartFile = JSON.parse(await readFile(join(data, 'start.json'), 'utf8'));
     expect([second.projectId, second.collectionId]).toEqual([first.projectId, first.collectionId]);
     const [list = ''] = curlLines(again.output());
@@ -76,11 +77,46 @@ describe('npm start', () => {
     expect(mode).toBe(0o600);
   });
 
+  it('runs the program that prints the secret once', async () => {
+    await using folder = await mkdtempDisposable(join(tmpdir(), 'kith-start-'));
+    const [program, runs] = [join(folder.path, 'print-secret'), join(folder.path, 'runs')];
+    await writeFile(program, `#!/bin/sh\necho run >> ${runs}\necho ${'s3cret-'.repeat(5)}\n`, {
+      mode: 0o700,
+    });
+    await using kith = await start({ KITH_DATA: join(folder.path, 'data'), KITH_SECRET_COMMAND: program });
+    expect([kith.output(), await readFile(runs, 'utf8')]).toEqual([expect.stringContaining(ready), 'run\n']);
+  });
+
   it('ends with code 0 on Ctrl-C, and leaves no process', async () => {
     const kith = await start();
     kith.signal('SIGINT');
     expect(await kith.exited).toBe(0);
     expect(() => process.kill(-kith.pid, 0)).toThrow();
+  });
+
+  it('is up if a rate limit stops the demo, which the next start completes', async () => {
+    await using folder = await mkdtempDisposable(join(tmpdir(), 'kith-start-'));
+    const env = {
+      KITH_DATA: folder.path,
+      RATE_LIMITS: '{"identity.sign-up":{"max":1,"windowSeconds":300}}',
+    };
+    const read = async (): Promise<StartFile> =>
+      JSON.parse(await readFile(join(folder.path, 'start.json'), 'utf8'));
+    let first: StartFile;
+    {
+      await using kith = await start(env);
+      expect(kith.output()).toContain('The demo is not complete: Too many requests.');
+      expect(kith.output()).toContain(ready);
+      first = await read();
+      expect(first.users).toHaveLength(1);
+    }
+    await using again = await start(env);
+    expect(again.output()).not.toContain('not complete');
+    const second = await read();
+    expect(second).toMatchObject({ projectId: first.projectId, collectionId: expect.stringMatching(/./) });
+    expect(second.users.map(({ email }) => email)).toEqual(['ada@example.com', 'grace@example.com']);
+    const listed = await runKith(['projects', 'list', '--json'], { KITH_DATA: folder.path });
+    expect(JSON.parse(listed.stdout)).toHaveLength(1);
   });
 
   it('takes its port from the command line', async () => {
@@ -146,6 +182,18 @@ describe('a start that is asked for in words', () => {
     const sentence =
       'REDIS_URL: must be set together with MONGODB_URL and NATS_URL. Set all three. If none is set, Kith starts the engines itself.';
     expect([await said.exited, said.output()]).toEqual([1, `kith: ${sentence}\n`]);
+  });
+
+  it.each([[[]], [['--distributed']]])('goes by a file that names production, with %j', async (words) => {
+    await using folder = await mkdtempDisposable(join(tmpdir(), 'kith-start-'));
+    const file = join(folder.path, 'node-env');
+    await writeFile(file, 'production\n');
+    const given = { KITH_DATA: join(folder.path, 'data'), PORT: '0', NODE_ENV_FILE: file };
+    await using said = await startByKith({ env: given, until: ready, words });
+    expect(said.output()).toContain(
+      'KITH_SECRET: a secret of at least 32 characters is needed in production',
+    );
+    expect(await said.exited).toBe(1);
   });
 
   it('starts nothing for what npm leaves of an option, and says why', async () => {

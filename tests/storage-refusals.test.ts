@@ -416,7 +416,10 @@ describe.each(availableBlobHomes())(
           : kind === 'gridfs'
             ? { kind, url, database }
             : { kind, folder };
-      drafts = kind === 'gridfs' ? join(temporary, 'kith-drafts') : join(platform.dataFolder, 'drafts');
+      drafts =
+        kind === 'gridfs'
+          ? join(temporary, `kith-drafts-${process.geteuid?.()}`)
+          : join(platform.dataFolder, 'drafts');
       blobs = undo.adopt(await openBlobs(config), (opened) => opened.close());
       if (kind === 'gridfs') {
         const client = undo.use(new MongoClient(url));

@@ -10,7 +10,8 @@ import type { z } from 'zod';
 const readers: [string, z.ZodObject][] = [
   ['gateway', sharedGatewayConfig],
   ...services.map(({ name, config }): [string, z.ZodObject] => [name, config]),
-  ['`npm start`', platformConfig],
+  // The embedded form counts in memory, and its own gateway finds its port for files.
+  ['`npm start`', platformConfig.omit({ REDIS_URL: true, HTTP_PORT: true })],
   ['`kith`', accessConfig],
   ['all', tracingConfig],
 ];

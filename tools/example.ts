@@ -9,6 +9,7 @@ import {
   operatorToken,
   platformConfig,
   serviceNames,
+  startDefaults,
   startEmbedded,
 } from '@kith/platform';
 import { runProcess } from '@kith/service';
@@ -42,16 +43,15 @@ await runProcess('example', async (given) => {
 });
 
 async function onItsOwn(env: NodeJS.ProcessEnv, port: number | undefined) {
-  const config = readConfig(platformConfig, {
-    NODE_ENV: 'development',
+  const defaults = {
+    ...startDefaults,
     LOG_LEVEL: 'warn',
     INTERNAL_PORT: '0',
     KITH_DATA: '.kith/example',
     // All people who try out the example share one address, so they share its limits.
     RATE_LIMIT_SCALE: '10',
-    ...env,
-    PORT: '0',
-  });
+  };
+  const config = readConfig(platformConfig, { ...env, PORT: '0' }, defaults);
   const log = createLogger({ name: 'example', level: config.LOG_LEVEL });
   const folder = openDataFolder(config.KITH_DATA);
   const token = operatorToken(folder, config.OPERATOR_TOKEN);

@@ -11,7 +11,7 @@ export { type Demo, ensureDemo, type StartFile } from './demo/demo.ts';
 export { beginAnewNotice, type RefusedUser, signInNotice } from './demo/sign-in-notice.ts';
 export { copyNotice, goodbye, type InternalAddress, productionNotice, welcome } from './demo/welcome.ts';
 export { type BackupManifest, readManifest, writeManifest } from './forms/backup-manifest.ts';
-export { type PlatformConfig, platformConfig } from './forms/config.ts';
+export { type PlatformConfig, platformConfig, startDefaults } from './forms/config.ts';
 export { type DataFolder, dataFolder, type OpenDataFolder, openDataFolder } from './forms/data-folder.ts';
 export { type DistributedOptions, type DistributedPlatform, startDistributed } from './forms/distributed.ts';
 export {

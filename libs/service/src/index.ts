@@ -30,7 +30,7 @@ export {
 } from './http/http-handler.ts';
 export { type HttpIntakeConfig, operationHeader } from './http/http-intake.ts';
 export { canonicalPath, signContext } from './http/signed-context.ts';
-export { type RunningProcess, runProcess, startProcess } from './lifecycle/run-process.ts';
+export { type RunningProcess, runProcess, startProcess, usualStopMs } from './lifecycle/run-process.ts';
 export { type ServiceParts, startService } from './lifecycle/service.ts';
 export { runOnBus, runServiceMain } from './lifecycle/service-main.ts';
 export type { BusUses } from './manifest/bus-uses.ts';

@@ -1,5 +1,3 @@
-import { mkdir } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Turns } from '@kith/base';
 import { knownUsers } from '@kith/contracts';
@@ -19,6 +17,7 @@ import { storageBackup } from './backup.ts';
 import { storageConfig } from './config.ts';
 import { eraseMarked, usersSubscription } from './erasure.ts';
 import { Addresses } from './file.ts';
+import { draftFolderIn, makeDraftFolder } from './images/draft-folder.ts';
 import { Renderer } from './images/renderer.ts';
 import { eraseProjectHandler } from './operations/erase-project.ts';
 import { exportFilesHandler } from './operations/export-files.ts';
@@ -71,7 +70,7 @@ export const manifest = serviceManifest<AppContext>()({
         projectBytes: config.STORAGE_PROJECT_MIB * mebibyte,
         userBytes: config.STORAGE_USER_MIB * mebibyte,
       },
-      draftFolder: folder ? join(folder, 'drafts') : join(tmpdir(), 'kith-drafts'),
+      draftFolder: draftFolderIn(folder),
     }),
 });
 
@@ -98,7 +97,7 @@ export async function startStorage(
   const remover = undo.adopt(new Remover({ store, blobs, turns }, { everyMs: sweepEveryMs, log }), (one) =>
     one.stop(),
   );
-  await mkdir(draftFolder, { recursive: true, mode: 0o700 });
+  await makeDraftFolder(draftFolder);
   const app: AppContext = {
     ...{ store, blobs, bus, relay, remover, turns, quotas, draftFolder, looseMs, answerMs },
     renderer: new Renderer(),

@@ -1,8 +1,37 @@
+import { once } from 'node:events';
 import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { StartError } from '@kith/base';
 import { freePort } from '@kith/engines';
-import { describe, expect, it } from 'vitest';
-import { answering } from './api.ts';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { answering, caller } from './api.ts';
+
+describe('a call over a rate limit', () => {
+  /** A gateway that refuses the first request, and says in how many seconds it takes another. */
+  const refusingOnce = async (seconds: number) => {
+    let asked = 0;
+    const server = createServer((_request, response) => {
+      if (asked++ > 0) response.end('{"asked":2}');
+      else response.writeHead(429, { 'Retry-After': seconds }).end('{"code":"rate-limit/exceeded"}');
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    onTestFinished(() => void server.close());
+    return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  };
+
+  it('is made again if it need not wait long', async () => {
+    const call = caller(await refusingOnce(1), { patienceMs: 30_000 });
+    expect(await call('GET', '/')).toEqual({ asked: 2 });
+  });
+
+  it.each([
+    [31, 30_000],
+    [1, undefined],
+  ])('fails otherwise: %i s, for %j ms', async (seconds, patienceMs) => {
+    const call = caller(await refusingOnce(seconds), patienceMs ? { patienceMs } : {});
+    await expect(call('GET', '/')).rejects.toThrow('GET / answered 429 rate-limit/exceeded');
+  });
+});
 
 describe('answering', () => {
   it('waits for a gateway that does not listen yet', async () => {

@@ -29,8 +29,8 @@ export class CallError extends Error {
 }
 
 /**
- * Makes a function that calls a gateway. A call rejects with `CallError` for an answer outside 2xx. If the answer is 503, nothing
- * was done, and the call is repeated for up to `patienceMs`. By default it is not repeated.
+ * Makes a function that calls a gateway. A call rejects with `CallError` for an answer outside 2xx. If the answer is 503, or 429 by
+ * a rate limit, nothing was done, and the call is repeated for up to `patienceMs`. By default it is not repeated.
  */
 export function caller(url: string, options: { patienceMs?: number } = {}): Call {
   const exchange = exchanger(url, options);
@@ -45,12 +45,20 @@ export function exchanger(url: string, { patienceMs = 0 }: { patienceMs?: number
       const response = await send(`${url}${path}`, method, options);
       const content = response.status === 204 ? undefined : await response.json();
       if (response.ok) return { body: content as T, headers: response.headers };
-      if (response.status !== 503 || Date.now() > until) {
+      const waitMs = waitMsOf(response);
+      if (waitMs === undefined || Date.now() + waitMs > until) {
         throw new CallError(`${method} ${path}`, response.status, content as { code: string; error: string });
       }
-      await new Promise((resolve) => setTimeout(resolve, 250));
+      await new Promise((resolve) => setTimeout(resolve, waitMs));
     }
   };
+}
+
+/** How long to wait before a call is repeated, in ms. `undefined` if the answer would be the same. */
+function waitMsOf({ status, headers }: Response): number | undefined {
+  if (status === 503) return 250;
+  const seconds = headers.get('retry-after');
+  return status === 429 && seconds !== null ? Number(seconds) * 1000 : undefined;
 }
 
 /**

@@ -52,7 +52,7 @@ const people = [
 /**
  * Makes sure that there is a demo project with two connected users and a collection. Uses an earlier demo again, even if its
  * users can no longer sign in: somebody may have stored data in its project. Signs in both users, and writes `start.json` into
- * the data folder, with mode 0600.
+ * the data folder, with mode 0600. If rate limits let only a part of the demo be made, the next call makes the rest.
  *
  * @param stateName The name of the file that remembers the demo. Each form of the platform has its own file, so both forms can
  * use the same folder.
@@ -65,28 +65,36 @@ export async function ensureDemo(
   // If the platform was just started, perhaps its gateway does not listen yet, and its services are still starting.
   await answering(url, 30_000);
   const patience = { patienceMs: 30_000 };
-  const call = caller(url, patience);
-  const administer = caller(adminUrl, patience);
-  const earlier = folder.read(stateName);
-  const demo = await resumeOrMake(call, { earlier, operatorToken, administer });
-  const start = { ...demo.start, url, operatorToken };
-  const content = `${JSON.stringify(start, null, 2)}\n`;
-  folder.write(stateName, content);
-  folder.write('start.json', content);
+  const contentOf = (start: StartFile) => `${JSON.stringify({ ...start, url, operatorToken }, null, 2)}\n`;
+  const demo = await resumeOrMake({
+    call: caller(url, patience),
+    administer: caller(adminUrl, patience),
+    earlier: folder.read(stateName),
+    operatorToken,
+    keep: (start) => folder.write(stateName, contentOf(start)),
+  });
+  const users = demo.start.users.filter(isMade);
+  const start = { ...demo.start, url, operatorToken, users };
+  folder.write('start.json', contentOf(start));
   return { ...demo, start };
 }
 
-async function resumeOrMake(
-  call: Call,
-  {
-    earlier,
-    operatorToken,
-    administer,
-  }: { earlier: string | undefined; operatorToken: string; administer: Call },
-): Promise<Demo> {
+interface Making {
+  call: Call;
+  administer: Call;
+  operatorToken: string;
+  earlier: string | undefined;
+  /** Remembers how far the demo is made. A user who has not signed up yet has no id, and neither has a missing collection. */
+  keep(start: StartFile): void;
+}
+
+const isMade = ({ id }: DemoUser) => id !== '';
+
+async function resumeOrMake(making: Making): Promise<Demo> {
+  const { earlier } = making;
   try {
-    const resumed = earlier && (await resume(call, JSON.parse(earlier) as StartFile));
-    return resumed || { start: await make(call, { operatorToken, administer }), notices: [] };
+    const resumed = earlier && (await resume(making, JSON.parse(earlier) as StartFile));
+    return resumed || (await complete(making, await begin(making), []));
   } catch (error) {
     if (!(error instanceof CallError)) throw error;
     throw new StartError(`The demo project could not be created (${error.message}); see the log.`, {
@@ -95,25 +103,28 @@ async function resumeOrMake(
   }
 }
 
-/** Signs in the users of an earlier demo. Returns `undefined` if the project is gone. */
-async function resume(call: Call, file: StartFile): Promise<Demo | undefined> {
+/** Signs in the users of an earlier demo, and makes what the demo lacks. Returns `undefined` if the project is gone. */
+async function resume(making: Making, file: StartFile): Promise<Demo | undefined> {
   const { projectId } = file;
   try {
-    const tries = await Promise.all(file.users.map((user) => signIn(call, projectId, user)));
+    const tries = await Promise.all(file.users.map((user) => signIn(making.call, projectId, user)));
     const notices = tries.flatMap(({ notice }) => notice ?? []);
     if (notices.length > 0) notices.push(beginAnewNotice(projectId));
-    return { start: { ...file, users: tries.map(({ user }) => user) }, notices };
+    return await complete(making, { ...file, users: tries.map(({ user }) => user) }, notices);
   } catch (error) {
     if (isGone(error)) return undefined;
     throw error;
   }
 }
 
-async function signIn(
-  call: Call,
-  projectId: string,
-  user: DemoUser,
-): Promise<{ user: DemoUser; notice?: string }> {
+interface SignedIn {
+  user: DemoUser;
+  /** Why the user is not signed in. */
+  notice?: string;
+}
+
+async function signIn(call: Call, projectId: string, user: DemoUser): Promise<SignedIn> {
+  if (!isMade(user)) return { user };
   const { id, email, password } = user;
   const body = { email, password };
   try {
@@ -131,28 +142,49 @@ function isGone(error: unknown): boolean {
   return error instanceof CallError && error.code === 'project/not-found';
 }
 
-async function make(
-  call: Call,
-  { operatorToken, administer }: { operatorToken: string; administer: Call },
-): Promise<StartFile> {
+/** Makes the project. Chooses the users' passwords, so that they are known even if this process dies after a sign-up. */
+async function begin({ administer, operatorToken, keep }: Making): Promise<StartFile> {
   const { id: projectId } = await administer<Project>('POST', '/admin/projects', {
     token: operatorToken,
     body: { name: 'Demo' },
   });
-  const users: StartFile['users'] = [];
-  for (const profile of people) {
-    const email = `${profile.username.replace('.demo', '')}@example.com`;
-    const password = randomBytes(12).toString('base64url');
-    const body = { ...profile, email, password };
-    const { user, accessToken } = await call<Session>('POST', `/v7/${projectId}/auth/sign-up`, { body });
-    users.push({ id: user.id, email, password, accessToken });
+  const users = people.map(({ username }) => ({
+    id: '',
+    email: `${username.replace('.demo', '')}@example.com`,
+    password: randomBytes(12).toString('base64url'),
+    accessToken: '',
+  }));
+  const start = { url: '', projectId, operatorToken, users, collectionId: '' };
+  keep(start);
+  return start;
+}
+
+/**
+ * Makes what the demo lacks. If a rate limit does not let it go on, a notice says so, because the platform itself is up. Nothing
+ * is made if a user is kept out.
+ */
+async function complete({ call, keep }: Making, start: StartFile, notices: string[]): Promise<Demo> {
+  const isKeptOut = start.users.some((user) => isMade(user) && user.accessToken === '');
+  try {
+    if (start.collectionId === '' && !isKeptOut) await makeRest(call, start, keep);
+  } catch (error) {
+    if (!(error instanceof CallError) || error.status !== 429) throw error;
+    notices.push(`The demo is not complete: ${error.sentence} The next start goes on with it.`);
+  }
+  keep(start);
+  return { start, notices };
+}
+
+/** Goes on where an earlier start has stopped. Notes in `start` what it has made. */
+async function makeRest(call: Call, start: StartFile, keep: Making['keep']): Promise<void> {
+  const { projectId, users } = start;
+  for (const [index, user] of users.entries()) {
+    if (isMade(user)) continue;
+    Object.assign(user, await signUp(call, projectId, { ...people[index], ...user }));
+    keep(start);
   }
   const [ada, grace] = users as [DemoUser, DemoUser];
-  const request = await call<{ id: string }>('POST', `/v7/${projectId}/users/${grace.id}/connection`, {
-    token: ada.accessToken,
-    body: { message: 'Hello Grace, shall we connect?' },
-  });
-  await call('PATCH', `/v7/${projectId}/connections/${request.id}/accept`, { token: grace.accessToken });
+  await connect(call, projectId, [ada, grace]);
   const root = await call<Collection>('GET', `/v7/${projectId}/collections/root`, { token: ada.accessToken });
   const collection = await call<Collection>(
     'POST',
@@ -162,5 +194,31 @@ async function make(
       body: { collectionName: 'Reading list' },
     },
   );
-  return { url: '', projectId, operatorToken, users, collectionId: collection.id };
+  start.collectionId = collection.id;
+}
+
+/** Creates the account of a demo user. If an earlier start has created the account and died, signs in. */
+async function signUp(
+  call: Call,
+  projectId: string,
+  { id: _, accessToken: __, ...body }: DemoUser,
+): Promise<Pick<DemoUser, 'id' | 'accessToken'>> {
+  const { email, password } = body;
+  const auth = `/v7/${projectId}/auth`;
+  const { user, accessToken } = await call<Session>('POST', `${auth}/sign-up`, { body }).catch((error) => {
+    if (!(error instanceof CallError) || error.status !== 409) throw error;
+    return call<Session>('POST', `${auth}/sign-in`, { body: { email, password } });
+  });
+  return { id: user.id, accessToken };
+}
+
+async function connect(call: Call, projectId: string, [ada, grace]: [DemoUser, DemoUser]): Promise<void> {
+  const path = `/v7/${projectId}/users/${grace.id}/connection`;
+  const token = ada.accessToken;
+  const found = await call<{ status: string; connectionId?: string }>('GET', path, { token });
+  // If somebody has connected the two users, or has declined the request, that stays.
+  if (found.status !== 'none' && found.status !== 'pending') return;
+  const body = { message: 'Hello Grace, shall we connect?' };
+  const id = found.connectionId ?? (await call<{ id: string }>('POST', path, { token, body })).id;
+  await call('PATCH', `/v7/${projectId}/connections/${id}/accept`, { token: grace.accessToken });
 }

@@ -1,4 +1,5 @@
-import { StartError } from '@kith/base';
+import { readConfig, StartError } from '@kith/base';
+import { commonConfig, tokenConfig } from '@kith/service/config';
 import { z } from 'zod';
 import type { DataFolder } from './data-folder.ts';
 
@@ -23,6 +24,8 @@ export type BackupManifest = z.output<typeof manifest>;
 
 export const manifestFile = 'backup.json';
 
+const tokenSettings = z.object({ KITH_PREFIX: commonConfig.shape.KITH_PREFIX, ...tokenConfig.shape });
+
 /**
  * Reads the description of the backup in a folder. Returns `undefined` if the folder holds no backup. Throws `StartError` if the
  * description cannot be read.
@@ -37,6 +40,17 @@ export function readManifest(folder: Pick<DataFolder, 'read' | 'file'>): BackupM
       cause: error,
     });
   }
+}
+
+/**
+ * The settings with which a platform on a folder makes its tokens and events. The environment goes before the backup that the folder
+ * holds, if any.
+ */
+export function settingsOn(
+  backup: BackupManifest | undefined,
+  env: NodeJS.ProcessEnv,
+): BackupManifest['settings'] {
+  return readConfig(tokenSettings, env, backup?.settings);
 }
 
 /** Whether a folder with this description is a copy of a platform, and not an installation of its own. */

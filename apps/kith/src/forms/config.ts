@@ -35,3 +35,6 @@ export const platformConfig = z.object({
   ...ownEngines.shape,
 });
 export type PlatformConfig = z.output<typeof platformConfig>;
+
+/** Defaults of a start by `kith start` and `npm start`. A service that is started by itself has other defaults. */
+export const startDefaults = { NODE_ENV: 'development' } as const satisfies Record<string, string>;

@@ -1,7 +1,8 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { StartError } from '@kith/base';
+import { hostOfUrl, readConfig, StartError } from '@kith/base';
+import { commonConfig } from '@kith/service/config';
 import { type ProcessName, secretNames, serviceNames, streamingNames } from '../services.ts';
 import type { Platform } from './embedded.ts';
 import { type ServiceProcess, startServiceProcess } from './processes.ts';
@@ -28,10 +29,13 @@ export interface DistributedPlatform extends Platform {
   process(name: ProcessName): ServiceProcess | undefined;
   /** Starts a stopped service or gateway again. It keeps its addresses; only its internal port changes. */
   start(name: ProcessName): Promise<void>;
+  /** Ends the gateway, which goes on serving for a while first (`DRAIN_MS`). Comes before the stop. */
+  drain(): Promise<void>;
 }
 
 const all: readonly ProcessName[] = [...serviceNames, 'gateway'];
 const streaming: ReadonlySet<ProcessName> = new Set(streamingNames);
+const internalConfig = commonConfig.pick({ INTERNAL_HOST: true });
 const withSecret: ReadonlySet<ProcessName> = new Set<ProcessName>(['gateway', ...secretNames]);
 
 /** Starts every service and the gateway as processes. The engines already run. Throws `StartError`. */
@@ -40,6 +44,9 @@ export async function startDistributed(options: DistributedOptions): Promise<Dis
   const running = new Map<ProcessName, ServiceProcess>();
   let url = '';
   let adminUrl: string | undefined;
+  const { INTERNAL_HOST } = readConfig(internalConfig, options.env);
+  const internalUrlOf = ({ ready }: ServiceProcess) =>
+    `http://${hostOfUrl(INTERNAL_HOST)}:${ready.internalPort}`;
   const { KITH_SECRET: secret } = options.env;
   if (!secret) throw new StartError('KITH_SECRET: a secret of at least 32 characters is needed');
   /** For each service, the address where the service receives and sends bytes. */
@@ -54,8 +61,8 @@ export async function startDistributed(options: DistributedOptions): Promise<Dis
         ...(name === 'gateway' ? { UPSTREAMS: [...upstreams].map((one) => one.join('=')).join(',') } : {}),
         ...options.envOf?.(name),
         // A gateway that is started again keeps its ports.
-        ...(name === 'gateway' && url ? { PORT: new URL(url).port } : {}),
-        ...(name === 'gateway' && adminUrl ? { ADMIN_PORT: new URL(adminUrl).port } : {}),
+        ...(name === 'gateway' && url ? { PORT: portOf(url) } : {}),
+        ...(name === 'gateway' && adminUrl ? { ADMIN_PORT: portOf(adminUrl) } : {}),
       },
       logFile: join(options.logFolder, `${name}.log`),
     });
@@ -67,7 +74,7 @@ export async function startDistributed(options: DistributedOptions): Promise<Dis
     if (one.ready.url) url = one.ready.url;
     if (one.ready.adminUrl) adminUrl = one.ready.adminUrl;
     if (one.ready.httpUrl) upstreams.set(name, one.ready.httpUrl);
-    const internalUrl = `http://127.0.0.1:${one.ready.internalPort}`;
+    const internalUrl = internalUrlOf(one);
     options.onUp?.(name, internalUrl);
     options.progress?.(`${name} is up, internally at ${internalUrl}`);
   };
@@ -84,8 +91,9 @@ export async function startDistributed(options: DistributedOptions): Promise<Dis
   let isStopping = false;
   const stop = async () => {
     isStopping = true;
-    await running.get('gateway')?.stop();
-    await Promise.all([...running.values()].map((one) => one.stop()));
+    await running.get('gateway')?.interrupt();
+    // Only the gateway sends requests to the services, so they need not drain.
+    await Promise.all([...running.values()].map((one) => one.interrupt()));
   };
   // The gateway starts last, because it needs the services' addresses for bytes.
   const services = await Promise.allSettled(serviceNames.map(start));
@@ -98,7 +106,7 @@ export async function startDistributed(options: DistributedOptions): Promise<Dis
   }
   // The gateway listens before it has identity's keys. So this waits until the gateway is ready.
   const gateway = running.get('gateway');
-  if (gateway && !(await untilReady(gateway))) {
+  if (gateway && !(await untilReady(internalUrlOf(gateway)))) {
     await stop();
     throw new StartError(`The gateway was not ready in time; its log is in ${options.logFolder}.`);
   }
@@ -111,12 +119,16 @@ export async function startDistributed(options: DistributedOptions): Promise<Dis
       return adminUrl;
     },
     get internalUrls() {
-      return [...running.values()].map(({ ready }) => `http://127.0.0.1:${ready.internalPort}`);
+      return [...running.values()].map(internalUrlOf);
     },
     process: (name) => running.get(name),
     start,
     async notReady() {
       return all.filter((name) => !running.has(name));
+    },
+    async drain() {
+      isStopping = true;
+      await running.get('gateway')?.stop();
     },
     stop() {
       stopping ??= stop();
@@ -127,9 +139,12 @@ export async function startDistributed(options: DistributedOptions): Promise<Dis
   return platform;
 }
 
-/** The port of an address, so that a restarted process keeps its port. At the first start: 0, which means any free port. */
+/**
+ * The port of an HTTP address, so that a restarted process keeps its port. `URL` leaves out port 80, because it is HTTP's own. At the
+ * first start: 0, which means any free port.
+ */
 function portOf(url: string | undefined): string {
-  return url ? new URL(url).port : '0';
+  return url ? new URL(url).port || '80' : '0';
 }
 
 /** The environment of a process that does not need the secret. */
@@ -142,15 +157,11 @@ const withoutSecret = Object.fromEntries(
 const readyMs = 15_000;
 const restartMs = 1_000;
 
-/**
- * Waits until a process reports on its internal port that it is ready. Resolves with `false` if the process is not ready in time.
- */
-async function untilReady(process: ServiceProcess): Promise<boolean> {
+/** Waits until a process reports at its internal address that it is ready. Resolves with `false` if it is not ready in time. */
+async function untilReady(internalUrl: string): Promise<boolean> {
   const until = Date.now() + readyMs;
   while (Date.now() < until) {
-    const answer = await fetch(`http://127.0.0.1:${process.ready.internalPort}/readyz`).catch(
-      () => undefined,
-    );
+    const answer = await fetch(`${internalUrl}/readyz`).catch(() => undefined);
     if (answer?.ok) return true;
     await new Promise((resolve) => setTimeout(resolve, 50));
   }

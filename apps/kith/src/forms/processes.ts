@@ -24,8 +24,10 @@ export interface ServiceProcess {
   readonly ready: ReadyMessage;
   /** Resolves with the exit code or signal when the process has ended. */
   readonly exited: Promise<number | NodeJS.Signals>;
-  /** Sends SIGTERM, then waits for the end. */
+  /** Sends SIGTERM, then waits for the end. The process drains first. */
   stop(): Promise<void>;
+  /** Sends SIGINT, then waits for the end. The process stops without draining, but also in order. */
+  interrupt(): Promise<void>;
   /** Sends SIGKILL, then waits for the end. */
   kill(): Promise<void>;
 }
@@ -61,6 +63,7 @@ export async function startServiceProcess(
     ready,
     exited,
     stop: () => end('SIGTERM'),
+    interrupt: () => end('SIGINT'),
     kill: () => end('SIGKILL'),
   };
 }

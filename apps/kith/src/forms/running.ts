@@ -22,11 +22,13 @@ const running = z.object({
   adminUrl: z.url().optional(),
   /** The internal address of each service and of the gateway. */
   services: z.record(z.string(), z.url()),
+  /** How long the installation goes on serving after SIGTERM, in ms. Missing in records of earlier versions. */
+  drainMs: z.int().optional(),
 });
 /** What a running installation has recorded in its data folder. */
 export type Running = z.output<typeof running>;
 /** The part of the record that a start has to supply. */
-export type Announcement = Pick<Running, 'form' | 'url' | 'adminUrl' | 'services'>;
+export type Announcement = Pick<Running, 'form' | 'url' | 'adminUrl' | 'services' | 'drainMs'>;
 
 export const runningFile = 'running.json';
 

@@ -7,14 +7,17 @@ import { StartError } from '../errors.ts';
  * Parses a service's environment. An empty variable counts as absent. `NAME_FILE` names a file that contains the value of
  * `NAME` (for container secrets). `KITH_SECRET_COMMAND` names a program that prints the value of `KITH_SECRET` (for a key
  * management service). Throws a `StartError` that names the variable, but never contains its value.
+ *
+ * @param defaults Values for variables that the environment leaves open. They replace the schema's own defaults.
  */
 export function readConfig<Schema extends z.ZodObject>(
   schema: Schema,
   env: NodeJS.ProcessEnv,
+  defaults: Readonly<Record<string, string>> = {},
 ): z.output<Schema> {
   const values: Record<string, string> = {};
   for (const name of Object.keys(schema.shape)) {
-    const value = readVariable(name, env);
+    const value = readVariable(name, env) ?? defaults[name];
     if (value) values[name] = value;
   }
   const parsed = schema.safeParse(values);

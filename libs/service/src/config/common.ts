@@ -8,7 +8,9 @@ export const commonConfig = z.object({
   NODE_ENV: z
     .enum(['development', 'test', 'production'])
     .default('production')
-    .describe('`production`, `development` or `test`'),
+    .describe(
+      '`production`, `development` or `test`; for `npm start` and `kith start`, the default is `development`',
+    ),
   LOG_LEVEL: z
     .enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'])
     .default('info')

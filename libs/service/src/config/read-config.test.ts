@@ -44,6 +44,14 @@ test('reads a secret from a file; the variable itself comes first', () => {
   expect(readConfig(schema, { SECRET_FILE: '' }).SECRET).toBeUndefined();
 });
 
+test('takes a default for a variable that is absent or empty, and that no file gives', () => {
+  const read = (env: NodeJS.ProcessEnv) => readConfig(schema, env, { SECRET: 'usual', PORT: '1' });
+  expect(read({})).toEqual({ SECRET: 'usual', PORT: 1, LOUD: false });
+  expect(read({ SECRET: '', PORT: '' })).toEqual({ SECRET: 'usual', PORT: 1, LOUD: false });
+  expect(read({ SECRET: 'quiet', PORT: '0' })).toEqual({ SECRET: 'quiet', PORT: 0, LOUD: false });
+  expect(read({ SECRET_FILE: file('quiet') }).SECRET).toBe('quiet');
+});
+
 test.each([
   ['PORT', { PORT: 'http' }, 'PORT: a whole number is needed'],
   ['PORT', { PORT: '-1' }, 'PORT: a whole number is needed'],

@@ -12,6 +12,15 @@ export interface RunningProcess {
   ready?: { internalPort: number; url?: string; httpUrl?: string; adminUrl?: string };
 }
 
+interface ProcessOptions {
+  stopMs?: number | undefined;
+  endsWhileStarting?: boolean;
+  env?: NodeJS.ProcessEnv;
+}
+
+/** How long stopping a process may take by default, in ms. */
+export const usualStopMs = 25_000;
+
 /** Like {@link startProcess}, but turns a `StartError` into one sentence on stderr and exit code 1. Only for entry points. */
 export async function runProcess(...args: Parameters<typeof startProcess>): Promise<void> {
   try {
@@ -27,21 +36,22 @@ export async function runProcess(...args: Parameters<typeof startProcess>): Prom
  * Calls `start`. Then waits for SIGINT or SIGTERM, and stops the running parts in order. On SIGTERM, it drains first. If a
  * signal comes during the start, it takes effect after the start. Resolves when the start is done, and rejects if `start`
  * rejects.
- * @param options.stopMs How long stopping may take before the process ends anyway. Work in flight has 12 s at most, sweeps
- * have 8 s and relays 4 s.
+ * @param options.stopMs How long stopping may take before the process ends anyway. Draining does not count. Work in flight has
+ * 12 s at most, sweeps have 8 s and relays 4 s.
  * @param options.endsWhileStarting Whether a signal during the start ends the process at once, with code 0. Use it for starts
  * that may take minutes. Everything that the start has made must end with the process.
+ * @param options.env The environment, if it is not the process's own as it is.
  */
 export async function startProcess(
   name: string,
   start: (env: NodeJS.ProcessEnv) => Promise<RunningProcess>,
-  { stopMs = 25_000, endsWhileStarting = false }: { stopMs?: number; endsWhileStarting?: boolean } = {},
+  { stopMs = usualStopMs, endsWhileStarting = false, env = process.env }: ProcessOptions = {},
 ): Promise<void> {
   const { asked, atOnce } = askedToEnd();
   let isStarting = true;
   if (endsWhileStarting) void asked.then(() => isStarting && process.exit(0));
-  await startTracing(name, process.env);
-  const running = await start(process.env);
+  await startTracing(name, env);
+  const running = await start(env);
   isStarting = false;
   const log = running.log ?? createLogger({ name, level: 'info' });
   tracing()?.logTo(log);

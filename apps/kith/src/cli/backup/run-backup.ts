@@ -8,7 +8,14 @@ import { secretsOf } from '@kith/service';
 import { anonymise, MadeUp, snapshotFiles } from '@kith/store/backup';
 import { blobsAt } from '@kith/store/blobs';
 import { isMoved } from '@kith/store/sqlite';
-import { type BackupManifest, isCopy, readManifest, writeManifest } from '../../forms/backup-manifest.ts';
+import type { z } from 'zod';
+import {
+  type BackupManifest,
+  isCopy,
+  readManifest,
+  settingsOn,
+  writeManifest,
+} from '../../forms/backup-manifest.ts';
 import { dataFolder } from '../../forms/data-folder.ts';
 import { filesAt, filesIn } from '../../forms/files-of.ts';
 import { withKnownSecret } from '../../forms/installation-secret.ts';
@@ -30,7 +37,7 @@ import { resealForBackup } from './reseal.ts';
 import { makeWork, writeSealed } from './sealed.ts';
 import { whole } from './whole.ts';
 
-type Config = ReturnType<typeof configOf>;
+type Config = z.output<typeof backupConfig>;
 type Progress = (line: string) => void;
 
 /**
@@ -40,11 +47,11 @@ type Progress = (line: string) => void;
 export async function runBackup(given: Given, { env, progress }: Surroundings): Promise<Result> {
   const folder = resolvePath(given.words[0] ?? '', env);
   if (existsSync(folder)) throw new StartError(`${folder} exists already; choose a new folder.`);
-  const read = configOf(env);
+  const read = readConfig(backupConfig, env);
   const copied = read.MONGODB_URL ? undefined : readManifest(dataFolder(read.KITH_DATA));
   const copy = isCopy(copied) ? copied : undefined;
   // As at a start, the environment goes before the settings of a restored installation.
-  const own = copied ? configOf({ ...copied.settings, ...env }) : read;
+  const own = { ...read, ...settingsOn(copied, env) };
   const config = copy ? keptInFolder(own) : own;
   const isAnonymised = given.options.anonymise === true;
   // An anonymous backup holds nobody's data.
@@ -107,10 +114,6 @@ async function write(
     ...{ form: config.MONGODB_URL ? 'distributed' : 'embedded', settings, counts },
   });
   return { counts, ...(password && { password }) };
-}
-
-function configOf(env: NodeJS.ProcessEnv) {
-  return readConfig(backupConfig, env);
 }
 
 /** The secrets under which the platform has sealed its data. */

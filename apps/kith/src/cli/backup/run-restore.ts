@@ -204,7 +204,7 @@ async function prepare(restoring: Restoring, path: string, { quiet = false } = {
   progress('copied');
   // If the files' bytes belong elsewhere, they are copied there once the folder is complete.
   const config = keptInFolder(
-    readConfig(platformConfig, { ...manifest.settings, ...env, KITH_DATA: path, LOG_LEVEL: 'error' }),
+    readConfig(platformConfig, { ...env, KITH_DATA: path, LOG_LEVEL: 'error' }, manifest.settings),
   );
   const log = createLogger({ name: 'kith', level: 'error' });
   const file = join(path, 'events.sqlite');

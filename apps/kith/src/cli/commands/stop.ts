@@ -5,7 +5,10 @@ import { type Command, Failure, notRunning } from '../command.ts';
 import { folderConfig, folderOf } from '../data-folder.ts';
 
 const everyMs = 50;
-/** How long to wait for the end, in ms. A healthy process needs less: it stops taking work, and then has 25 s to finish. */
+/**
+ * How long to wait for the end after the installation has drained, in ms. A healthy installation needs less: gateway, services and
+ * engines end one after the other, and have 100 s in all.
+ */
 const patienceMs = 120_000;
 
 /** Stops the installation that runs on the data folder. Requests in flight are answered first. */
@@ -20,13 +23,13 @@ are answered first. Exit code 3 means that nothing was running.`,
     const folder = folderOf(env);
     const running = runningIn(folder);
     if (!running) throw notRunning(folder);
-    const { pid } = running;
-    await end(pid);
+    const { pid, drainMs = 0 } = running;
+    await end(pid, drainMs + patienceMs);
     return { value: { dataFolder: folder, pid }, text: `Kith on the data folder ${folder} has ended.\n` };
   },
 };
 
-async function end(pid: number): Promise<void> {
+async function end(pid: number, withinMs: number): Promise<void> {
   try {
     process.kill(pid, 'SIGTERM');
   } catch (error) {
@@ -35,8 +38,8 @@ async function end(pid: number): Promise<void> {
     if (code === 'ESRCH') return;
     throw new Failure('failed', `Process ${pid} cannot be stopped (${code}).`);
   }
-  for (const until = Date.now() + patienceMs; isProcessAlive(pid); await wait(everyMs)) {
+  for (const until = Date.now() + withinMs; isProcessAlive(pid); await wait(everyMs)) {
     if (Date.now() > until)
-      throw new Failure('failed', `Process ${pid} has not ended within ${patienceMs / 1000} s.`);
+      throw new Failure('failed', `Process ${pid} has not ended within ${withinMs / 1000} s.`);
   }
 }

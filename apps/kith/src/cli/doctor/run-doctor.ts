@@ -36,15 +36,15 @@ export async function runDoctor(given: Given, { env }: Surroundings): Promise<Re
 
 /**
  * Reads a file in the format of a systemd unit's `EnvironmentFile`. The variables in the file take precedence over the command's
- * own environment.
+ * own environment. systemd does not pass the command's own NODE_ENV to the unit, so only the file's NODE_ENV counts.
  */
 function environmentOf(given: Given, env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const named = textOf(given, 'env-file');
-  if (named === undefined) return { NODE_ENV: 'development', ...env };
+  if (named === undefined) return env;
   const file = resolvePath(named, env);
   try {
     const inFile = parseEnv(readFileSync(file, 'utf8'));
-    const own: NodeJS.ProcessEnv = { ...env, NODE_ENV: 'production' };
+    const own: NodeJS.ProcessEnv = { ...env, NODE_ENV: undefined, NODE_ENV_FILE: undefined };
     // NAME takes precedence over NAME_FILE. So a NAME of the command's own environment would override a NAME_FILE in the file.
     for (const name of Object.keys(inFile)) delete own[name.replace(/_(FILE|COMMAND)$/, '')];
     const all = { ...own, ...inFile };

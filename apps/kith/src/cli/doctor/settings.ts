@@ -1,6 +1,7 @@
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { readConfig, StartError } from '@kith/base';
+import { startDefaults } from '../../forms/config.ts';
 import { secretFile } from '../../forms/installation-secret.ts';
 import { type DoctorConfig, doctorConfig } from './config.ts';
 import { Check, type Finding } from './finding.ts';
@@ -20,14 +21,17 @@ export interface Settings {
   findings: Finding[];
 }
 
-/** Reads an installation's settings, and reports which settings are refused. A refused setting counts as absent. */
+/**
+ * Reads an installation's settings as `kith start` does, and reports which settings are refused. A refused setting counts as
+ * absent.
+ */
 export function readSettings(env: NodeJS.ProcessEnv): Settings {
   const check = new Check('settings');
   const left = { ...env };
   const refused = new Set<string>();
   for (let turn = 0; turn < manyTurns; turn++) {
     try {
-      return { config: readConfig(doctorConfig, left), refused, findings: check.findings };
+      return { config: readConfig(doctorConfig, left, startDefaults), refused, findings: check.findings };
     } catch (error) {
       const [, name = ''] = /^([A-Z_0-9]+)/.exec((error as Error).message) ?? [];
       const places = [name, `${name}_FILE`, `${name}_COMMAND`];

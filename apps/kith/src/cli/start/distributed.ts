@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { createInterface } from 'node:readline/promises';
-import { createLogger, readConfig, StartError } from '@kith/base';
+import { createLogger, readConfig, StartError, within } from '@kith/base';
 import { provideEngines } from '@kith/engines';
-import type { RunningProcess } from '@kith/service';
-import { platformConfig } from '../../forms/config.ts';
+import { drainMsOf, type RunningProcess, usualStopMs } from '@kith/service';
+import { platformConfig, startDefaults } from '../../forms/config.ts';
 import { openDataFolder } from '../../forms/data-folder.ts';
 import { type DistributedPlatform, startDistributed } from '../../forms/distributed.ts';
 import { withSecret } from '../../forms/installation-secret.ts';
@@ -20,10 +20,11 @@ export async function startOnEngines(
   { isPlain }: { isPlain: boolean },
 ): Promise<RunningProcess & { told: Result }> {
   const progress = (line: string) => around.progress(`  ${line}`);
-  const config = readConfig(platformConfig, { NODE_ENV: 'development', ...env });
+  const config = readConfig(platformConfig, env, startDefaults);
   refuseSomeUrls(env);
   const folder = openDataFolder(config.KITH_DATA);
-  const record: Announcement = { form: 'distributed', services: {} };
+  const drainMs = drainMsOf(config, config.NODE_ENV);
+  const record: Announcement = { form: 'distributed', services: {}, drainMs };
   folder.announce(record);
   await refuseTakenPort(config);
   const token = operatorToken(folder, config.OPERATOR_TOKEN);
@@ -45,6 +46,7 @@ export async function startOnEngines(
         KITH_SECRET: secret,
         KITH_SECRET_PREVIOUS: previous.join(),
         ...unset,
+        ...readAlready,
       },
       // Each process gets only its own secrets.
       envOf: (name) => ({
@@ -71,6 +73,8 @@ export async function startOnEngines(
     return {
       told: await introduce({ config, folder, record: { ...record, url }, operatorToken: token }),
       log,
+      // If the gateway hangs, the stop comes all the same.
+      drain: () => within(platform.drain(), drainMs + usualStopMs),
       async stop() {
         await platform.stop();
         await engines.stop();
@@ -83,6 +87,13 @@ export async function startOnEngines(
     throw error;
   }
 }
+
+/** Other places of the secrets, all unset. Otherwise each process would run the program of an empty KITH_SECRET_PREVIOUS again. */
+const readAlready = Object.fromEntries(
+  ['KITH_SECRET', 'KITH_SECRET_PREVIOUS'].flatMap((name) =>
+    ['_FILE', '_COMMAND'].map((place) => [`${name}${place}`, undefined]),
+  ),
+);
 
 /** The variables that hold addresses of engines, all unset. Each process gets only its own addresses. */
 const unset = { MONGODB_URL: undefined, NATS_URL: undefined, REDIS_URL: undefined };

@@ -1,7 +1,7 @@
 import { createLogger, readConfig, readVariable } from '@kith/base';
-import type { RunningProcess } from '@kith/service';
-import { readManifest } from '../../forms/backup-manifest.ts';
-import { platformConfig } from '../../forms/config.ts';
+import { drainMsOf, type RunningProcess } from '@kith/service';
+import { readManifest, settingsOn } from '../../forms/backup-manifest.ts';
+import { platformConfig, startDefaults } from '../../forms/config.ts';
 import { openDataFolder } from '../../forms/data-folder.ts';
 import { startEmbedded } from '../../forms/embedded.ts';
 import { operatorToken } from '../../forms/operator-token.ts';
@@ -18,13 +18,15 @@ export async function startInProcess({
 }: Surroundings): Promise<RunningProcess & { told: Result }> {
   // Whoever tries Kith at a terminal needs no line for each request.
   const isProduction = readVariable('NODE_ENV', env) === 'production';
-  const asked = { NODE_ENV: 'development', LOG_LEVEL: isProduction ? 'info' : 'warn', ...env };
-  const folder = openDataFolder(readConfig(platformConfig, asked).KITH_DATA);
-  folder.announce({ form: 'embedded', services: {} });
+  const defaults = { ...startDefaults, LOG_LEVEL: isProduction ? 'info' : 'warn' };
+  const own = readConfig(platformConfig, env, defaults);
+  const folder = openDataFolder(own.KITH_DATA);
+  const drainMs = drainMsOf(own, own.NODE_ENV);
+  folder.announce({ form: 'embedded', services: {}, drainMs });
   await openInPlace(folder.path, env, progress);
   const backup = readManifest(folder);
-  // A platform on a backup uses the settings with which the backup's tokens were made.
-  const config = readConfig(platformConfig, { ...backup?.settings, ...asked });
+  // Reads only these settings once more, because a program that prints the secret may run only once.
+  const config = { ...own, ...settingsOn(backup, env) };
   const log = createLogger({ name: 'kith', level: config.LOG_LEVEL });
   await refuseTakenPort(config);
   const token = operatorToken(folder, config.OPERATOR_TOKEN);
@@ -41,7 +43,7 @@ export async function startInProcess({
   const hasMoved = internalPortMayMove && !internalUrl.endsWith(`:${config.INTERNAL_PORT}`);
   const internal = { url: internalUrl, taken: hasMoved ? config.INTERNAL_PORT : undefined };
   const services = Object.fromEntries(['gateway', ...serviceNames].map((name) => [name, internalUrl]));
-  const record = { form: 'embedded', url, ...(adminUrl && { adminUrl }), services } as const;
+  const record = { form: 'embedded', url, ...(adminUrl && { adminUrl }), services, drainMs } as const;
   const told = await introduce({ config, folder, record, operatorToken: token, internal, backup });
   return { told, log, drain: platform.drain, stop: () => platform.stop() };
 }

@@ -3,6 +3,8 @@ import { startProcess } from '@kith/service';
 import { type Given, type Result, type Surroundings, textOf, UsageError } from '../command.ts';
 
 const port = wholeNumber(0, 65_535);
+/** How long the distributed form may take to stop, in ms: its services have 25 s, and then its engines have 30 s. */
+const distributedStopMs = 75_000;
 
 /** Carries out `kith start`: runs the platform in this process. Resolves when the platform is up. */
 export async function runStart(given: Given, surroundings: Surroundings): Promise<Result> {
@@ -19,7 +21,11 @@ export async function runStart(given: Given, surroundings: Surroundings): Promis
   };
   // The distributed form may take minutes to start its engines, so a signal ends the process immediately. The embedded form
   // starts in seconds, so after a signal the start is first completed, and then the platform stops in order.
-  await startProcess('kith', start, { endsWhileStarting: distributed === true });
+  await startProcess('kith', start, {
+    endsWhileStarting: distributed === true,
+    stopMs: distributed ? distributedStopMs : undefined,
+    env: around.env,
+  });
   return told!;
 }
 

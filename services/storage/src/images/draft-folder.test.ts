@@ -1,0 +1,43 @@
+import { chmod, mkdtempDisposable, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { StartError } from '@kith/base';
+import { describe, expect, it } from 'vitest';
+import { asStranger } from '../../../../tests/support/as-stranger.ts';
+import { draftFolderIn, makeDraftFolder } from './draft-folder.ts';
+
+const isRoot = process.geteuid?.() === 0;
+
+describe('the folder for images in work', () => {
+  it('is in the data folder, or else one of the user’s own', async () => {
+    await using folder = await mkdtempDisposable(join(tmpdir(), 'kith-draft-folder-'));
+    expect(draftFolderIn(folder.path)).toBe(join(folder.path, 'drafts'));
+    const own = draftFolderIn(undefined);
+    expect(own).toBe(join(tmpdir(), `kith-drafts-${process.geteuid?.()}`));
+    // Only root can become another user.
+    if (isRoot) expect(asStranger(folder.path, () => draftFolderIn(undefined))).not.toBe(own);
+  });
+
+  it('is made, readable only by its owner, and may be there already', async () => {
+    await using folder = await mkdtempDisposable(join(tmpdir(), 'kith-draft-folder-'));
+    const path = join(folder.path, 'drafts');
+    for (let time = 0; time < 2; time++) await makeDraftFolder(path);
+    expect((await stat(path)).mode & 0o777).toBe(0o700);
+  });
+
+  it('lets the service start only if it can be written to', async () => {
+    await using folder = await mkdtempDisposable(join(tmpdir(), 'kith-draft-folder-'));
+    const path = join(folder.path, 'drafts');
+    const refusal = (code: string) =>
+      new StartError(`The folder for images in work, ${path}, cannot be written to (${code}).`);
+    if (!isRoot) {
+      await makeDraftFolder(path);
+      await chmod(path, 0o500);
+      await expect(makeDraftFolder(path)).rejects.toThrow(refusal('EACCES'));
+      return;
+    }
+    // Root may write to every folder.
+    await writeFile(path, 'not a folder');
+    await expect(makeDraftFolder(path)).rejects.toThrow(refusal('EEXIST'));
+  });
+});
