@@ -155,6 +155,23 @@ describe('requests that go on to a service of files', () => {
     expect(seen).toHaveLength(1);
   });
 
+  it('an upload that is answered with 408 is not stored, even if its last byte still comes', async () => {
+    const slow = await test.another({ env, timeouts: { headers: 100, upload: 300, lingerUpload: 1_000 } });
+    const isWhole = Promise.withResolvers<boolean>();
+    answer = (request) => {
+      request.resume();
+      request.on('error', () => undefined);
+      request.once('end', () => isWhole.resolve(true)).once('close', () => isWhole.resolve(false));
+    };
+    const socket = connect(slow.port, '127.0.0.1');
+    const answered = text(socket);
+    socket.once('data', () => socket.write('b'));
+    socket.write(`${post('Content-Length: 2')}a`);
+    expect(await isWhole.promise).toBe(false);
+    socket.end();
+    expectError(parseAnswer(await answered), 'request/timeout');
+  });
+
   it('an error has the form that the client wants', async () => {
     answer = refusing('storage/not-found');
     const lines = ['Accept: application/problem+json', 'Connection: close'];

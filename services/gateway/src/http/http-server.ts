@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { type Logger, listenSentence, StartError } from '@kith/base';
-import { answerConnect, answerParserError } from './raw-answer.ts';
+import { answerConnect, answerParserError, hasFailed } from './raw-answer.ts';
 
 /** How long clients may take, in ms. */
 export interface HttpTimeouts {
@@ -113,6 +113,8 @@ export async function startHttpServer(options: {
     const responses = open.get(socket);
     // After an answer with `Connection: close` no further request is handled (RFC 9112 section 9.6).
     if (!responses || socket.writableEnded) return void socket.destroy();
+    // The connection ends after the answer to an earlier request.
+    if (hasFailed(socket)) return;
     responses.add(response);
     const late = isSent(request) ? undefined : setTimeout(() => endLate(request), timeouts.request);
     response.on('close', () => {
