@@ -92,6 +92,29 @@ describe.each(availableEngines())('HTTP itself on %s', (engine) => {
     expectError(parseAnswer(await raw(port, bytes)), 'request/timeout');
   });
 
+  it.each([
+    ['late', 408, '{'],
+    ['malformed', 400, 'zz\r\n'],
+    ['too long', 413, `2;${'x'.repeat(20_000)}\r\n`],
+  ])('answers a body that is %s with all that an answer to its request has', async (_, status, bytes) => {
+    const limited = await test.another({ timeouts: { request: 600 } });
+    const framing = status === 408 ? 'Content-Length: 9' : 'Transfer-Encoding: chunked';
+    const lines = ['Host: x', 'Content-Type: application/json', framing, 'Origin: https://app.example'];
+    const accept = 'Accept: application/problem+json';
+    const id = 'X-Request-Id: mine';
+    const post = [`POST /${projectId}/auth/sign-in HTTP/1.1`, ...lines, accept, id, '', bytes];
+    const answer = parseAnswer(await raw(limited.port, post.join('\r\n')));
+    expect([answer.status, JSON.parse(answer.text).status]).toEqual([status, status]);
+    expect(answer.headers).toMatchObject({
+      'content-type': 'application/problem+json',
+      'content-security-policy': "default-src 'none';frame-ancestors 'none'",
+      'access-control-allow-origin': 'https://app.example',
+      'x-request-id': 'mine',
+      connection: 'close',
+    });
+    expect(answer.headers.ratelimit).toMatch(/identity\.sign-in/);
+  });
+
   it('does not carry out a request that it has answered with 408', async () => {
     const json = 'Host: x\r\nContent-Type: application/json\r\nContent-Length: 10\r\n\r\n';
     const post = `POST /${projectId}/auth/sign-in HTTP/1.1\r\n${json}`;

@@ -6,6 +6,7 @@ import { ApiError, type Logger } from '@kith/base';
 import { type ErrorCode, errorBody, statusOf } from '@kith/contracts';
 import { bytesOf } from './error-answer.ts';
 import { refuseBody } from './refused-body.ts';
+import { ofEveryAnswer } from './security-headers.ts';
 
 /** Our codes for errors of Node's parser and timers; all others are `request/invalid-http`. */
 const codes: Readonly<Record<string, ErrorCode>> = {
@@ -96,11 +97,11 @@ function writeRaw(
   const status = statusOf(code);
   const body = bytesOf(errorBody(code));
   const lines = Object.entries({
+    ...ofEveryAnswer,
     ...headers,
     'Content-Type': 'application/json',
     'Content-Length': body.length,
     'Cache-Control': 'no-store',
-    'X-Content-Type-Options': 'nosniff',
     'X-Request-Id': requestId,
     Date: new Date().toUTCString(),
     Connection: 'close',
