@@ -70,6 +70,7 @@ export {
 } from './operations/reply.ts';
 export { type ServeOptions, serveInternal, serveOperation } from './operations/serve.ts';
 export { isTooDeep, validatePart } from './operations/validate.ts';
+export { hasComeBack } from './profiles/came-back.ts';
 export {
   type EndedUser,
   EndedUsers,
