@@ -172,6 +172,41 @@ describe('requests that go on to a service of files', () => {
     expectError(parseAnswer(await answered), 'request/timeout');
   });
 
+  it('an upload and a download of a client that has ended its side are answered', async () => {
+    const halfOpen = async (bytes: string) => {
+      const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
+      socket.end(bytes);
+      return parseAnswer(await text(socket)).text;
+    };
+    const whole = 'x'.repeat(1024 * 1024);
+    answer = (request, response) => {
+      const body = request.method === 'POST' ? '{}' : whole;
+      request.resume().once('end', () => {
+        const type = request.method === 'POST' ? 'application/json' : 'text/plain';
+        const head = { [statusHeader]: '200', 'Content-Type': type, 'Content-Length': body.length };
+        response.writeHead(200, head).end(body);
+      });
+    };
+    expect(await halfOpen(`${post('Content-Length: 2')}ab`)).toBe('{}');
+    expect(await halfOpen(get(randomUUID()))).toBe(whole);
+  });
+
+  it('an upload ends when its client ends its side within the body', async () => {
+    const isWhole = Promise.withResolvers<boolean>();
+    answer = (request) => {
+      request.resume();
+      request.on('error', () => undefined);
+      request.once('end', () => isWhole.resolve(true)).once('close', () => isWhole.resolve(false));
+    };
+    const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
+    socket.write(`${post('Content-Length: 2')}a`);
+    await waitFor(() => seen.length === 1);
+    const answered = text(socket);
+    socket.end();
+    expect(await isWhole.promise).toBe(false);
+    expectError(parseAnswer(await answered), 'request/invalid-http');
+  });
+
   it('an error has the form that the client wants', async () => {
     answer = refusing('storage/not-found');
     const lines = ['Accept: application/problem+json', 'Connection: close'];

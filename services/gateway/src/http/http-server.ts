@@ -87,6 +87,9 @@ export async function startHttpServer(options: {
     // With `true`, Node would answer a missing Host itself, without the envelope.
     requireHostHeader: false,
   });
+  // A client may end its side after its request (RFC 9112 section 9.6). It still gets its answer, because the request is carried
+  // out. Node has this option, but its types lack it. A stream ends with the client's side (see EventWriter).
+  Object.assign(server, { httpAllowHalfOpen: true });
   server.maxConnections = caps.all;
   // Node calls this for a connection on which nothing has moved: between two requests, or while the client reads nothing. If an
   // answer is still being made, the client is not to blame.
