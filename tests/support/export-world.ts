@@ -21,6 +21,7 @@ import { startStorageHere } from './storage-service.ts';
 /** Gateway and services in this process, on one bus. So a test can end a service between two requests. */
 export interface ExportWorld extends People, AsyncDisposable {
   url: string;
+  bus: Bus;
   services: Record<'identity' | 'connections' | 'collections' | 'notifications' | 'storage', RunningService>;
 }
 
@@ -52,6 +53,7 @@ export async function startExportWorld(
   return {
     ...createPeople(caller(url), operatorToken),
     url,
+    bus: runtime.bus,
     services,
     [Symbol.asyncDispose]: () => kept.disposeAsync(),
   };

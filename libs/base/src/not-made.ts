@@ -1,5 +1,14 @@
 import { ApiError } from './errors.ts';
 
+/**
+ * The error for a failure after a change was made: `gateway/unavailable` would say that nothing was done. Other errors stay as
+ * they are.
+ */
+export function failedAfterChange(error: unknown): unknown {
+  const saysNothing = error instanceof ApiError && error.code === 'gateway/unavailable';
+  return saysNothing ? new ApiError('gateway/timeout', { cause: error }) : error;
+}
+
 /** The error for a change that was not made in time because of other changes (spec#errors-unavailable). */
 export function notMade(): ApiError {
   return new ApiError('gateway/unavailable', {

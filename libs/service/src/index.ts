@@ -70,6 +70,7 @@ export {
 } from './operations/reply.ts';
 export { type ServeOptions, serveInternal, serveOperation } from './operations/serve.ts';
 export { isTooDeep, validatePart } from './operations/validate.ts';
+export { hasComeBack } from './profiles/came-back.ts';
 export {
   type EndedUser,
   EndedUsers,
@@ -78,7 +79,7 @@ export {
 } from './profiles/ended-users.ts';
 export { eraseProject } from './profiles/erase-project.ts';
 export { ErasedUsers, erasedUserCollection } from './profiles/erased-users.ts';
-export { askForUsers, findUsers } from './profiles/find-users.ts';
+export { askForUsers, findUsers, findUsersNow } from './profiles/find-users.ts';
 export { profileEvents, rebuildProfiles } from './profiles/follow-users.ts';
 export { type Profile, ProfileCopy, profileCollection, type StoredProfile } from './profiles/profiles.ts';
 export { shownTo } from './profiles/shown-to.ts';

@@ -1,5 +1,5 @@
 import { type Collection, collectionDeleted, type EventEnvelope, userDeleted } from '@kith/contracts';
-import { auditEventsOf, eraseEvents, subscription } from '@kith/service';
+import { auditEventsOf, eraseEvents, hasComeBack, subscription } from '@kith/service';
 import type { AppContext } from './app.ts';
 import { changed, collectionEvent, type Owner } from './collection.ts';
 
@@ -18,6 +18,7 @@ export const usersSubscription = subscription({
   durable: 'collections-users',
   events: [userDeleted],
   async apply(event, app: AppContext) {
+    if (await hasComeBack(app.bus, event)) return;
     const owner = { projectId: event.projectId, userId: event.data.id };
     await app.store.erased.mark(owner, Date.now(), lateMs);
     await app.store.deleteOrphans(owner);

@@ -6,6 +6,7 @@ import {
   type EndedUser,
   type EventSubscription,
   eraseEvents,
+  hasComeBack,
   nextLook,
   Sweeper,
   subscription,
@@ -23,8 +24,9 @@ import { pairEvents } from './store/keys.ts';
 export const endedUsers: EventSubscription<AppContext> = subscription({
   durable: 'connections-users',
   events: [userDeleted],
-  async apply({ projectId, data }, { store }: AppContext) {
-    const user = { projectId, userId: data.id };
+  async apply(event, { bus, store }: AppContext) {
+    if (await hasComeBack(bus, event)) return;
+    const user = { projectId: event.projectId, userId: event.data.id };
     await store.profiles.forget(user);
     await store.erasure.mark(user, Date.now());
   },

@@ -79,7 +79,8 @@ export async function listPeople(
   async function read(): Promise<VisiblePage> {
     if (search) {
       const hidden = (await options.hidden) ?? new Set();
-      return hidden.has(ownerId) ? nothing : searchList(app.store, range, { search, hidden });
+      const bring = bringer(app, request);
+      return hidden.has(ownerId) ? nothing : searchList(app.store, range, { search, hidden, bring });
     }
     if (options.hidden) return listVisible(app.store, range, { hidden: options.hidden, usersOf });
     return app.store.list(range);
@@ -111,25 +112,35 @@ function readCursor(cursor: string, binding: readonly string[]): ListPosition {
   throw foreignCursor(code);
 }
 
-/**
- * Returns the users who are named in the entries of a page. If identity does not answer, the list does not fail. It leaves out
- * the profiles that only identity has.
- */
+/** Returns the users who are named in the entries of a page, as far as this service or identity knows them. */
 async function showUsers(
   app: AppContext,
   entries: readonly Entry[],
-  request: { projectId: string; requestId: string; deadline: number; log: Logger },
+  request: PeopleListRequest,
 ): Promise<Map<string, PublicUser>> {
-  const { projectId, requestId } = request;
   const userIds = entries.map(({ userId }) => userId);
-  const users = await app.store.profiles.find(projectId, userIds);
+  const users = await app.store.profiles.find(request.projectId, userIds);
   const missing = userIds.filter((userId) => !users.has(userId));
-  const deadline = Math.min(request.deadline, Date.now() + askMs);
-  try {
-    const asked = await askForUsers(app, { projectId, userIds: missing }, { requestId, deadline });
-    for (const user of asked) users.set(user.id, user);
-  } catch (error) {
-    request.log.warn({ err: error }, 'users are listed without their profiles');
-  }
+  for (const user of await bringer(app, request)(missing)) users.set(user.id, user);
   return users;
+}
+
+/**
+ * Returns a function that asks identity for users whom the copy lacks, and keeps them. If identity does not answer, a list does
+ * not fail. It leaves out the profiles that only identity has, and identity is not asked again.
+ */
+function bringer(app: AppContext, request: PeopleListRequest) {
+  const { projectId, requestId } = request;
+  const deadline = Math.min(request.deadline, Date.now() + askMs);
+  let isAway = false;
+  return async (userIds: readonly string[]): Promise<PublicUser[]> => {
+    if (isAway) return [];
+    try {
+      return await askForUsers(app, { projectId, userIds }, { requestId, deadline });
+    } catch (error) {
+      isAway = true;
+      request.log.warn({ err: error }, 'users are listed without their profiles');
+      return [];
+    }
+  };
 }

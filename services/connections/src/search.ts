@@ -25,19 +25,32 @@ export function searchOf(given: {
  * matches. It reads the whole list and the search keys of its people, 1,000 at a time. There are two reasons: no index of names
  * has the order of the list, and the total is known only after all rows are read. `ConnectionStore.list` reads lists without a
  * search.
+ * @param by.bring Brings users whom the copy lacks into the copy, such as imported users, whom no event announces
+ * (docs/adr/0018).
  */
 export async function searchList(
   store: Pick<ConnectionStore, 'list' | 'profiles'>,
   range: ListRange,
-  by: { search: PeopleSearch; hidden: ReadonlySet<string> },
+  by: {
+    search: PeopleSearch;
+    hidden: ReadonlySet<string>;
+    bring(userIds: readonly string[]): Promise<unknown>;
+  },
 ): Promise<ListPage> {
   const { from, limit, ...list } = range;
-  const { search, hidden } = by;
+  const { search, hidden, bring } = by;
+  const keysOf = (userIds: readonly string[]) =>
+    store.profiles.searchKeys(range.projectId, userIds, search.fields);
   const page: Entry[] = [];
   let total = 0;
   for await (const entries of walk(store, list)) {
     const userIds = entries.map(({ userId }) => userId);
-    const keys = await store.profiles.searchKeys(range.projectId, userIds, search.fields);
+    const keys = await keysOf(userIds);
+    const missing = userIds.filter((userId) => !keys.has(userId) && !hidden.has(userId));
+    if (missing.length > 0) {
+      await bring(missing);
+      for (const [userId, key] of await keysOf(missing)) keys.set(userId, key);
+    }
     for (const entry of entries) {
       const key = keys.get(entry.userId);
       if (!key || hidden.has(entry.userId)) continue;

@@ -1,4 +1,4 @@
-import { eventSubject, type PublicUser, userUpdated } from '@kith/contracts';
+import { eventSubject, importConnections, importUsers, type PublicUser, userUpdated } from '@kith/contracts';
 import { makeEvent } from '@kith/service';
 import { availableEngines, waitFor } from '@kith/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -59,5 +59,20 @@ describe.each(availableEngines())('profiles, %s', (engine) => {
     await world.connect(ann.id, bob.id);
     expect((await world.list(ann.id)).body.connections[0].connectedUser).toEqual(bob);
     expect((await world.list(bob.id)).body.connections[0].connectedUser).toEqual(ann);
+  });
+
+  it('finds imported users whom no list has shown yet', async () => {
+    const params = { projectId: world.projectId };
+    const users = ['Ann', 'Grace', 'Greta', 'Zoe'].map((name) => ({ id: crypto.randomUUID(), name }));
+    const [ann, ...others] = users.map(({ id }) => id) as [string, ...string[]];
+    const requestedAt = new Date().toISOString();
+    const connections = others.map((receiverId) => ({ requesterId: ann, receiverId, requestedAt }));
+    await world.call(importUsers, null, { params, body: { rows: users } });
+    const imported = await world.call(importConnections, null, { params, body: { rows: connections } });
+    expect(imported.body).toMatchObject({ imported: 3 });
+    const { body } = await world.list(ann, 'query=gr');
+    expect(body.pagination.totalCount).toBe(2);
+    const names = body.connections.map((one: { connectedUser: PublicUser }) => one.connectedUser.name);
+    expect(names.sort()).toEqual(['Grace', 'Greta']);
   });
 });

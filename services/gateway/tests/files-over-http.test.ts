@@ -155,6 +155,58 @@ describe('requests that go on to a service of files', () => {
     expect(seen).toHaveLength(1);
   });
 
+  it('an upload that is answered with 408 is not stored, even if its last byte still comes', async () => {
+    const slow = await test.another({ env, timeouts: { headers: 100, upload: 300, lingerUpload: 1_000 } });
+    const isWhole = Promise.withResolvers<boolean>();
+    answer = (request) => {
+      request.resume();
+      request.on('error', () => undefined);
+      request.once('end', () => isWhole.resolve(true)).once('close', () => isWhole.resolve(false));
+    };
+    const socket = connect(slow.port, '127.0.0.1');
+    const answered = text(socket);
+    socket.once('data', () => socket.write('b'));
+    socket.write(`${post('Content-Length: 2')}a`);
+    expect(await isWhole.promise).toBe(false);
+    socket.end();
+    expectError(parseAnswer(await answered), 'request/timeout');
+  });
+
+  it('an upload and a download of a client that has ended its side are answered', async () => {
+    const halfOpen = async (bytes: string) => {
+      const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
+      socket.end(bytes);
+      return parseAnswer(await text(socket)).text;
+    };
+    const whole = 'x'.repeat(1024 * 1024);
+    answer = (request, response) => {
+      const body = request.method === 'POST' ? '{}' : whole;
+      request.resume().once('end', () => {
+        const type = request.method === 'POST' ? 'application/json' : 'text/plain';
+        const head = { [statusHeader]: '200', 'Content-Type': type, 'Content-Length': body.length };
+        response.writeHead(200, head).end(body);
+      });
+    };
+    expect(await halfOpen(`${post('Content-Length: 2')}ab`)).toBe('{}');
+    expect(await halfOpen(get(randomUUID()))).toBe(whole);
+  });
+
+  it('an upload ends when its client ends its side within the body', async () => {
+    const isWhole = Promise.withResolvers<boolean>();
+    answer = (request) => {
+      request.resume();
+      request.on('error', () => undefined);
+      request.once('end', () => isWhole.resolve(true)).once('close', () => isWhole.resolve(false));
+    };
+    const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
+    socket.write(`${post('Content-Length: 2')}a`);
+    await waitFor(() => seen.length === 1);
+    const answered = text(socket);
+    socket.end();
+    expect(await isWhole.promise).toBe(false);
+    expectError(parseAnswer(await answered), 'request/invalid-http');
+  });
+
   it('an error has the form that the client wants', async () => {
     answer = refusing('storage/not-found');
     const lines = ['Accept: application/problem+json', 'Connection: close'];

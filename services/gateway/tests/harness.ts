@@ -158,6 +158,10 @@ export function expectError(answer: Answer, code: ErrorCode): void {
   expect(answer.status).toBe(statusOf(code));
   expect(answer.headers['content-type']).toBe('application/json');
   expect(answer.headers['x-request-id']).toMatch(/^[A-Za-z0-9._-]{1,64}$/);
+  // An answer that is written to the bare connection has these headers, too (spec#edges-headers).
+  expect(answer.headers['content-security-policy']).toBe("default-src 'none';frame-ancestors 'none'");
+  expect(answer.headers['strict-transport-security']).toBeDefined();
+  expect(answer.headers['x-frame-options']).toBe('DENY');
 }
 
 /** A request that a service has received. */

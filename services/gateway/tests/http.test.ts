@@ -1,5 +1,5 @@
 import { connect } from 'node:net';
-import { getUser } from '@kith/contracts';
+import { getUser, signIn } from '@kith/contracts';
 import { decodeContext, successReply } from '@kith/service';
 import { availableEngines, waitFor } from '@kith/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -8,6 +8,7 @@ import {
   parseAnswer,
   projectId,
   raw,
+  type Seen,
   send,
   serveEcho,
   serveIssuer,
@@ -19,6 +20,7 @@ import {
 describe.each(availableEngines())('HTTP itself on %s', (engine) => {
   let test: TestGateway;
   let port: number;
+  let signIns: Seen[];
   let release: (() => void) | undefined;
   beforeAll(async () => {
     test = await startTestGateway(engine, {
@@ -34,6 +36,7 @@ describe.each(availableEngines())('HTTP itself on %s', (engine) => {
       }
       return successReply(200, {}, {});
     });
+    signIns = (await serveEcho(test.bus, signIn)).seen;
     port = test.gateway.port;
   });
   afterAll(() => test[Symbol.asyncDispose]());
@@ -87,6 +90,51 @@ describe.each(availableEngines())('HTTP itself on %s', (engine) => {
     ],
   ])('answers %s that never end with 408', async (_, bytes) => {
     expectError(parseAnswer(await raw(port, bytes)), 'request/timeout');
+  });
+
+  it.each([
+    ['late', 408, '{'],
+    ['malformed', 400, 'zz\r\n'],
+    ['too long', 413, `2;${'x'.repeat(20_000)}\r\n`],
+  ])('answers a body that is %s with all that an answer to its request has', async (_, status, bytes) => {
+    const limited = await test.another({ timeouts: { request: 600 } });
+    const framing = status === 408 ? 'Content-Length: 9' : 'Transfer-Encoding: chunked';
+    const lines = ['Host: x', 'Content-Type: application/json', framing, 'Origin: https://app.example'];
+    const accept = 'Accept: application/problem+json';
+    const id = 'X-Request-Id: mine';
+    const post = [`POST /${projectId}/auth/sign-in HTTP/1.1`, ...lines, accept, id, '', bytes];
+    const answer = parseAnswer(await raw(limited.port, post.join('\r\n')));
+    expect([answer.status, JSON.parse(answer.text).status]).toEqual([status, status]);
+    expect(answer.headers).toMatchObject({
+      'content-type': 'application/problem+json',
+      'content-security-policy': "default-src 'none';frame-ancestors 'none'",
+      'access-control-allow-origin': 'https://app.example',
+      'x-request-id': 'mine',
+      connection: 'close',
+    });
+    expect(answer.headers.ratelimit).toMatch(/identity\.sign-in/);
+  });
+
+  it('does not carry out a request that it has answered with 408', async () => {
+    const json = 'Host: x\r\nContent-Type: application/json\r\nContent-Length: 10\r\n\r\n';
+    const post = `POST /${projectId}/auth/sign-in HTTP/1.1\r\n${json}`;
+    const answer = await new Promise<string>((resolve) => {
+      const socket = connect(port, '127.0.0.1', () => socket.write(`${post}{`));
+      let text = '';
+      socket.on('data', (chunk) => {
+        // The rest of the body arrives before the connection is closed, and so does a further request.
+        if (text === '') socket.write(`"late":1}${post}{"next":1}`);
+        text += chunk;
+      });
+      socket.on('close', () => resolve(text));
+      socket.on('error', () => undefined);
+    });
+    expect(statusesIn(answer)).toEqual([408]);
+    expectError(parseAnswer(answer), 'request/timeout');
+    expect(parseAnswer(answer).headers.connection).toBe('close');
+    const headers = { 'content-type': 'application/json' };
+    await send(port, { method: 'POST', path: `/${projectId}/auth/sign-in`, headers, body: '{"last":1}' });
+    expect(signIns.map(({ body }) => body)).toEqual(['{"last":1}']);
   });
 
   it('refuses expectations it does not know with 417, and ignores them in HTTP/1.0', async () => {

@@ -94,6 +94,23 @@ describe.each(availableEngines())('streams (%s)', (engine) => {
     socket.destroy();
   });
 
+  it('ends when its client ends its side of the connection, also while the stream waits for its turn', async () => {
+    await using world = await FeedWorld.start(engine);
+    const userId = randomUUID();
+    const { client, response } = await deafClient(world, userId);
+    expect(await world.places(userId)).toBe(1);
+    client.end();
+    await waitFor(() => response.destroyed, { what: 'the end of the stream' });
+    await waitFor(async () => (await world.places(userId)) === 0, { what: 'its place' });
+    const path = `/v7/${projectId}/app-notifications/stream`;
+    const { socket, release } = await behindAnother(world.test, { path, token: await world.token(userId) });
+    const closed = once(socket.resume(), 'close');
+    socket.end();
+    release();
+    await closed;
+    expect(await world.places(userId)).toBe(0);
+  });
+
   it('misses nothing and repeats nothing, however often it is cut, over gateways that come and go', async () => {
     await using world = await FeedWorld.start(engine);
     const userId = randomUUID();

@@ -1,5 +1,5 @@
 import { Turns } from '@kith/base';
-import { feedNotice, usersByIds, usersPage } from '@kith/contracts';
+import { feedNotice, knownUsers, usersByIds, usersPage } from '@kith/contracts';
 import {
   profileEvents,
   Relay,
@@ -51,7 +51,7 @@ export const manifest = serviceManifest<AppContext>()({
     exportNotificationsHandler,
     exportSettingsHandler,
   ],
-  asks: [usersByIds, usersPage],
+  asks: [usersByIds, usersPage, knownUsers],
   emits: ['notification', 'audit'],
   subscriptions: [profileEvents('notifications-profiles'), userEvents, feedEvents],
   tells: [feedNotice],

@@ -4,14 +4,18 @@ import { replayedHeader } from '@kith/bus';
 import {
   createNotifications,
   type EventEnvelope,
+  type InternalOperationSpec,
+  internalSubject,
+  knownUsers,
   markAllNotificationsAsRead,
   markNotificationAsRead,
   openFeed,
   type PublicUser,
   userDeleted,
+  usersByIds,
   userUpdated,
 } from '@kith/contracts';
-import { ask, makeEvent } from '@kith/service';
+import { ask, makeEvent, successReply } from '@kith/service';
 import { availableEngines, callerOf, callOperation, dumpStore, waitFor } from '@kith/testing';
 import { describe, expect, test } from 'vitest';
 import { changeFeed } from '../src/change-feed.ts';
@@ -42,8 +46,17 @@ const common = ({ id, projectId }: PublicUser, seq: number) => ({
   aggregate: { type: 'user', id, seq },
   occurredAt: new Date(),
 });
-const deletedOf = (user: PublicUser) => makeEvent(userDeleted, { ...common(user, 3), data: { id: user.id } });
+const deletedOf = (user: PublicUser, occurredAt = new Date()) =>
+  makeEvent(userDeleted, { ...common(user, 3), occurredAt, data: { id: user.id } });
 const updatedOf = (user: PublicUser) => makeEvent(userUpdated, { ...common(user, 2), data: user });
+
+/** Plays identity that knows no user. */
+async function serveNobody({ runtime: { bus } }: World): Promise<void> {
+  const serve = (spec: InternalOperationSpec, output: object) =>
+    bus.serve(internalSubject(bus.prefix, spec), 'identity', async () => successReply(200, output, {}));
+  await serve(usersByIds, { users: [] });
+  await serve(knownUsers, { isProject: false, ids: [], foreignIds: [] });
+}
 
 /** The context of the service's eraser, so that a test can call it with another time. */
 const appOf = ({ runtime, store }: World) => ({
@@ -231,6 +244,30 @@ describe.each(availableEngines())('a user whose account has ended (%s)', (engine
     expect(await contentOf(world)).not.toContain(gone.id);
     expect(await isForgotten()).toBe(true);
   }, 60_000);
+
+  test('has no feed again because of an event that comes after its mark has expired', async () => {
+    await using world = await World.start(engine);
+    await serveNobody(world);
+    const { store, projectId } = world;
+    const [known, stays, gone] = [await world.user('Known'), await world.user('Stays'), { id: randomUUID() }];
+    const hasFeed = async ({ id: userId }: { id: string }) =>
+      (await store.feed({ projectId, userId })).read !== undefined;
+    await world.publish(world.life(stays, gone).withdrawn, world.life(stays, gone).blocked);
+    await world.publish(world.life(stays, known).withdrawn);
+    await world.quiet(stays);
+    expect(await hasFeed(gone)).toBe(false);
+    // For other users, the empty feed makes a concurrent request look again.
+    expect(await Promise.all([known, stays].map(hasFeed))).toEqual([true, true]);
+  });
+
+  test('is erased by an event that was delivered long after the end', async () => {
+    await using world = await World.start(engine);
+    await serveNobody(world);
+    const gone = await world.user('Vanya');
+    await world.publish(deletedOf(gone, new Date(Date.now() - 240 * anHour)));
+    await waitFor(async () => (await world.store.profiles.forgotten(world.projectId, [gone.id])).size === 1);
+    expect(await world.store.profiles.find(world.projectId, [gone.id])).toEqual(new Map());
+  });
 
   test('is looked for again for ten minutes, whatever the replicas’ clocks say: what was on its way goes as well', async () => {
     await using world = await World.start(engine);

@@ -1,7 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { DatabaseSync } from 'node:sqlite';
-import { createProject, listNotifications, type Project, type Session, signUp } from '@kith/contracts';
+import {
+  createProject,
+  internalSubject,
+  listNotifications,
+  type Project,
+  type Session,
+  signUp,
+  usersByIds,
+} from '@kith/contracts';
 import { startIdentity } from '@kith/identity';
+import { successReply } from '@kith/service';
 import { availableEngines, createStore, testSecrets, waitFor } from '@kith/testing';
 import { MongoClient } from 'mongodb';
 import { describe, expect, test } from 'vitest';
@@ -43,5 +52,18 @@ describe.each(availableEngines())('the own copy of profiles (%s)', (engine) => {
     await waitFor(async () => (await list()).data.length === 1);
     expect((await list()).data[0]?.metadata).toMatchObject({ initiatorId: user.id, initiatorName: 'Ann' });
     expect((await held())?.name).toBe('Ann');
+  });
+
+  test('is behind identity while events are on the way, and a notification has the present name', async () => {
+    await using world = await World.start(engine);
+    const { bus } = world.runtime;
+    const ann = await world.user('Ann');
+    const renamed = { ...ann, name: 'Ann the Second' };
+    const identity = await bus.serve(internalSubject(bus.prefix, usersByIds), 'identity', async () =>
+      successReply(200, { users: [{ seq: 2, user: renamed }] }, {}),
+    );
+    const { id } = await world.receiver(ann, 1);
+    expect((await world.list(id)).data[0]?.metadata).toMatchObject({ initiatorName: 'Ann the Second' });
+    await identity.drain();
   });
 });

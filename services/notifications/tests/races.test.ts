@@ -1,6 +1,9 @@
+import { randomUUID } from 'node:crypto';
+import { Turns } from '@kith/base';
 import { markAllNotificationsAsRead, markNotificationAsRead, type PublicUser } from '@kith/contracts';
 import { availableEngines, waitFor } from '@kith/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createHandler } from '../src/operations/create.ts';
 import { World } from './support/world.ts';
 
 describe.each(availableEngines())('readers of one feed at once (%s)', (engine) => {
@@ -42,5 +45,28 @@ describe.each(availableEngines())('readers of one feed at once (%s)', (engine) =
     ]);
     expect(answers.every(({ status }) => status === 200)).toBe(true);
     expect(await world.count(id)).toBe(0);
+  });
+
+  it('a request that reached some feeds does not answer that nothing was done', async () => {
+    const { projectId, store, runtime } = world;
+    const people = [await world.user('One'), await world.user('Two')];
+    const [first = '', second = ''] = people.map(({ id }) => id).sort();
+    const app = {
+      ...{ store, bus: runtime.bus, relay: { kick() {} }, turns: new Turns(), epoch: 0 },
+      ...{ keepMs: 60_000, now: Date.now },
+    };
+    const change = store.change.bind(store);
+    const notify = (contested: string) => {
+      // Another change of this feed always comes first.
+      store.change = async (feed, made) => feed.owner.userId !== contested && change(feed, made);
+      const body = { userIds: [first, second], type: 'order-shipped' };
+      const of = { requestId: 'test', serverKey: { keyId: randomUUID() }, audit: { tell() {} } };
+      return createHandler.handle({ ...of, projectId, body, deadline: Date.now() + 600 } as never, app);
+    };
+    await expect(notify(first)).rejects.toMatchObject({ code: 'gateway/unavailable' });
+    expect(await Promise.all([first, second].map((id) => world.count(id)))).toEqual([0, 0]);
+    await expect(notify(second)).rejects.toMatchObject({ code: 'gateway/timeout' });
+    expect(await Promise.all([first, second].map((id) => world.count(id)))).toEqual([1, 0]);
+    store.change = change;
   });
 });

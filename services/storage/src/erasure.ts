@@ -1,5 +1,5 @@
 import { userDeleted } from '@kith/contracts';
-import { auditEventsOf, eraseEvents, subscription } from '@kith/service';
+import { auditEventsOf, eraseEvents, hasComeBack, subscription } from '@kith/service';
 import { changeAccount } from './account.ts';
 import type { AppContext } from './app.ts';
 import type { Owner } from './file.ts';
@@ -18,6 +18,7 @@ export const usersSubscription = subscription({
   durable: 'storage-users',
   events: [userDeleted],
   async apply(event, app: AppContext) {
+    if (await hasComeBack(app.bus, event)) return;
     const owner = { projectId: event.projectId, userId: event.data.id };
     await app.store.erased.mark(owner, Date.now(), lateMs);
     await eraseOwner(app, owner);

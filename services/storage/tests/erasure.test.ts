@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { createImage, eraseProjectFiles } from '@kith/contracts';
-import { ask } from '@kith/service';
+import { createImage, eraseProjectFiles, internalSubject, knownUsers } from '@kith/contracts';
+import { ask, successReply } from '@kith/service';
 import { availableEngines, dumpStore, waitFor } from '@kith/testing';
 import { describe, expect, it } from 'vitest';
 import { smallPng } from '../../../tests/support/multipart.ts';
@@ -98,6 +98,23 @@ describe.each(availableEngines())(
       for (const key of before.keys.filter((one) => one.includes(stays.userId))) expect(keys).toContain(key);
       expect((await world.get(kept, stays))?.body.toString()).toBe(`the bytes of ${stays.userId}`);
       expect(told.map(({ aggregate }) => aggregate.seq)).toEqual([1, 2, 3, 4, 5, 6]);
+    });
+
+    it('of a user who has come back is nothing, if the event is of an earlier account', async () => {
+      await using world = await World.start(engine);
+      const { bus } = world.runtime;
+      const back = someone();
+      const gone = someone(back.projectId);
+      await bus.serve(internalSubject(bus.prefix, knownUsers), 'identity', async () =>
+        successReply(200, { isProject: true, ids: [back.userId], foreignIds: [] }, {}),
+      );
+      const kept = await world.file(back, Buffer.from('kept'));
+      await world.file(gone, Buffer.from('erased'));
+      await world.endAccount(back, new Date(Date.now() - 10 * 24 * 3600 * 1000));
+      await waitFor(async () => (await bus.backlog('storage-users')).pending === 0);
+      await world.endAccount(gone);
+      await isErased(world, gone.userId);
+      expect((await world.get(kept, back))?.body.toString()).toBe('kept');
     });
 
     it('of a project is all that its users leave, and nothing of another project', async () => {

@@ -34,6 +34,25 @@ export async function findUsers(
   return users;
 }
 
+/**
+ * Finds users by id, as they are now. It asks identity first, because events of users may still be on the way to the copy. If
+ * identity does not answer, it looks in the service's own copy. Users whom identity does not have are absent from the answer.
+ * Throws if identity does not answer and the copy lacks one of the users.
+ */
+export async function findUsersNow(
+  parts: ProfileParts,
+  of: Users,
+  context: AskContext,
+): Promise<Map<string, PublicUser>> {
+  try {
+    return new Map((await askForUsers(parts, of, context)).map((user) => [user.id, user]));
+  } catch (error) {
+    const users = await parts.store.profiles.find(of.projectId, of.userIds);
+    if (of.userIds.some((userId) => !users.has(userId))) throw error;
+    return users;
+  }
+}
+
 /** Asks identity for users and stores them in the copy. Throws if identity does not answer. */
 export async function askForUsers(
   { bus, store }: ProfileParts,

@@ -1,4 +1,4 @@
-import { ApiError } from '@kith/base';
+import { failedAfterChange } from '@kith/base';
 import { type Bus, codeHeader, type Message, replayedHeader } from '@kith/bus';
 import { type Collection, collectionWithEntities } from '@kith/contracts';
 import { ask } from '@kith/service';
@@ -41,14 +41,8 @@ export async function forwardList(
     const isReplay = reply.headers[replayedHeader] !== undefined;
     return withBody(reply, JSON.stringify(await inShapesOfLists(row, JSON.parse(text), { read, isReplay })));
   } catch (error) {
-    throw row.operation.method === 'GET' ? error : afterChange(error);
+    throw row.operation.method === 'GET' ? error : failedAfterChange(error);
   }
-}
-
-/** The change has been made, so the error must not say that nothing was done. */
-function afterChange(error: unknown): unknown {
-  const saysNothing = error instanceof ApiError && error.code === 'gateway/unavailable';
-  return saysNothing ? new ApiError('gateway/timeout', { cause: error }) : error;
 }
 
 /**

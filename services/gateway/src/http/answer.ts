@@ -4,6 +4,7 @@ import { type ErrorBody, type ErrorCode, errorBody } from '@kith/contracts';
 import { expectsContinue, hasBody, maxBody } from './body.ts';
 import { errorAnswer } from './error-answer.ts';
 import type { HttpRequest, HttpResponse } from './exchange.ts';
+import { refusalOf } from './refused-body.ts';
 import { headersOfType } from './security-headers.ts';
 
 /** Headers of a reply that reach the client; a service can set no others. */
@@ -140,11 +141,12 @@ function withoutType({ 'Content-Type': _, ...others }: Record<string, string>): 
 }
 
 /**
- * Whether the connection cannot be used after this answer. There are three possible reasons: the rest of the request's body is
- * too long to be read and thrown away, its length is unknown, or the client waits for a `100 Continue`. A client that waits may
- * send the body or not.
+ * Whether the connection cannot be used after this answer. There are four possible reasons: the request's body is refused, the
+ * rest of the body is too long to be read and thrown away, its length is unknown, or the client waits for a `100 Continue`. A
+ * client that waits may send the body or not.
  */
 export function leavesBodyUnread(request: IncomingMessage): boolean {
+  if (refusalOf(request)) return true;
   if (request.complete || !hasBody(request)) return false;
   const declared = request.headers['content-length'];
   return declared === undefined || Number(declared) > maxBody || expectsContinue(request);

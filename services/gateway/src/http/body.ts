@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { MIMEType } from 'node:util';
 import { ApiError } from '@kith/base';
+import { checkRefused, onRefused } from './refused-body.ts';
 
 /** Largest JSON body, in bytes (spec#requests-too-large). */
 export const maxBody = 256 * 1024;
@@ -11,13 +12,17 @@ const none = new Uint8Array();
  * Reads a request's body. The body has to be JSON by its type, in UTF-8, not compressed, and at most 256 KiB long. The service
  * checks the content. A missing body counts as empty, whatever type the headers name. GET and HEAD have no body. Throws
  * `request/unsupported-media-type` or `request/too-large`. If a header is enough to decide, throws before it reads the body.
+ * Throws the error of a refused body (see refused-body).
  */
 export function readBody(
   request: IncomingMessage,
   response: ServerResponse,
 ): Uint8Array | Promise<Uint8Array> {
-  if (request.method === 'GET' || request.method === 'HEAD' || !hasBody(request)) return none;
-  return readWhole(request, response);
+  if (!hasBody(request)) return none;
+  checkRefused(request);
+  if (request.method === 'GET' || request.method === 'HEAD') return none;
+  const isRefused = new Promise<never>((_, reject) => onRefused(request, reject));
+  return Promise.race([readWhole(request, response), isRefused]);
 }
 
 async function readWhole(request: IncomingMessage, response: ServerResponse): Promise<Uint8Array> {

@@ -3,6 +3,7 @@ import { type ErrorCode, errorBody, statusOf } from '@kith/contracts';
 import { cutOff, writeAnswer } from './answer.ts';
 import { errorAnswer } from './error-answer.ts';
 import { type HttpRequest, type HttpResponse, logFieldsOf } from './exchange.ts';
+import { refusalOf } from './refused-body.ts';
 
 /** The headers that an error code always brings, wherever the code is thrown. */
 const headersOf: { readonly [Code in ErrorCode]?: Record<string, string> } = {
@@ -15,18 +16,19 @@ const headersOf: { readonly [Code in ErrorCode]?: Record<string, string> } = {
  * `gateway/server-error`.
  */
 export function answerError(request: HttpRequest, response: HttpResponse, error: unknown, log: Logger): void {
-  const known = error instanceof ApiError ? error : new ApiError('gateway/server-error');
-  const { code } = known;
-  if (code === 'gateway/server-error') {
+  const thrown = error instanceof ApiError ? error : new ApiError('gateway/server-error');
+  if (thrown.code === 'gateway/server-error') {
     log.error({ err: error, ...logFieldsOf(response) }, 'request failed');
   }
+  // If a request is malformed or late, all other errors come after this one.
+  const known = refusalOf(request) ?? thrown;
   if (response.headersSent) {
     // Part of an answer is already sent. Closing the connection cuts the answer off, so nobody takes it for a whole answer.
     cutOff(response);
     return;
   }
+  const { code, message, field, errors } = known;
   response.locals.code = code;
-  const { message, field, errors } = known;
   const body = errorBody(code, { message, ...(field && { field }), ...(errors && { errors }) });
   const headers = headersOf[code] ?? {};
   writeAnswer(request, response, errorAnswer(request, response, { status: statusOf(code), headers, body }));

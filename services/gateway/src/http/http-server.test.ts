@@ -6,6 +6,7 @@ import { waitFor } from '@kith/testing';
 import { afterEach, expect, test } from 'vitest';
 import { OpenConnections } from '../limits/open-connections.ts';
 import { type ConnectionCaps, type HttpTimeouts, startHttpServer } from './http-server.ts';
+import { refusalOf } from './refused-body.ts';
 
 const log = createLogger({ name: 'test', level: 'silent' });
 /** More than the buffers of a connection hold. */
@@ -95,6 +96,31 @@ test('an answer that takes long to make is waited for', async () => {
   ask(socket, '/slow');
   const [chunk] = (await once(socket, 'data')) as [Buffer];
   expect(chunk.toString()).toContain('200 OK');
+});
+
+test('a client that ends its side after its requests gets all its answers', async () => {
+  const { port } = await serve({});
+  const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
+  undo.defer(() => void socket.destroy());
+  const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`;
+  socket.end(get('/slow') + get('/'));
+  expect((await allOf(socket)).match(/HTTP\/1\.1 \d+|small/g)).toEqual([
+    ...['HTTP/1.1 200', 'small'],
+    ...['HTTP/1.1 200', 'small'],
+  ]);
+});
+
+test('a client that ends its side within a body is refused', async () => {
+  const { port, held } = await serve({});
+  const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
+  undo.defer(() => void socket.destroy());
+  const all = allOf(socket);
+  socket.write('POST /held HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nab');
+  const response = await waitFor(() => held[0]);
+  socket.end();
+  await waitFor(() => refusalOf(response.req));
+  response.end('refused');
+  expect(await all).toContain('refused');
 });
 
 test('bytes after a request that is being answered are neither read nor kept', async () => {

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { type Logger, listenSentence, StartError } from '@kith/base';
-import { answerConnect, answerParserError } from './raw-answer.ts';
+import { answerConnect, answerParserError, hasFailed } from './raw-answer.ts';
 
 /** How long clients may take, in ms. */
 export interface HttpTimeouts {
@@ -87,6 +87,9 @@ export async function startHttpServer(options: {
     // With `true`, Node would answer a missing Host itself, without the envelope.
     requireHostHeader: false,
   });
+  // A client may end its side after its request (RFC 9112 section 9.6). It still gets its answer, because the request is carried
+  // out. Node has this option, but its types lack it. A stream ends with the client's side (see EventWriter).
+  Object.assign(server, { httpAllowHalfOpen: true });
   server.maxConnections = caps.all;
   // Node calls this for a connection on which nothing has moved: between two requests, or while the client reads nothing. If an
   // answer is still being made, the client is not to blame.
@@ -113,6 +116,8 @@ export async function startHttpServer(options: {
     const responses = open.get(socket);
     // After an answer with `Connection: close` no further request is handled (RFC 9112 section 9.6).
     if (!responses || socket.writableEnded) return void socket.destroy();
+    // The connection ends after the answer to an earlier request.
+    if (hasFailed(socket)) return;
     responses.add(response);
     const late = isSent(request) ? undefined : setTimeout(() => endLate(request), timeouts.request);
     response.on('close', () => {

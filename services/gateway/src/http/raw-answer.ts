@@ -2,9 +2,11 @@ import { randomUUID } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
-import type { Logger } from '@kith/base';
+import { ApiError, type Logger } from '@kith/base';
 import { type ErrorCode, errorBody, statusOf } from '@kith/contracts';
 import { bytesOf } from './error-answer.ts';
+import { refuseBody } from './refused-body.ts';
+import { ofEveryAnswer } from './security-headers.ts';
 
 /** Our codes for errors of Node's parser and timers; all others are `request/invalid-http`. */
 const codes: Readonly<Record<string, ErrorCode>> = {
@@ -13,12 +15,17 @@ const codes: Readonly<Record<string, ErrorCode>> = {
   ERR_HTTP_REQUEST_TIMEOUT: 'request/timeout',
 };
 
-/** Connections that have had an error. Such a connection gets one answer, and then ends. */
+/** Connections that have had an error. Such a connection gets one more answer, and then ends. */
 const failed = new WeakSet<Socket>();
 
+/** Whether a connection has had an error. No further request on it is handled. */
+export function hasFailed(socket: Socket): boolean {
+  return failed.has(socket);
+}
+
 /**
- * Answers bytes that are not a request, and requests that do not arrive completely. Writes to the bare connection, because
- * there is no response object. `open` holds the answers that this connection still waits for. They are sent first.
+ * Answers bytes that are not a request, and refuses requests that do not arrive completely. If there is no response object,
+ * writes to the bare connection. `open` holds the answers that this connection still waits for. They are sent first.
  */
 export function answerParserError(
   error: NodeJS.ErrnoException,
@@ -51,15 +58,19 @@ export function answerParserError(
   const [previous, last] = [open.at(-2), open.at(-1)];
   if (!last) write();
   else if (last.req.complete) after(last, write);
-  else {
-    // The body of the last request is wrong or late. So this is the answer to that request, unless it already has an answer.
-    const answerLast = () => {
-      if (!last.headersSent) write();
-      else if (last.writableEnded) socket.destroySoon();
-      else socket.destroy();
-    };
-    if (previous) after(previous, answerLast);
-    else answerLast();
+  else if (!last.headersSent) {
+    // The body of the last request is wrong or late. So this request gets the error, in the same way as every other error. What
+    // handles the request may first have to wait for something else.
+    after(last, () => {
+      last.req.resume();
+      socket.destroySoon();
+    });
+    refuseBody(last.req, new ApiError(code));
+  } else {
+    // The request already has an answer.
+    const end = () => (last.writableEnded ? socket.destroySoon() : socket.destroy());
+    if (previous) after(previous, end);
+    else end();
   }
 }
 
@@ -86,11 +97,11 @@ function writeRaw(
   const status = statusOf(code);
   const body = bytesOf(errorBody(code));
   const lines = Object.entries({
+    ...ofEveryAnswer,
     ...headers,
     'Content-Type': 'application/json',
     'Content-Length': body.length,
     'Cache-Control': 'no-store',
-    'X-Content-Type-Options': 'nosniff',
     'X-Request-Id': requestId,
     Date: new Date().toUTCString(),
     Connection: 'close',

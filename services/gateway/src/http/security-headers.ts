@@ -7,7 +7,7 @@ import type { HttpResponse } from './exchange.ts';
  * Cheat Sheet recommends them for JSON (spec#edges-headers). In addition to these headers, an answer has
  * `Cache-Control: no-store` and the type of its body.
  */
-const ofEveryAnswer: Readonly<Record<string, string>> = {
+export const ofEveryAnswer: Readonly<Record<string, string>> = {
   'Content-Security-Policy': "default-src 'none';frame-ancestors 'none'",
   'Strict-Transport-Security': 'max-age=31536000; includeSubDomains',
   'X-Content-Type-Options': 'nosniff',

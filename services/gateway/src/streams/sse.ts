@@ -22,6 +22,11 @@ export class EventWriter {
   begin(): void {
     writeStreamHead(this.#response);
     this.#write(`retry: ${retryMs}\n\n`);
+    // For other answers, the connection stays open if the client ends its side. A stream has no end, so it would stay open until
+    // the next write to a client that has gone away.
+    const { socket } = this.#response.req;
+    if (socket.readableEnded) this.destroy();
+    else socket.once('end', () => this.destroy());
   }
 
   /** Since when the client has left written data unread, by `performance.now()`. `undefined` while the client reads. */

@@ -15,6 +15,7 @@ import { createProxyMiddleware } from 'http-proxy-middleware';
 import { answerReply, cutOff, headOf, leavesBodyUnread, writeHead } from '../http/answer.ts';
 import { expectsContinue } from '../http/body.ts';
 import type { HttpRequest, HttpResponse } from '../http/exchange.ts';
+import { checkRefused, onRefused } from '../http/refused-body.ts';
 import { ByteAgent, freeWritten, longBytes, passBytes } from './byte-agent.ts';
 import { watchSender } from './slow-sender.ts';
 import { checkUpload } from './upload.ts';
@@ -101,8 +102,8 @@ export class Upstreams {
   }
 
   /**
-   * Answers with the service's answer. Throws `gateway/unavailable`, `gateway/timeout`, or a code that says what is wrong with
-   * the body.
+   * Answers with the service's answer. Throws `gateway/unavailable`, `gateway/timeout`, a code that says what is wrong with the
+   * body, or the error of a refused body.
    */
   async answer(request: HttpRequest, response: HttpResponse, streamed: StreamedRequest): Promise<void> {
     const { operation } = streamed;
@@ -110,6 +111,7 @@ export class Upstreams {
     const { secrets } = this.#options;
     const { upload } = operation;
     if (upload) checkUpload(request, upload);
+    checkRefused(request);
     // A parameter such as `..` would change the path on its way to the service, but the signature is for one exact path.
     validatePart(operation, 'params', streamed.context.params);
     if (url === undefined || secrets === undefined) throw new ApiError('gateway/unavailable');
@@ -236,6 +238,7 @@ export class Upstreams {
           })
         : undefined;
       if (!isUpload) wait(this.#options.requestTimeoutMs);
+      onRefused(request, fail);
       response.once('close', () => {
         settle();
         resolve();

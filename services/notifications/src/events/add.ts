@@ -1,5 +1,5 @@
 import { type EventEnvelope, type KithNotification, notificationCreated } from '@kith/contracts';
-import { findUsers, makeEvent } from '@kith/service';
+import { findUsersNow, makeEvent } from '@kith/service';
 import type { AppContext } from '../app.ts';
 import { changeFeed } from '../change-feed.ts';
 import { append, type NewNotification, toItem } from '../feed.ts';
@@ -7,7 +7,10 @@ import { blankSnapshot, nobody } from '../initiator.ts';
 import { notificationIdOf } from '../notification-id.ts';
 import { wake } from '../wake.ts';
 
-const askMs = 4_000;
+/**
+ * How long a notification waits for identity, in ms. Events are handled one at a time, so a long wait would delay all others.
+ */
+const askMs = 2_000;
 
 /**
  * Makes a notification of an event for a user. The id of the notification follows from the event. So if the event arrives
@@ -60,10 +63,13 @@ export async function addNotification(
   if (isNew) await wake(app, owner);
 }
 
-/** The initiator's current profile. If nobody knows the user any more, the profile has no name. */
+/**
+ * The initiator's current profile (spec#notifications-snapshot). If identity does not have the user any more, the profile has no
+ * name.
+ */
 async function snapshot(app: AppContext, event: EventEnvelope, initiatorId: string) {
   const of = { projectId: event.projectId, userIds: [initiatorId] };
-  const users = await findUsers(app, of, { requestId: event.id, deadline: Date.now() + askMs });
+  const users = await findUsersNow(app, of, { requestId: event.id, deadline: Date.now() + askMs });
   const user = users.get(initiatorId);
   return {
     initiatorId,

@@ -1,7 +1,11 @@
 import type { EventEnvelope } from '@kith/contracts';
+import { findUsers } from '@kith/service';
 import type { AppContext } from '../app.ts';
 import { changeFeed } from '../change-feed.ts';
 import { readAtOf, remove } from '../feed.ts';
+
+/** How long to wait for identity, in ms. */
+const askMs = 2_000;
 
 /**
  * Removes the notification of a connection request if it is unread. If the event of the request arrives later, it makes no
@@ -22,10 +26,24 @@ export async function takeBackRequest(
     await changeFeed(app, owner, async (before) => {
       const entry = await app.store.requestOf(owner, connectionId);
       // Stores the feed although nothing changes. Another process may have looked for the withdrawal too early, and may be
-      // about to add the request. That process then loses the race and looks again.
-      if (!entry) return { change: { feed: before }, result: undefined };
+      // about to add the request. That process then loses the race and looks again. If the user's account has ended so long ago
+      // that its mark has expired, nothing would remove a new feed.
+      if (!entry) {
+        const isOfSomebody = before.read !== undefined || (await isUser(app, event, userId));
+        return { ...(isOfSomebody && { change: { feed: before } }), result: undefined };
+      }
       if (readAtOf(entry, before) !== null) return { result: undefined };
       return { change: { feed: remove(before, [entry]), remove: [entry] }, result: undefined };
     });
   }
+}
+
+/** Whether the copy or identity knows a user. */
+async function isUser(app: AppContext, { id, projectId }: EventEnvelope, userId: string): Promise<boolean> {
+  const users = await findUsers(
+    app,
+    { projectId, userIds: [userId] },
+    { requestId: id, deadline: Date.now() + askMs },
+  );
+  return users.has(userId);
 }

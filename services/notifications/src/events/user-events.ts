@@ -1,13 +1,14 @@
 import { userDeleted } from '@kith/contracts';
-import { type EventSubscription, subscription } from '@kith/service';
+import { type EventSubscription, hasComeBack, subscription } from '@kith/service';
 import type { AppContext } from '../app.ts';
 
 /** Handles the end of an account: the profile is removed immediately, the rest in the background (spec#users-erasure). */
 export const userEvents: EventSubscription<AppContext> = subscription({
   durable: 'notifications-users',
   events: [userDeleted],
-  async apply({ projectId, data }, app: AppContext) {
-    const user = { projectId, userId: data.id };
+  async apply(event, app: AppContext) {
+    if (await hasComeBack(app.bus, event)) return;
+    const user = { projectId: event.projectId, userId: event.data.id };
     // First forgets the profile, so that late events say nothing about the user. Then marks the user, so that earlier data is
     // found and erased.
     await app.store.profiles.forget(user);

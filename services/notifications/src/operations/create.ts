@@ -1,4 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
+import { failedAfterChange } from '@kith/base';
 import { createNotifications, notificationCreated } from '@kith/contracts';
 import { findUsers, handler, makeEvent } from '@kith/service';
 import { afterChange, keepReplyMs } from '@kith/store';
@@ -11,7 +12,7 @@ import { wake } from '../wake.ts';
 /**
  * Adds a notification of the application to users' feeds (spec#notifications-own). Each feed is changed separately. If the
  * request has an Idempotency-Key, the ids of the notifications follow from the key. So a request that was only partly done can
- * be repeated, and no user gets a notification twice.
+ * be repeated, and no user gets a notification twice. Throws `gateway/timeout` if the request was only partly done.
  */
 export const createHandler = handler(createNotifications, async (request, app: AppContext) => {
   const { projectId, body, idempotencyKey, serverKey } = request;
@@ -28,7 +29,7 @@ export const createHandler = handler(createNotifications, async (request, app: A
   }
   const createdAt = app.now();
   const seeds = seedsOf([serverKey?.keyId, idempotencyKey, JSON.stringify(body)], createdAt);
-  for (const userId of there) {
+  for (const [at, userId] of there.entries()) {
     const [id = '', ...earlier] = seeds.map((seed) =>
       notificationIdOf({ projectId, id: `${seed}|${userId}` }),
     );
@@ -36,7 +37,9 @@ export const createHandler = handler(createNotifications, async (request, app: A
       ...{ id, projectId, userId, createdAt, keepUntil: createdAt + app.keepMs },
       ...{ type: body.type, action: body.action ?? null, metadata: body.metadata ?? {} },
     };
-    await add(app, notification, { earlier, deadline: request.deadline });
+    await add(app, notification, { earlier, deadline: request.deadline }).catch((error) => {
+      throw at === 0 ? error : failedAfterChange(error);
+    });
   }
   return { created: there.length };
 });

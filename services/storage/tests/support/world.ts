@@ -128,14 +128,14 @@ export class World implements AsyncDisposable {
   }
 
   /** Publishes the end of a user's account, as identity does. */
-  async endAccount({ projectId, userId }: Owner): Promise<void> {
+  async endAccount({ projectId, userId }: Owner, occurredAt = new Date()): Promise<void> {
     const { bus } = this.runtime;
     const event = makeEvent(userDeleted, {
       projectId,
       actorId: userId,
       aggregate: { type: 'user', id: userId, seq: 2 },
       data: { id: userId },
-      occurredAt: new Date(),
+      occurredAt,
     });
     const body = new TextEncoder().encode(JSON.stringify(event));
     await bus.publish({ subject: eventSubject(bus.prefix, event), id: event.id, body });

@@ -1,0 +1,26 @@
+import type { Bus } from '@kith/bus';
+import { type EventOf, knownUsers, type userDeleted } from '@kith/contracts';
+import { ask } from '../operations/ask.ts';
+
+/** Until an event is this old, in ms, no import has reused the id of its user. Identity keeps the id for nine days. */
+const keptMs = 8 * 24 * 3600 * 1000;
+const askMs = 4_000;
+
+/**
+ * Whether the user of a `user.deleted` is there again. Dead letters are kept for 90 days. If one is replayed after an import has
+ * reused the id, it must not erase the data of the present user (docs/adr/0018). Asks identity only if the event is old. Throws if
+ * identity does not answer.
+ */
+export async function hasComeBack(
+  bus: Bus,
+  { id: requestId, projectId, occurredAt, data }: EventOf<typeof userDeleted>,
+): Promise<boolean> {
+  if (Date.now() - Date.parse(occurredAt) < keptMs) return false;
+  const known = await ask(
+    bus,
+    knownUsers,
+    { projectId, ids: [data.id], foreignIds: [] },
+    { requestId, deadline: Date.now() + askMs },
+  );
+  return known.ids.length > 0;
+}

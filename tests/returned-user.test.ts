@@ -1,0 +1,64 @@
+import { eventSubject, userDeleted } from '@kith/contracts';
+import { makeEvent } from '@kith/service';
+import { availableEngines, type TestUser, waitFor } from '@kith/testing';
+import { expect, test } from 'vitest';
+import { startExportWorld } from './support/export-world.ts';
+import { http } from './support/http.ts';
+
+/** After this time, an import may use the id of an erased user again. */
+const tenDaysMs = 10 * 24 * 3600 * 1000;
+
+test.each(availableEngines())(
+  'an old event of a user’s end does not erase a user who has come back (%s)',
+  async (engine) => {
+    await using world = await startExportWorld(engine, { before: async () => undefined });
+    const { id: projectId } = await world.createProject();
+    const [back, friend, leaver] = [
+      await world.createUser(projectId, { name: 'Back' }),
+      await world.createUser(projectId, { name: 'Friend' }),
+      await world.createUser(projectId, { name: 'Leaver' }),
+    ];
+    const ask = async <T>(user: TestUser, path: string, method = 'GET') => {
+      const token = user.accessToken;
+      const answer = await http(world.url, { method, path: `/v7/${projectId}${path}`, token });
+      return (answer.text ? answer.json() : undefined) as T;
+    };
+    await world.connect(back, friend);
+    await world.connect(back, leaver);
+    await world.createCollection(back, 'kept');
+    await world.createCollection(leaver, 'erased');
+    const accepted = async () =>
+      (await ask<{ data: { metadata: { initiatorName: string | null } }[] }>(back, '/app-notifications')).data
+        .map(({ metadata }) => metadata.initiatorName)
+        .sort();
+    await waitFor(async () => (await accepted()).length === 2);
+
+    // As when an operator replays a dead letter of the user's earlier account.
+    const event = makeEvent(userDeleted, {
+      projectId,
+      actorId: back.id,
+      aggregate: { type: 'user', id: back.id, seq: 7 },
+      data: { id: back.id },
+      occurredAt: new Date(Date.now() - tenDaysMs),
+    });
+    const body = new TextEncoder().encode(JSON.stringify(event));
+    await world.bus.publish({ subject: eventSubject(world.bus.prefix, event), id: event.id, body });
+    // The erasers handle users in the order of their ends. When the second user is erased, the first would be, too.
+    await ask(leaver, `/users/${leaver.id}`, 'DELETE');
+    const names = async () => {
+      const { connections } = await ask<{ connections: { connectedUser: { name: string } }[] }>(
+        back,
+        '/connections',
+      );
+      return connections.map(({ connectedUser }) => connectedUser.name);
+    };
+    await waitFor(async () => !(await names()).includes('Leaver'), { timeoutMs: 20_000 });
+    await waitFor(async () => !(await accepted()).includes('Leaver'), { timeoutMs: 20_000 });
+    expect(await names()).toEqual(['Friend']);
+    expect(await accepted()).toEqual(['Friend', null]);
+    const root = await ask<{ id: string }>(back, '/collections/root');
+    const below = await ask<{ name: string }[]>(back, `/collections/${root.id}/sub-collections`);
+    expect(below.map(({ name }) => name)).toEqual(['kept']);
+  },
+  60_000,
+);
