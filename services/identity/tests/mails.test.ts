@@ -184,11 +184,14 @@ describe.each(availableEngines())('mails on %s', (engine) => {
     const newEmail = `${randomUUID()}@example.org`;
     await askReset(email);
     const resetToken = tokenIn((await nthMail(email)).text);
-    const { isKept } = Mailings.prototype;
+    const { keeperOf } = Mailings.prototype;
     // At this point, the old password has already been checked and was right.
-    vi.spyOn(Mailings.prototype, 'isKept').mockImplementationOnce(async function (this: Mailings, ...asked) {
+    vi.spyOn(Mailings.prototype, 'keeperOf').mockImplementationOnce(async function (
+      this: Mailings,
+      ...asked
+    ) {
       expect((await reset(resetToken)).status).toBe(200);
-      return isKept.apply(this, asked);
+      return keeperOf.apply(this, asked);
     });
     const asked = { projectId, caller: callerOf(user), body: { password, newEmail } };
     expect((await call(identity.bus, changeEmail, asked)).body.code).toBe('auth/unauthorized');
