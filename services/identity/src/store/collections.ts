@@ -5,7 +5,7 @@ import type { Declared } from '@kith/store/open';
 import { z } from 'zod';
 import { placeOf } from '../listing.ts';
 import { type FactorBook, factorBook } from './factor-book.ts';
-import { lastIn, nameKey, projectIn, revokedPlace, usedPlace } from './keys-of.ts';
+import { lastIn, nameKey, projectIn, revokedPlace, suspendedPlace, usedPlace } from './keys-of.ts';
 import {
   type ApiKey,
   type Attempt,
@@ -144,7 +144,7 @@ export const users: Collection<StoredUser> = collection<StoredUser>({
         `${projectIn(id)}|${placeOf({ createdAt: new Date(createdAt), id: lastIn(id) })}`,
     },
     suspended: {
-      key: ({ suspendedAt }, id) => (suspendedAt === null ? null : `${timeKey(suspendedAt)}|${id}`),
+      key: ({ suspendedAt }, id) => (suspendedAt === null ? null : suspendedPlace(new Date(suspendedAt), id)),
     },
     ending: { key: ({ ending, updatedAt }, id) => (ending === null ? null : `${timeKey(updatedAt)}|${id}`) },
   },
