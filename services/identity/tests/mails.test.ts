@@ -242,6 +242,21 @@ describe.each(availableEngines())('mails on %s', (engine) => {
     expect((await call(identity.bus, verifyEmail, undoing)).status).toBe(200);
   });
 
+  test('an import does not bring an address that a user may still take back', async () => {
+    const { email, ...user } = await person();
+    const newEmail = `${randomUUID()}@example.org`;
+    const asked = { projectId, caller: callerOf(user), body: { password, newEmail } };
+    expect((await call(identity.bus, changeEmail, asked)).status).toBe(200);
+    const body = { token: tokenIn((await nthMail(newEmail)).text) };
+    expect((await call(identity.bus, verifyEmail, { projectId, body })).status).toBe(200);
+    const rows = [{ foreignId: randomUUID(), email }, { foreignId: randomUUID() }];
+    const imported = await call(identity.bus, importUsers, { params: { projectId }, body: { rows } });
+    const rejected = [{ row: 0, reason: 'email-taken' }];
+    expect(imported.body).toEqual({ imported: 1, unchanged: 0, rejected });
+    const undoing = { projectId, body: { token: tokenIn((await nthMail(email)).text) } };
+    expect((await call(identity.bus, verifyEmail, undoing)).status).toBe(200);
+  });
+
   test('what the server refuses for good is not sent again', async () => {
     const [one, other] = [await person(), await person()];
     server.refusals = [550];
