@@ -46,6 +46,28 @@ export class Imports {
     return some.flatMap((user) => outcomes.get(user) ?? []);
   }
 
+  /** Which of these users could not be stored at this moment, with their outcomes. */
+  async refusedNow(projectId: string, some: readonly User[]): Promise<Map<User, ImportOutcome>> {
+    const outcomes = new Map<User, ImportOutcome>();
+    if (some.length === 0) return outcomes;
+    // As in a refused change, the index that comes first counts.
+    for (const index of ['username', 'email', 'foreignId', 'id']) {
+      const keyOf = (user: User) =>
+        users.indexes?.[index]?.key(storedOf(user), userKey(projectId, user.id)) || null;
+      const keys = some.map(keyOf).filter((key) => key !== null);
+      const taken = await this.#documents.idsBy(users, index, keys);
+      const outcome = index === 'id' ? 'id-taken' : takenBy({ taken: index });
+      for (const user of some) if (taken.has(keyOf(user) ?? '')) outcomes.set(user, outcome);
+    }
+    for (const [user, refusal] of await this.#refused(projectId, some)) outcomes.set(user, refusal);
+    const there = await this.#findAll(projectId, some);
+    for (const user of some) {
+      const own = there.get(user.id);
+      if (own) outcomes.set(user, { there: own });
+    }
+    return outcomes;
+  }
+
   /**
    * Adds kinds of password hashes to the project's kinds. A kind is added only if `mayAdd` allows it. Returns all kinds that
    * the project then has.
