@@ -86,14 +86,18 @@ export const audit = surfaceSuite('audit', (world) => {
     const plain = createHash('sha256').update(email).digest('base64url');
     expect(JSON.stringify(row)).not.toContain(plain);
 
-    const taken = { email: (await world.user()).email, password: 'not this one, I think' };
+    const username = `taken.${randomUUID().slice(0, 8)}`;
+    const owner = await world.user({ username });
+    const signUpAs = (given: { email: string; username?: string }) => ({ body: { ...body, ...given } });
+    const signUps = async (code: string) =>
+      (await rows({ action: signUp.name })).filter(({ outcome }) => outcome === code);
     for (let time = 0; time < 3; time++)
-      await world.refused(signUp, { body: taken }, 'DUPLICATE_EMAIL', { field: 'email' });
-    const signedUp = (await rows({ action: signUp.name })).filter(
-      ({ outcome }) => outcome === 'DUPLICATE_EMAIL',
-    );
-    expect(signedUp.reduce((sum, { count }) => sum + count, 0)).toBe(3);
-    expect(new Set(signedUp.map(({ actor }) => actor.slice(0, 8)))).toEqual(new Set(['unknown:']));
+      await world.refused(signUp, signUpAs({ email: owner.email }), 'DUPLICATE_EMAIL', { field: 'email' });
+    const ofTaken = await signUps('DUPLICATE_EMAIL');
+    expect(ofTaken.reduce((sum, { count }) => sum + count, 0)).toBe(3);
+    expect(new Set(ofTaken.map(({ actor }) => actor))).toEqual(new Set([`user:${owner.id}`]));
+    await world.refused(signUp, signUpAs({ email, username }), 'DUPLICATE_USERNAME', { field: 'username' });
+    expect((await signUps('DUPLICATE_USERNAME')).map(({ actor }) => actor)).toEqual([row?.actor]);
 
     const user = await world.user();
     const refresh = (refreshToken: string) => ({ body: { refreshToken } });

@@ -25,7 +25,7 @@ import { Authenticator } from '../support/authenticator.ts';
 import { keyPair } from '../support/keys.ts';
 import { mailTo, tokenIn } from '../support/mails.ts';
 import { externalUser } from '../support/surface/external-user.ts';
-import { refusesStrangers, refusesUnknown } from '../support/surface/guards.ts';
+import { operatorKey, refusesStrangers, refusesUnknown } from '../support/surface/guards.ts';
 import { features } from '../support/surface/parts.ts';
 import { surfaceSuite } from '../support/surface/suite.ts';
 
@@ -407,7 +407,9 @@ export const factors = surfaceSuite('factors', (world) => {
     await withTotp(ada);
     const given = { params: { projectId, userId: ada.id }, token };
     await world.ok(removeUserFactors, given);
-    await world.ok(removeUserFactors, given);
+    // Repeating it changes nothing. A key for changing users is enough, too.
+    const key = await operatorKey(world, { scopes: ['users:write'] });
+    await world.ok(removeUserFactors, { ...given, token: key });
     expect((await world.ok(listFactors, as(ada))).body).toEqual({ factors: [], recoveryCodesLeft: 0 });
     await world.ok(signIn, { body: credentials(ada) });
     for (const params of [

@@ -1,5 +1,6 @@
 import { clocksMs, type Secrets } from '@kith/base';
 import type { Erasure } from './store/index.ts';
+import { leewaySeconds } from './tokens/external-token.ts';
 
 /**
  * How long a mark is kept, in ms: the longest token lifetime that a project can allow, and twice the time by which clocks may
@@ -7,6 +8,12 @@ import type { Erasure } from './store/index.ts';
  * tokens, and the clock of the replica that removes the mark.
  */
 const keptMs = 24 * 3600_000 + 2 * clocksMs;
+/**
+ * By how much later than the erasure a token has to be issued, in ms. The clock of the backend may be ahead by the leeway. The
+ * clock of the replica that accepts the token may be ahead of the clock of the replica that made the mark by as much again. The
+ * time is not as long as `clocksMs`, because for all this time, the person cannot come back with a new account.
+ */
+const laterMs = 2 * leewaySeconds * 1000;
 
 /**
  * Remembers for a while which external users were erased. A token from before the erasure must not bring the user back
@@ -30,8 +37,8 @@ export class ErasedExternals {
   }
 
   /**
-   * Whether a token was issued before its user was erased. If a token does not say when it was issued, it counts as issued
-   * before the erasure.
+   * Whether a token may have been issued before its user was erased (spec#accounts-external-erased). If a token does not say
+   * when it was issued, it counts as issued before the erasure.
    */
   async refuses(
     projectId: string,
@@ -39,7 +46,7 @@ export class ErasedExternals {
   ): Promise<boolean> {
     const erasedAt = await this.#store.externalErasedAt(this.#idOf(projectId, foreignId));
     // Times in tokens are whole seconds, rounded down.
-    return erasedAt !== null && (issuedAt ?? 0) * 1000 <= erasedAt.getTime();
+    return erasedAt !== null && (issuedAt ?? 0) * 1000 <= erasedAt.getTime() + laterMs;
   }
 
   #idOf(projectId: string, foreignId: string): string {

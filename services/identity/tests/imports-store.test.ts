@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { userCreated } from '@kith/contracts';
 import { availableEngines } from '@kith/testing';
-import { describe, expect, test } from 'vitest';
-import type { IdentityStore } from '../src/store/index.ts';
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import type { IdentityStore, User } from '../src/store/index.ts';
 import { userDeletedEvent, userEvent, userEvents } from '../src/user-events.ts';
 import { foreignUserId } from '../src/user-ids.ts';
 import { storeForEach } from './support/suite.ts';
@@ -13,6 +13,7 @@ describe.each(availableEngines())('imports in the store on %s', (engine) => {
   storeForEach(engine, (opened) => {
     store = opened;
   });
+  afterEach(() => vi.useRealTimers());
 
   test('bring no user back whose account has ended, neither while it is erased nor after', async () => {
     const user = makeUser();
@@ -73,6 +74,47 @@ describe.each(availableEngines())('imports in the store on %s', (engine) => {
       expect(['foreign-id-taken', 'deleted']).toContain(outcomes[index]);
       expect(await store.people.findByForeignId(projectId, foreignId ?? '')).toBeNull();
     }
+  });
+
+  /** Prepares a change of a user's address, and returns the function that makes it. The user may take back the old address. */
+  const newAddress = async (user: User) => {
+    const address = `new-${user.email}`;
+    await store.mailings.add(user, { kind: 'emailChange', address });
+    const until = new Date(Date.now() + 3600_000);
+    const token = { hash: user.id, until: until.getTime(), failures: 0 };
+    for (const one of await store.mailings.of(user)) await store.mailings.take(one, { dueAt: until, token });
+    const [mailing] = await store.mailings.of(user);
+    return () =>
+      store.mailings.use(mailing!, (before) => {
+        const mail = { kind: 'emailChanged', address: user.email!, name: 'old', until } as const;
+        return { user: { ...before, email: address, rev: before.rev + 1 }, event: null, mail };
+      });
+  };
+
+  test('leave an address to the user who may still take it back', async () => {
+    const user = makeUser();
+    const { projectId, email } = user;
+    await store.users.add(user, userEvent(userCreated, user));
+    const { user: after } = (await (await newAddress(user))()) as { user: User };
+    const others = () => [makeUser({ projectId, email }), makeUser({ projectId }), after];
+    expect(await store.imports.add(projectId, others())).toEqual(['email-taken', 'stored', { there: after }]);
+    expect(await store.users.findByEmail(projectId, email!)).toBeNull();
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 3601_000 });
+    expect(await store.imports.add(projectId, others())).toEqual(['stored', 'stored', { there: after }]);
+  });
+
+  test('take no address while users give them up', async () => {
+    const projectId = randomUUID();
+    const users = Array.from({ length: 30 }, () => makeUser({ projectId }));
+    await Promise.all(users.map((user) => store.users.add(user, userEvent(userCreated, user))));
+    const changes = await Promise.all(users.map(newAddress));
+    const others = users.map(({ email }) => makeUser({ projectId, email }));
+    const [outcomes] = await Promise.all([
+      store.imports.add(projectId, others),
+      ...changes.map((change) => change()),
+    ]);
+    expect(new Set(outcomes)).toEqual(new Set(['email-taken']));
+    for (const { email } of users) expect(await store.users.findByEmail(projectId, email!)).toBeNull();
   });
 
   test('take rows of one id one after the other', async () => {

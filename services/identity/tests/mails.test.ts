@@ -184,11 +184,14 @@ describe.each(availableEngines())('mails on %s', (engine) => {
     const newEmail = `${randomUUID()}@example.org`;
     await askReset(email);
     const resetToken = tokenIn((await nthMail(email)).text);
-    const { isKept } = Mailings.prototype;
+    const { keeperOf } = Mailings.prototype;
     // At this point, the old password has already been checked and was right.
-    vi.spyOn(Mailings.prototype, 'isKept').mockImplementationOnce(async function (this: Mailings, ...asked) {
+    vi.spyOn(Mailings.prototype, 'keeperOf').mockImplementationOnce(async function (
+      this: Mailings,
+      ...asked
+    ) {
       expect((await reset(resetToken)).status).toBe(200);
-      return isKept.apply(this, asked);
+      return keeperOf.apply(this, asked);
     });
     const asked = { projectId, caller: callerOf(user), body: { password, newEmail } };
     expect((await call(identity.bus, changeEmail, asked)).body.code).toBe('auth/unauthorized');
@@ -235,6 +238,21 @@ describe.each(availableEngines())('mails on %s', (engine) => {
     // On MongoDB, the user's document may keep the former address until the change is complete in all documents.
     const isFree = async () => !JSON.stringify((await dumpStore(identity.store)).users).includes(email);
     await waitFor(isFree, { what: 'the address to be of no user' });
+    const undoing = { projectId, body: { token: tokenIn((await nthMail(email)).text) } };
+    expect((await call(identity.bus, verifyEmail, undoing)).status).toBe(200);
+  });
+
+  test('an import does not bring an address that a user may still take back', async () => {
+    const { email, ...user } = await person();
+    const newEmail = `${randomUUID()}@example.org`;
+    const asked = { projectId, caller: callerOf(user), body: { password, newEmail } };
+    expect((await call(identity.bus, changeEmail, asked)).status).toBe(200);
+    const body = { token: tokenIn((await nthMail(newEmail)).text) };
+    expect((await call(identity.bus, verifyEmail, { projectId, body })).status).toBe(200);
+    const rows = [{ foreignId: randomUUID(), email }, { foreignId: randomUUID() }];
+    const imported = await call(identity.bus, importUsers, { params: { projectId }, body: { rows } });
+    const rejected = [{ row: 0, reason: 'email-taken' }];
+    expect(imported.body).toEqual({ imported: 1, unchanged: 0, rejected });
     const undoing = { projectId, body: { token: tokenIn((await nthMail(email)).text) } };
     expect((await call(identity.bus, verifyEmail, undoing)).status).toBe(200);
   });

@@ -4,7 +4,13 @@ import { makeEvent } from '@kith/service';
 import { availableEngines } from '@kith/testing';
 import { describe, expect, test, vi } from 'vitest';
 import { placeOf } from '../src/listing.ts';
-import { type IdentityStore, revokedPlace, type Session, type User } from '../src/store/index.ts';
+import {
+  type IdentityStore,
+  revokedPlace,
+  type Session,
+  suspendedPlace,
+  type User,
+} from '../src/store/index.ts';
 import { userEvent } from '../src/user-events.ts';
 import { liveSessions } from './support/sessions.ts';
 import { storeForEach } from './support/suite.ts';
@@ -196,15 +202,15 @@ describe.each(availableEngines())('sessions and keys in the store on %s', (engin
     expect((await store.outbox.unpublished(10)).map(({ event }) => event.aggregate.seq)).toEqual([1, 2]);
     const ending = { projectId: user.projectId, userId: user.id, epoch: 1, reason: 'suspended' };
     expect(await store.accounts.endings(10)).toEqual([ending]);
-    expect(await store.accounts.suspendedSince(new Date(start))).toEqual([
-      { userId: user.id, at: new Date(start), until: null },
-    ]);
-    expect(await store.accounts.suspendedSince(new Date(start + 1))).toEqual([]);
+    const suspendedSince = (ms: number) => store.accounts.suspended(suspendedPlace(new Date(ms)), 10);
+    const listed = { userId: user.id, at: new Date(start), until: null, place: expect.any(String) };
+    expect(await suspendedSince(start)).toEqual([listed]);
+    expect(await suspendedSince(start + 1)).toEqual([]);
 
     const restored = { ...suspended, isActive: true, suspendedAt: null, passwordHash: null, rev: 3 };
     expect(await store.accounts.update(restored, { event: null, ending: null })).toBe('stored');
     expect(await store.users.find(user.projectId, user.id)).toEqual(restored);
-    expect(await store.accounts.suspendedSince(new Date(0))).toEqual([]);
+    expect(await suspendedSince(0)).toEqual([]);
     const again = { ...restored, sessionEpoch: 2, rev: 4 };
     await store.accounts.update(again, { event: null, ending: 'password-changed' });
     await store.accounts.ended({ ...ending, reason: 'suspended' });

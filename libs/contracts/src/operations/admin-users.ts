@@ -118,6 +118,7 @@ export const endUserSessions = operation({
 export const removeUserFactors = operation({
   ...account,
   name: 'identity.remove-user-factors',
+  operatorScope: 'users:write',
   summary: "Remove a user's second factors",
   method: 'DELETE',
   path: '/admin/projects/:projectId/users/:userId/factors',

@@ -58,7 +58,7 @@ export const entities = collection<StoredEntity>({
 });
 
 /** Ids of imported collections that were deleted, by `endedKey`. For a while, no import may use these ids. */
-export const endedCollections: Collection<{ until: number }> = collection<{ until: number }>({
+export const endedCollections = collection<{ until: number }>({
   name: 'endedCollections',
   kind: 'copy',
   version: 1,

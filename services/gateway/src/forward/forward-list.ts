@@ -1,4 +1,4 @@
-import { failedAfterChange } from '@kith/base';
+import { ApiError, failedAfterChange } from '@kith/base';
 import { type Bus, codeHeader, type Message, replayedHeader } from '@kith/bus';
 import { type Collection, collectionWithEntities } from '@kith/contracts';
 import { ask } from '@kith/service';

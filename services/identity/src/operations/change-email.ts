@@ -1,7 +1,7 @@
 import { ApiError } from '@kith/base';
 import { changeEmail } from '@kith/contracts';
 import { handler } from '@kith/service';
-import { isAddressTaken } from '../address-taken.ts';
+import { ownerOfAddress } from '../address-owner.ts';
 import type { AppContext } from '../app.ts';
 import { attemptOf } from '../attempts.ts';
 import { requireStepUp } from '../factors/step-up.ts';
@@ -24,7 +24,7 @@ export const changeEmailHandler = handler(
     const verify = () => app.passwords.verify(body.password, user.passwordHash, deadline);
     if (!(await app.attempts.check(attempt, verify))) throw new ApiError('auth/invalid-credentials');
     const { newEmail: address } = body;
-    if (address === user.email || (await isAddressTaken(app, { projectId, address, userId: user.id })))
+    if (address === user.email || (await ownerOfAddress(app, { projectId, address, userId: user.id })))
       throw new ApiError('DUPLICATE_EMAIL', { field: 'newEmail' });
     // If the password was reset or changed since the user was read, the caller may be somebody other than the user.
     const isStored = await mailUser(app, user, { kind: 'emailChange', address }, user.sessionEpoch);

@@ -10,7 +10,7 @@ import { handler } from '@kith/service';
 import type { AppContext } from '../app.ts';
 import { kindRefusal } from '../hash-kinds.ts';
 import { differingFields, importedUserOf } from '../imported-user.ts';
-import type { ImportOutcome } from '../store/index.ts';
+import type { ImportOutcome, User } from '../store/index.ts';
 
 /**
  * Imports users. The import makes no events: users begin at `seq` 0, and only later changes make events (docs/adr/0018). If a
@@ -19,18 +19,15 @@ import type { ImportOutcome } from '../store/index.ts';
 export const importUsersHandler = handler(importUsers, async ({ params, body }, app: AppContext) => {
   const { projectId } = params;
   if (!(await app.store.projects.find(projectId))) throw new ApiError('project/not-found');
-  const refusals = await kindRefusals(app, projectId, body.rows);
-  const isTaken = (index: number) => refusals[index] === null;
   const now = new Date();
-  const taken = body.rows.filter((_, index) => isTaken(index));
-  const outcomes = await app.store.imports.add(
-    projectId,
-    taken.map((row) => importedUserOf(projectId, row, now)),
-  );
+  const given = body.rows.map((row) => ({ row, user: importedUserOf(projectId, row, now) }));
+  const outcomes = await outcomesBefore(app, projectId, given);
+  const left = given.map(({ user }) => user).filter((user) => !outcomes.has(user));
+  const added = await app.store.imports.add(projectId, left);
+  for (const [at, outcome] of added.entries()) outcomes.set(left[at] as User, outcome);
   const result: ImportResult = { imported: 0, unchanged: 0, rejected: [] };
-  let at = 0;
-  for (const [index, row] of body.rows.entries()) {
-    const outcome = refusals[index] ?? outcomes[at++];
+  for (const [index, { row, user }] of given.entries()) {
+    const outcome = outcomes.get(user);
     if (outcome === undefined) throw new Error('The store has told too little.');
     count(result, { index, row, outcome });
   }
@@ -51,19 +48,34 @@ function count(
   }
 }
 
-/** Notes the kinds of hashes in the rows before the rows are stored. Returns for each row why its kind is refused, or null. */
-async function kindRefusals(
+/**
+ * Notes the kinds of hashes in the rows before the rows are stored. Returns the outcomes of the rows that must not be stored. A
+ * row that is refused anyway must not use up one of the kinds that the project may have. So if its kind is new, it is refused
+ * before its kind is noted.
+ */
+async function outcomesBefore(
   app: AppContext,
   projectId: string,
-  rows: readonly ImportedUser[],
-): Promise<(ImportReason | null)[]> {
-  const given = rows.map(({ passwordHash }) => passwordHashKind(passwordHash ?? ''));
-  const kinds = new Set(given.filter((kind) => kind !== null));
-  if (kinds.size === 0) return given.map(() => null);
+  given: readonly { row: ImportedUser; user: User }[],
+): Promise<Map<User, ImportOutcome | ImportReason>> {
+  const hashed = given.flatMap(({ row, user }) => {
+    const kind = passwordHashKind(row.passwordHash ?? '');
+    return kind === null ? [] : [{ kind, user }];
+  });
+  if (hashed.length === 0) return new Map();
   let known = await app.store.imports.hashKinds(projectId);
-  const added = [...kinds].filter((kind) => kindRefusal(known, kind) === null && !known.includes(kind));
+  const fresh = hashed.filter(({ kind }) => !known.includes(kind));
+  const refused = await app.store.imports.refusedNow(
+    projectId,
+    fresh.map(({ user }) => user),
+  );
+  const outcomes = new Map<User, ImportOutcome | ImportReason>(refused);
   const mayAdd = (those: readonly string[], kind: string) => kindRefusal(those, kind) === null;
-  if (added.length > 0) known = await app.store.imports.noteHashKinds(projectId, added, mayAdd);
-  const refusals = new Map([...kinds].map((kind) => [kind, kindRefusal(known, kind)]));
-  return given.map((kind) => (kind === null ? null : (refusals.get(kind) ?? null)));
+  const added = new Set(fresh.flatMap(({ kind, user }) => (refused.has(user) ? [] : [kind])));
+  if (added.size > 0) known = await app.store.imports.noteHashKinds(projectId, [...added], mayAdd);
+  for (const { kind, user } of hashed) {
+    const refusal = kindRefusal(known, kind);
+    if (refusal !== null && !outcomes.has(user)) outcomes.set(user, refusal);
+  }
+  return outcomes;
 }

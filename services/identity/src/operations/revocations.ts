@@ -2,27 +2,37 @@ import { getRevocations } from '@kith/contracts';
 import { internalHandler } from '@kith/service';
 import type { AppContext } from '../app.ts';
 import { tokensEnd } from '../sessions.ts';
-import { revokedPlace } from '../store/index.ts';
+import { revokedPlace, suspendedPlace } from '../store/index.ts';
 import { refusedUntil } from '../suspension.ts';
 
-const pageSize = 10_000;
+/** How many sessions a page may have, so that it fits into a message (`maxPayload`). */
+const mostSessions = 10_000;
+/** How many suspended users a page may have. */
+const mostUsers = 2_000;
 
 /**
  * Returns the sessions, users and keys that gateways must refuse. Sessions and users are returned until all tokens from before
- * the revocation have expired. Only the first page has the suspended users and the revoked keys.
+ * the revocation have expired. Only the first page has the revoked keys. `next` is the place of the page's last session. If
+ * there are more users, the place of the last user follows after a blank. A replica of an earlier version returns all users
+ * with the first page. If it gets such a `next`, it goes on with the sessions alone, and the gateway learns of the other users
+ * when it loads again.
  */
 export const revocationsHandler = internalHandler(getRevocations, async ({ after }, app: AppContext) => {
   // Tokens from before this time have all expired.
   const since = new Date(2 * Date.now() - tokensEnd(new Date()).getTime());
-  const found = await app.store.sessions.revoked(after ?? revokedPlace(since), pageSize);
-  const suspended = after === null ? await app.store.accounts.suspendedSince(since) : [];
+  const first = `${revokedPlace(since)} ${suspendedPlace(since)}`;
+  const [sessionPlace = '', userPlace] = (after ?? first).split(' ');
+  const sessions = await app.store.sessions.revoked(sessionPlace, mostSessions);
+  const suspended = userPlace === undefined ? [] : await app.store.accounts.suspended(userPlace, mostUsers);
+  const moreUsers = suspended.length === mostUsers ? ` ${suspended.at(-1)?.place}` : '';
+  const isLast = sessions.length < mostSessions && moreUsers === '';
   return {
-    sessions: found.map(({ sid, at }) => ({ sessionId: sid, until: tokensEnd(at).toISOString() })),
+    sessions: sessions.map(({ sid, at }) => ({ sessionId: sid, until: tokensEnd(at).toISOString() })),
     keys: after === null ? await app.store.keys.revoked() : [],
     suspended: suspended.map(({ userId, at, until }) => ({
       userId,
       until: refusedUntil(at, until).toISOString(),
     })),
-    next: found.length === pageSize ? (found.at(-1)?.place ?? null) : null,
+    next: isLast ? null : `${sessions.at(-1)?.place ?? sessionPlace}${moreUsers}`,
   };
 });

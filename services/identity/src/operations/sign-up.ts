@@ -2,7 +2,7 @@ import { ApiError } from '@kith/base';
 import { type ErrorCode, signUp, userCreated } from '@kith/contracts';
 import { handler } from '@kith/service';
 import { afterChange } from '@kith/store';
-import { isAddressTaken } from '../address-taken.ts';
+import { ownerOfAddress } from '../address-owner.ts';
 import type { AppContext } from '../app.ts';
 import { attemptOf } from '../attempts.ts';
 import { strangerOf } from '../audit-log.ts';
@@ -29,16 +29,19 @@ export const signUpHandler = handler(
     const now = new Date();
     const { email } = body;
     const user = newUser({ projectId, foreignId: null, email, passwordHash }, withProfile(body), now);
-    const refusal = (code: ErrorCode, field: string) => {
-      request.audit.tell({ actor: strangerOf(app, projectId, email) });
+    // As at sign-in, the row of the audit log names the owner of the address. So the erasure of the owner covers the row.
+    const refusal = (code: ErrorCode, field: string, owner: string | null) => {
+      request.audit.tell({ actor: owner ? `user:${owner}` : strangerOf(app, projectId, email) });
       return new ApiError(code, { field });
     };
-    if (await isAddressTaken(app, { projectId, address: email })) throw refusal('DUPLICATE_EMAIL', 'email');
+    const findOwner = () => ownerOfAddress(app, { projectId, address: email });
+    const owner = await findOwner();
+    if (owner) throw refusal('DUPLICATE_EMAIL', 'email', owner);
     const mail = requireVerifiedEmail ? firstVerification(project, email) : undefined;
     request.audit.tell({ actor: `user:${user.id}` });
     const outcome = await app.store.users.add(user, userEvent(userCreated, user), mail);
-    if (outcome === 'email-taken') throw refusal('DUPLICATE_EMAIL', 'email');
-    if (outcome === 'username-taken') throw refusal('DUPLICATE_USERNAME', 'username');
+    if (outcome === 'email-taken') throw refusal('DUPLICATE_EMAIL', 'email', await findOwner());
+    if (outcome === 'username-taken') throw refusal('DUPLICATE_USERNAME', 'username', null);
     app.relay.kick();
     if (requireVerifiedEmail) {
       app.postman.kick();

@@ -1,7 +1,7 @@
 import { ApiError } from '@kith/base';
 import { userUpdated, verifyEmail } from '@kith/contracts';
 import { handler } from '@kith/service';
-import { isAddressTaken } from '../address-taken.ts';
+import { ownerOfAddress } from '../address-owner.ts';
 import type { AppContext } from '../app.ts';
 import { changedUser } from '../changed-user.ts';
 import { codeForm, hashCode, hashToken, mostFailures, undoMs } from '../mails/tokens.ts';
@@ -19,7 +19,7 @@ export const verifyEmailHandler = handler(
       : await app.store.mailings.byToken(projectId, hashToken(token));
     if (!mailing) throw new ApiError('auth/invalid-or-expired-token');
     const { kind, address, userId } = mailing;
-    if (kind === 'emailChange' && (await isAddressTaken(app, { projectId, address, userId })))
+    if (kind === 'emailChange' && (await ownerOfAddress(app, { projectId, address, userId })))
       throw new ApiError('DUPLICATE_EMAIL', { field: 'token' });
     if (kind === 'emailChange' || kind === 'emailChanged') audit.tell({ actor: `user:${userId}` });
     const used = await app.store.mailings.use(mailing, useOf);

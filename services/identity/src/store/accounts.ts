@@ -1,7 +1,7 @@
 import type { EventEnvelope } from '@kith/contracts';
 import { type Documents, timeKey } from '@kith/store';
 import { suspensions, users } from './collections/users.ts';
-import { everything, lastIn, projectIn, userKey } from './keys-of.ts';
+import { everything, lastIn, projectIn, suspendedPlace, userKey } from './keys-of.ts';
 import { endedMailingRows } from './mailing-row.ts';
 import type { EndingReason, Suspension, User } from './records.ts';
 import { changeUser, dateOf, userOf } from './user-document.ts';
@@ -16,9 +16,6 @@ export interface Ending {
   epoch: number;
   reason: EndingReason;
 }
-
-/** Maximum number of users suspended within the lifetime of a token. */
-const most = 100_000;
 
 /**
  * The parts of a user that concern signing in. A change that ends sessions is one write. The sessions are revoked after this
@@ -101,16 +98,19 @@ export class Accounts {
     return found.map(({ id }) => ({ projectId: projectIn(id), userId: lastIn(id) }));
   }
 
-  /** Users who were suspended after `since` and still are. */
-  async suspendedSince(since: Date): Promise<{ userId: string; at: Date; until: Date | null }[]> {
-    const range = { ...everything, above: timeKey(since.getTime()), limit: most };
+  /** Suspended users after a `suspendedPlace`, in the order of these places. */
+  async suspended(
+    after: string,
+    limit: number,
+  ): Promise<{ userId: string; at: Date; until: Date | null; place: string }[]> {
+    const range = { ...everything, above: after, limit };
     const some = (await this.#documents.range(users, range, 'suspended')).map(userOf);
     const said = await this.suspensions(some);
-    return some.map(({ id: userId, suspendedAt }) => ({
-      userId,
-      at: suspendedAt ?? since,
-      until: said.get(userId)?.until ?? null,
-    }));
+    return some.map(({ projectId, id: userId, suspendedAt }) => {
+      const at = suspendedAt ?? new Date(0);
+      const place = suspendedPlace(at, userKey(projectId, userId));
+      return { userId, at, until: said.get(userId)?.until ?? null, place };
+    });
   }
 }
 

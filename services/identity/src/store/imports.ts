@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Documents } from '@kith/store';
+import type { Documents, Stored } from '@kith/store';
 import { endedIds } from '../user-ids.ts';
+import { mailings, type StoredMailing } from './collections/mails.ts';
 import { hashKinds } from './collections/projects.ts';
 import { endedUsers, users } from './collections/users.ts';
 import { lastIn, nameKey, userKey, within } from './keys-of.ts';
@@ -31,7 +32,8 @@ export class Imports {
 
   /**
    * Stores new users. Returns the outcome for each user, in the given order. If several users have the same id, the first one
-   * is tried first. Existing users stay as they are. A user with the id or foreign id of an ended account is not stored.
+   * is tried first. Existing users stay as they are. A user with the id or foreign id of an ended account is not stored, nor is
+   * one with an address that another user may still take back.
    */
   async add(projectId: string, some: readonly User[]): Promise<ImportOutcome[]> {
     const outcomes = new Map<User, ImportOutcome>();
@@ -44,6 +46,28 @@ export class Imports {
       inVain = outcomes.size === before ? inVain + 1 : 0;
     }
     return some.flatMap((user) => outcomes.get(user) ?? []);
+  }
+
+  /** Which of these users could not be stored at this moment, with their outcomes. */
+  async refusedNow(projectId: string, some: readonly User[]): Promise<Map<User, ImportOutcome>> {
+    const outcomes = new Map<User, ImportOutcome>();
+    if (some.length === 0) return outcomes;
+    // As in a refused change, the index that comes first counts.
+    for (const index of ['username', 'email', 'foreignId', 'id']) {
+      const keyOf = (user: User) =>
+        users.indexes?.[index]?.key(storedOf(user), userKey(projectId, user.id)) || null;
+      const keys = some.map(keyOf).filter((key) => key !== null);
+      const taken = await this.#documents.idsBy(users, index, keys);
+      const outcome = index === 'id' ? 'id-taken' : takenBy({ taken: index });
+      for (const user of some) if (taken.has(keyOf(user) ?? '')) outcomes.set(user, outcome);
+    }
+    for (const [user, refusal] of await this.#refused(projectId, some)) outcomes.set(user, refusal);
+    const there = await this.#findAll(projectId, some);
+    for (const user of some) {
+      const own = there.get(user.id);
+      if (own) outcomes.set(user, { there: own });
+    }
+    return outcomes;
   }
 
   /**
@@ -107,10 +131,10 @@ export class Imports {
     some: readonly User[],
     outcomes: Map<User, ImportOutcome>,
   ): Promise<void> {
-    const ended = await this.#ended(projectId, some);
+    const refused = await this.#refused(projectId, some);
     const fresh = new Map<string, User>();
     // Later rows with the same id wait for the outcome of the first row.
-    for (const user of some) if (!ended.has(user) && !fresh.has(user.id)) fresh.set(user.id, user);
+    for (const user of some) if (!refused.has(user) && !fresh.has(user.id)) fresh.set(user.id, user);
     const added = [...fresh.values()];
     const made = await this.#documents.change(
       added.map((user) => ({ in: users, target: userKey(projectId, user.id), set: storedOf(user) })),
@@ -123,23 +147,26 @@ export class Imports {
       }
     }
     const others = some.filter(
-      (user) => ended.has(user) || (fresh.get(user.id) === user && !outcomes.has(user)),
+      (user) => refused.has(user) || (fresh.get(user.id) === user && !outcomes.has(user)),
     );
     const there = await this.#findAll(projectId, others);
     for (const user of others) {
       const own = there.get(user.id);
+      const refusal = refused.get(user);
       if (own) outcomes.set(user, { there: own });
-      else if (ended.has(user)) outcomes.set(user, 'deleted');
+      else if (refusal) outcomes.set(user, refusal);
       // If neither is true, the user who had the id was deleted meanwhile. The id may be free now, so the next round tries
       // again.
     }
     const stored = added.filter((user) => outcomes.get(user) === 'stored');
-    // If an account ended after the check, its names became free. So the imported user who got the names is removed.
-    for (const user of await this.#ended(projectId, stored)) {
+    // If an account ended after the check, its names became free. So did the address that a user gave up after the check. On
+    // MongoDB, perhaps the row that keeps this address is not written yet. So the imported user who got the names is removed.
+    if (stored.length > 0) await this.#documents.settle(users, within(projectId));
+    for (const [user, refusal] of await this.#refused(projectId, stored)) {
       const id = userKey(projectId, user.id);
       const read = (await this.#documents.get(users, [id])).get(id);
       if (read?.doc.rev === user.rev && read.doc.seq === user.seq) await this.#documents.erase(users, read);
-      outcomes.set(user, 'deleted');
+      outcomes.set(user, refusal);
     }
   }
 
@@ -152,13 +179,36 @@ export class Imports {
     return new Map([...found.values()].map((one) => [lastIn(one.id), userOf(one)]));
   }
 
+  /** Which users may not be stored, although their names are free. */
+  async #refused(projectId: string, some: readonly User[]): Promise<Map<User, 'deleted' | 'email-taken'>> {
+    const [ended, kept] = await Promise.all([this.#ended(projectId, some), this.#kept(projectId, some)]);
+    return new Map([
+      ...kept.map((user) => [user, 'email-taken'] as const),
+      ...ended.map((user) => [user, 'deleted'] as const),
+    ]);
+  }
+
   /** Which users have the id or the foreign id of an ended account. */
-  async #ended(projectId: string, some: readonly User[]): Promise<Set<User>> {
-    if (some.length === 0) return new Set();
+  async #ended(projectId: string, some: readonly User[]): Promise<User[]> {
+    if (some.length === 0) return [];
     const any = await this.#documents.range(endedUsers, { ...within(projectId), limit: 1 });
-    if (any.length === 0) return new Set();
+    if (any.length === 0) return [];
     const idsOf = new Map(some.map((user) => [user, endedIds(user).map((id) => userKey(projectId, id))]));
     const found = await this.#documents.get(endedUsers, [...idsOf.values()].flat());
-    return new Set(some.filter((user) => idsOf.get(user)?.some((id) => found.has(id))));
+    return some.filter((user) => idsOf.get(user)?.some((id) => found.has(id)));
+  }
+
+  /** Which users have an address that another user gave up and may still take back (spec#accounts-old-address). */
+  async #kept(projectId: string, some: readonly User[]): Promise<User[]> {
+    if (some.length === 0) return [];
+    const any = await this.#documents.range(mailings, { ...within(projectId), limit: 1 }, 'kept');
+    if (any.length === 0) return [];
+    const keyOf = ({ email }: User) => (email === null ? null : nameKey(projectId, email));
+    const keys = some.map(keyOf).filter((key) => key !== null);
+    const found = await this.#documents.by(mailings, 'kept', keys);
+    const now = Date.now();
+    const keeps = (user: User, { id, doc }: Stored<StoredMailing>) =>
+      doc.until > now && !id.startsWith(`${userKey(projectId, user.id)}|`);
+    return some.filter((user) => found.get(keyOf(user) ?? '')?.some((one) => keeps(user, one)));
   }
 }

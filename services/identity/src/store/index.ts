@@ -36,7 +36,7 @@ export type {
 } from './factor-book.ts';
 export { HashKeys, sealedFor } from './hash-keys.ts';
 export type { ImportOutcome } from './imports.ts';
-export { revokedPlace, userKey } from './keys-of.ts';
+export { revokedPlace, suspendedPlace, userKey } from './keys-of.ts';
 export type { NewMailing } from './mailing-row.ts';
 export type { Mailing, TokenUse } from './mailings.ts';
 export type { DeletingProject } from './projects.ts';

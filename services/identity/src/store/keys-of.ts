@@ -34,6 +34,14 @@ export function revokedPlace(at: Date, sid = ''): string {
   return `${String(at.getTime()).padStart(13, '0')}|${sid}`;
 }
 
+/**
+ * A suspended user's place among all suspended users, earliest suspension first. `key` is the user's `userKey`. Without `key`,
+ * returns the place just before all users who were suspended at this time.
+ */
+export function suspendedPlace(at: Date, key = ''): string {
+  return `${timeKey(at.getTime())}|${key}`;
+}
+
 /** A session's place among the sessions of its user, in the order of their last uses. `id` is the session's `sessionKey`. */
 export function usedPlace(id: string, usedAt: number): string {
   const [projectId = '', userId = ''] = id.split('|');

@@ -168,13 +168,17 @@ export class Mailings {
     return (await this.#documents.range(mailings, range)).map(mailingOf);
   }
 
-  /** Whether another user had this address not long ago and may still take it back (spec#accounts-old-address). */
-  async isKept(projectId: string, address: string, at: Date, userId?: string): Promise<boolean> {
+  /**
+   * The id of another user who had this address not long ago and may still take it back (spec#accounts-old-address). Null if
+   * there is none.
+   */
+  async keeperOf(projectId: string, address: string, at: Date, userId?: string): Promise<string | null> {
     const key = nameKey(projectId, address);
     // Perhaps the row of a change that was just made is not written yet.
     await this.#documents.settle(users, within(projectId));
     const found = (await this.#documents.by(mailings, 'kept', [key])).get(key) ?? [];
-    return found.map(mailingOf).some((one) => one.userId !== userId && one.until > at.getTime());
+    const isAnother = (one: Mailing) => one.userId !== userId && one.until > at.getTime();
+    return found.map(mailingOf).find(isAnother)?.userId ?? null;
   }
 
   /**

@@ -2,7 +2,8 @@ import { createPublicKey, type KeyObject } from 'node:crypto';
 import { foreignId } from '@kith/contracts';
 import { jwtVerify } from 'jose';
 
-const leewaySeconds = 30;
+/** By how much the clock of the project's backend may differ, in seconds. */
+export const leewaySeconds = 30;
 
 /** A user for whom a project's own backend vouches, and what the backend says of the user. */
 export interface ExternalUser {

@@ -11,7 +11,7 @@ import {
 } from '@kith/contracts';
 import { handlerEngines, waitFor } from '@kith/testing';
 import { CompactSign, exportJWK, exportSPKI, generateKeyPair, type JWTPayload, SignJWT } from 'jose';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { changedUser } from '../../src/changed-user.ts';
 import { openStore, type User } from '../../src/store/index.ts';
 import { userEvent } from '../../src/user-events.ts';
@@ -36,6 +36,7 @@ describe.each(handlerEngines())('external users on %s', (engine) => {
     keys = await generateKeyPair('RS256', { extractable: true });
     projectId = await registered(await exportSPKI(keys.publicKey));
   });
+  afterEach(() => vi.useRealTimers());
   afterAll(() => identity[Symbol.asyncDispose]());
 
   const registered = async (publicKey: unknown) => {
@@ -224,11 +225,19 @@ describe.each(handlerEngines())('external users on %s', (engine) => {
     expect(erased.status).toBe(204);
     for (const token of [before, undated]) expect((await verify(token)).body).toEqual(invalid);
     expect((await verify(await sign({ sub: 'f-else', iat: now() - 60 }))).status).toBe(200);
-    // A token issued in the next second is accepted.
-    const anew = await verify(await sign({ sub: 'f-erased', iat: now() + 1 }));
+    // If the backend's clock is 29 s ahead, this token was issued before the erasure.
+    const ahead = await sign({ sub: 'f-erased', iat: now() + 29 });
+    expect((await verify(ahead)).body).toEqual(invalid);
+    // If the clock of another replica is 29 s ahead, too, so was this one.
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 29_000 });
+    expect((await verify(await sign({ sub: 'f-erased', iat: now() + 29 }))).body).toEqual(invalid);
+    // A token issued over a minute later is accepted.
+    vi.setSystemTime(Date.now() + 33_000);
+    const anew = await verify(await sign({ sub: 'f-erased' }));
+    vi.useRealTimers();
     expect([anew.status, anew.body.user?.id === user.id]).toEqual([200, false]);
-    // The old token is still refused: it was issued before the erasure.
-    expect((await verify(before)).body).toEqual(invalid);
+    // The old tokens are still refused: they were issued before the erasure.
+    for (const token of [before, ahead]) expect((await verify(token)).body).toEqual(invalid);
     const marks = JSON.stringify((await dumpStore(identity.store)).erasedExternals);
     expect(marks).toContain(projectId);
     expect(marks).not.toContain('f-erased');

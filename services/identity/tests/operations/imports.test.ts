@@ -5,6 +5,7 @@ import { hashSync } from 'bcryptjs';
 import { describe, expect, test } from 'vitest';
 import { call } from '../support/call.ts';
 import type { TestIdentity } from '../support/identity.ts';
+import { makeProject } from '../support/people.ts';
 import { startForSuite } from '../support/suite.ts';
 
 const password = 'correct horse battery';
@@ -89,6 +90,40 @@ describe.each(handlerEngines())('rows of users that are there on %s', (engine) =
     expect(status).toBe(200);
     expect(await send(row)).toEqual(unchanged);
     expect(await send({ ...row, name: 'Grace' })).toEqual(conflict('name'));
+  });
+
+  test('do not use up the kinds of hashes that a project may have, as long as no row is stored', async () => {
+    const own = await makeProject(identity.bus);
+    const sendOwn = async (...rows: object[]) =>
+      (await call(identity.bus, importUsers, { params: { projectId: own }, body: { rows } })).body;
+    const first = whole();
+    const withCost = (row: object, cost: number) => ({ ...row, passwordHash: hashSync(password, cost) });
+    expect(await sendOwn(first)).toMatchObject({ imported: 1 });
+    const [{ email }, other] = [first, whole()];
+    const rejected = [
+      { row: 0, reason: 'conflict', fields: ['passwordHash'] },
+      { row: 1, reason: 'email-taken' },
+      { row: 2, reason: 'username-taken' },
+      { row: 3, reason: 'id-taken' },
+    ];
+    await send({ ...other, id: other.foreignId });
+    const rows = [
+      withCost(first, 5),
+      withCost({ ...whole(), email }, 6),
+      withCost({ ...whole(), username: first.username.toUpperCase() }, 7),
+      withCost({ ...whole(), id: other.foreignId }, 8),
+    ];
+    expect(await sendOwn(...rows)).toEqual({ imported: 0, unchanged: 0, rejected });
+    const three = [5, 6, 7].map((cost) => withCost(whole(), cost));
+    expect(await sendOwn(...three)).toEqual({ imported: 3, unchanged: 0, rejected: [] });
+    expect(await sendOwn(withCost(whole(), 8), withCost(first, 8))).toEqual({
+      imported: 0,
+      unchanged: 0,
+      rejected: [
+        { row: 0, reason: 'too-many-hash-kinds' },
+        { ...rejected[0], row: 1 },
+      ],
+    });
   });
 
   test('of two in one request, the second is compared with the first', async () => {

@@ -5,10 +5,12 @@ import {
   getRevocations,
   getUser,
   noticeSubject,
+  type OutputOf,
   requestNewAccessToken,
   restoreUser,
   revocationNotice,
   signIn,
+  signOut,
   suspendUser,
   updateProject,
   userSuspended,
@@ -19,9 +21,12 @@ import { handlerEngines, waitFor } from '@kith/testing';
 import { exportSPKI, generateKeyPair, SignJWT } from 'jose';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { Accounts } from '../../src/store/accounts.ts';
+import { openStore } from '../../src/store/index.ts';
 import { call, callInternal } from '../support/call.ts';
 import { startTestIdentity, type TestIdentity } from '../support/identity.ts';
 import { callerOf, makeProject, password, sessionIdOf, signUpUser } from '../support/people.ts';
+import { startForSuite } from '../support/suite.ts';
+import { makeUser } from '../support/users.ts';
 
 describe.each(handlerEngines())('suspension on %s', (engine) => {
   let identity: TestIdentity;
@@ -224,5 +229,37 @@ describe.each(handlerEngines())('a suspension that ends while the account is del
     const request = () => call(identity.bus, verifyExternalUser, { projectId, body: { userJwt } });
     const { user } = (await request()).body;
     expect(await deletedMeanwhile(user, request)).toBe('auth/invalid-token');
+  });
+});
+
+describe.each(handlerEngines())('what gateways are told of many suspended users, on %s', (engine) => {
+  let identity: TestIdentity;
+  let projectId: string;
+  startForSuite(engine, (started, project) => {
+    identity = started;
+    projectId = project;
+  });
+
+  test('comes in pages that fit into messages, each user and each session once', async () => {
+    const { accessToken, refreshToken } = await signUpUser(identity.bus, projectId);
+    await call(identity.bus, signOut, { projectId, body: { refreshToken } });
+    const suspendedAt = new Date(Date.now() - 60_000);
+    const suspended = Array.from({ length: 4_100 }, () =>
+      makeUser({ projectId, isActive: false, suspendedAt, seq: 0 }),
+    );
+    const store = await openStore(identity.store);
+    await store.imports.add(projectId, suspended);
+    await store.close();
+    const pages: OutputOf<typeof getRevocations>[] = [];
+    let after: string | null = null;
+    do {
+      pages.push(JSON.parse(await callInternal(identity.bus, getRevocations, { after })));
+      after = pages.at(-1)?.next ?? null;
+    } while (after !== null);
+    expect(pages.map((page) => page.suspended.length)).toEqual([2_000, 2_000, 100]);
+    const told = pages.flatMap((page) => page.suspended.map(({ userId }) => userId));
+    expect(told.toSorted()).toEqual(suspended.map(({ id }) => id).toSorted());
+    const sessions = pages.flatMap((page) => page.sessions.map(({ sessionId }) => sessionId));
+    expect(sessions).toEqual([sessionIdOf(accessToken)]);
   });
 });

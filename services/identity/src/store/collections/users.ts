@@ -2,7 +2,7 @@ import { fold } from '@kith/base';
 import { collection, timeKey } from '@kith/store';
 import { z } from 'zod';
 import { placeOf } from '../../listing.ts';
-import { lastIn, nameKey, projectIn } from '../keys-of.ts';
+import { lastIn, nameKey, projectIn, suspendedPlace } from '../keys-of.ts';
 import type { EndingReason, User } from '../records.ts';
 import { type AsStored, text, time } from './stored.ts';
 
@@ -59,7 +59,7 @@ export const users = collection<StoredUser>({
         `${projectIn(id)}|${placeOf({ createdAt: new Date(createdAt), id: lastIn(id) })}`,
     },
     suspended: {
-      key: ({ suspendedAt }, id) => (suspendedAt === null ? null : `${timeKey(suspendedAt)}|${id}`),
+      key: ({ suspendedAt }, id) => (suspendedAt === null ? null : suspendedPlace(new Date(suspendedAt), id)),
     },
     ending: { key: ({ ending, updatedAt }, id) => (ending === null ? null : `${timeKey(updatedAt)}|${id}`) },
   },
