@@ -1,4 +1,4 @@
-// Starts no platform and at most 25 processes.
+// Starts no platform and at most 20 processes.
 import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,5 +1,5 @@
 // Quick counterpart: services/collections/tests/entity-deaths.test.ts
-// Starts no platform and at most 80 processes.
+// Starts no platform and at most 60 processes.
 import { availableEngines } from '@kith/testing';
 import { describe } from 'vitest';
 import { describeEntityDeaths } from './support/entity-deaths.ts';

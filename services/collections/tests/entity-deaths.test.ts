@@ -1,4 +1,4 @@
-// Starts no platform and at most 80 processes.
+// Starts no platform and at most 40 processes.
 import { availableEngines } from '@kith/testing';
 import { describeEntityDeaths, type EntityDeath } from './support/entity-deaths.ts';
 

@@ -14,7 +14,7 @@ const eraser = new URL('./support/dying-eraser.ts', import.meta.url);
 
 describe.each(availableEngines())('the erasure of a project by processes that die (%s)', (engine) => {
   test('is finished by the next one, before whichever write the process died', {
-    timeout: 300_000,
+    timeout: 600_000,
   }, async () => {
     const deaths = await dieBeforeEachWrite(async (number) => {
       await using place = await createStore(engine);
