@@ -52,10 +52,12 @@ test.each(availableEngines())(
       );
       return connections.map(({ connectedUser }) => connectedUser.name);
     };
-    await waitFor(async () => !(await names()).includes('Leaver'), { timeoutMs: 20_000 });
+    // Between the loss of her profile and the erasure, she has no name.
+    await waitFor(async () => (await names()).every((name) => name === 'Friend'), { timeoutMs: 20_000 });
     await waitFor(async () => !(await accepted()).includes('Leaver'), { timeoutMs: 20_000 });
     expect(await names()).toEqual(['Friend']);
     expect(await accepted()).toEqual(['Friend', null]);
+    await waitFor(async () => (await world.bus.backlog('collections-users')).pending === 0);
     const root = await ask<{ id: string }>(back, '/collections/root');
     const below = await ask<{ name: string }[]>(back, `/collections/${root.id}/sub-collections`);
     expect(below.map(({ name }) => name)).toEqual(['kept']);

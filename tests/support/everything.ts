@@ -1,6 +1,5 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import { createLogger } from '@kith/base';
 import { type Bus, streamNames } from '@kith/bus';
 import { InProcessBus } from '@kith/bus/in-process';
@@ -32,24 +31,18 @@ export async function everythingOf({ engines, prefix, dataFolder }: TestPlatform
 }
 
 /** Removes all published events from a platform, as if they were over seven days old. Their dead letters stay. */
-export async function expireEvents({ engines, prefix, dataFolder }: TestPlatform): Promise<void> {
-  if (engines) {
-    await using client = new MongoClient(engines.mongodbUrl);
-    for (const service of storingNames)
-      await client
-        .db(`${prefix}_${service}`)
-        .collection('events')
-        .deleteMany({ unpublished: { $exists: false } });
-    const connection = await connect({ servers: new URL(engines.natsUrl).host });
-    const manager = await jetstreamManager(connection, { checkAPI: false });
-    await manager.streams.purge(streamNames(prefix).events);
-    await connection.close();
-    return;
-  }
-  for (const name of ['events', ...storingNames]) {
-    using db = new DatabaseSync(join(dataFolder, `${name}.sqlite`), { timeout: 5_000 });
-    db.exec(name === 'events' ? 'DELETE FROM events' : 'DELETE FROM events WHERE published = 1');
-  }
+export async function expireEvents({ engines, prefix }: TestPlatform): Promise<void> {
+  if (!engines) throw new Error('Only the distributed form has a broker.');
+  await using client = new MongoClient(engines.mongodbUrl);
+  for (const service of storingNames)
+    await client
+      .db(`${prefix}_${service}`)
+      .collection('events')
+      .deleteMany({ unpublished: { $exists: false } });
+  const connection = await connect({ servers: new URL(engines.natsUrl).host });
+  const manager = await jetstreamManager(connection, { checkAPI: false });
+  await manager.streams.purge(streamNames(prefix).events);
+  await connection.close();
 }
 
 /** The files as they are while the platform runs, including SQLite's logs. */

@@ -211,7 +211,8 @@ export class SessionKeeper {
     if (this.#isUnread || this.#outdated.has(stored?.refreshToken)) {
       // The stored session is not a newer session of another client, but an earlier session of this client. If its refresh
       // token were used again, the platform would treat it as stolen and end the session. An earlier session that was never read
-      // may also belong to another user.
+      // may also belong to another user. The store alone does not tell whether another client has stored a newer one meanwhile: then
+      // this session replaces it.
       await this.#write(from).catch(() => {});
       return this.#session !== from;
     }

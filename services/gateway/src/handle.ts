@@ -18,6 +18,7 @@ import { narrowOrigins } from './http/cors.ts';
 import type { HttpRequest, HttpResponse } from './http/exchange.ts';
 import { takesItsTime } from './http/http-server.ts';
 import { idempotencyKeyOf } from './http/idempotency-key.ts';
+import { checkRefused } from './http/refused-body.ts';
 import { hasItsTurn } from './http/turn.ts';
 import type { Clients } from './limits/client-ip.ts';
 import type { RateLimits } from './limits/rate-limit.ts';
@@ -188,6 +189,8 @@ export function createHandle(parts: HandleParts) {
       ? forwardList(bus, listRow, forwarded, patience)
       : forward(bus, forwarded, patience));
 
+    // Nobody has read the body of a GET. Perhaps it has turned out malformed meanwhile.
+    checkRefused(request);
     if (operation.kind === 'export') {
       return exports.answer(request, response, { operation, reply, projectId, caller, identify });
     }

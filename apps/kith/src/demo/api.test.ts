@@ -8,11 +8,11 @@ import { answering, caller } from './api.ts';
 
 describe('a call over a rate limit', () => {
   /** A gateway that refuses the first request, and says in how many seconds it takes another. */
-  const refusingOnce = async (seconds: number) => {
+  const refusingOnce = async (seconds: number, code = 'rate-limit/exceeded') => {
     let asked = 0;
     const server = createServer((_request, response) => {
       if (asked++ > 0) response.end('{"asked":2}');
-      else response.writeHead(429, { 'Retry-After': seconds }).end('{"code":"rate-limit/exceeded"}');
+      else response.writeHead(429, { 'Retry-After': seconds }).end(JSON.stringify({ code }));
     }).listen(0, '127.0.0.1');
     await once(server, 'listening');
     onTestFinished(() => void server.close());
@@ -25,11 +25,12 @@ describe('a call over a rate limit', () => {
   });
 
   it.each([
-    [31, 30_000],
-    [1, undefined],
-  ])('fails otherwise: %i s, for %j ms', async (seconds, patienceMs) => {
-    const call = caller(await refusingOnce(seconds), patienceMs ? { patienceMs } : {});
-    await expect(call('GET', '/')).rejects.toThrow('GET / answered 429 rate-limit/exceeded');
+    [31, 30_000, 'rate-limit/exceeded'],
+    [1, undefined, 'rate-limit/exceeded'],
+    [1, 30_000, 'auth/too-many-attempts'],
+  ])('fails otherwise: %i s, for %j ms, %s', async (seconds, patienceMs, code) => {
+    const call = caller(await refusingOnce(seconds, code), patienceMs ? { patienceMs } : {});
+    await expect(call('GET', '/')).rejects.toThrow(`GET / answered 429 ${code}`);
   });
 });
 

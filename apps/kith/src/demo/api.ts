@@ -45,7 +45,7 @@ export function exchanger(url: string, { patienceMs = 0 }: { patienceMs?: number
       const response = await send(`${url}${path}`, method, options);
       const content = response.status === 204 ? undefined : await response.json();
       if (response.ok) return { body: content as T, headers: response.headers };
-      const waitMs = waitMsOf(response);
+      const waitMs = waitMsOf(response, content as { code?: string } | undefined);
       if (waitMs === undefined || Date.now() + waitMs > until) {
         throw new CallError(`${method} ${path}`, response.status, content as { code: string; error: string });
       }
@@ -55,10 +55,11 @@ export function exchanger(url: string, { patienceMs = 0 }: { patienceMs?: number
 }
 
 /** How long to wait before a call is repeated, in ms. `undefined` if the answer would be the same. */
-function waitMsOf({ status, headers }: Response): number | undefined {
+function waitMsOf({ status, headers }: Response, content: { code?: string } | undefined): number | undefined {
   if (status === 503) return 250;
   const seconds = headers.get('retry-after');
-  return status === 429 && seconds !== null ? Number(seconds) * 1000 : undefined;
+  // Another 429 counts wrong passwords, and would count this one again.
+  return content?.code === 'rate-limit/exceeded' && seconds !== null ? Number(seconds) * 1000 : undefined;
 }
 
 /**

@@ -20,6 +20,7 @@ export function isListed(spec: Listing, code: ErrorCode): boolean {
     code === 'request/unknown-field' ||
     code === 'route/not-found' ||
     code === 'gateway/unavailable' ||
+    code === 'gateway/timeout' ||
     code === 'request/in-progress' ||
     code === 'request/idempotency-mismatch' ||
     (spec.upload !== undefined && ofUploads.has(code)) ||

@@ -1,9 +1,12 @@
+import type { Bus } from '@kith/bus';
 import { type PublicUser, usersByIds } from '@kith/contracts';
 import { ask } from '../operations/ask.ts';
-import type { ProfileParts } from './profiles.ts';
+import type { Profile, ProfileParts } from './profiles.ts';
 
 /** How many users one request to identity may name. */
 const askLimit = 100;
+/** How long to wait for a present profile if an earlier one is there, in ms. */
+const presentMs = 500;
 
 interface Users {
   projectId: string;
@@ -35,21 +38,27 @@ export async function findUsers(
 }
 
 /**
- * Finds users by id, as they are now. It asks identity first, because events of users may still be on the way to the copy. If
- * identity does not answer, it looks in the service's own copy. Users whom identity does not have are absent from the answer.
- * Throws if identity does not answer and the copy lacks one of the users.
+ * Finds users by id, as they are now. It asks identity, because events of users may still be on the way to the service's own copy.
+ * If identity does not answer soon, the answer is the copy. Users whom identity does not have are absent from the answer. Throws if
+ * identity does not answer and the copy lacks one of the users.
  */
 export async function findUsersNow(
   parts: ProfileParts,
   of: Users,
   context: AskContext,
 ): Promise<Map<string, PublicUser>> {
+  const { bus, store } = parts;
+  const copied = await store.profiles.find(of.projectId, of.userIds);
+  const isCopied = of.userIds.every((userId) => copied.has(userId));
+  const soon = isCopied ? Math.min(Date.now() + presentMs, context.deadline) : context.deadline;
   try {
-    return new Map((await askForUsers(parts, of, context)).map((user) => [user.id, user]));
+    const present = await askIdentity(bus, of, { ...context, deadline: soon });
+    // Profiles that are there already are kept up to date by events.
+    await store.profiles.keepAll(present.filter(({ user }) => !copied.has(user.id)));
+    return new Map(present.map(({ user }) => [user.id, user]));
   } catch (error) {
-    const users = await parts.store.profiles.find(of.projectId, of.userIds);
-    if (of.userIds.some((userId) => !users.has(userId))) throw error;
-    return users;
+    if (!isCopied) throw error;
+    return copied;
   }
 }
 
@@ -59,13 +68,17 @@ export async function askForUsers(
   of: Users,
   context: AskContext,
 ): Promise<PublicUser[]> {
-  const { projectId, userIds } = of;
-  const users: PublicUser[] = [];
+  const profiles = await askIdentity(bus, of, context);
+  await store.profiles.keepAll(profiles);
+  return profiles.map(({ user }) => user);
+}
+
+async function askIdentity(bus: Bus, { projectId, userIds }: Users, context: AskContext): Promise<Profile[]> {
+  const profiles: Profile[] = [];
   for (let at = 0; at < userIds.length; at += askLimit) {
     const some = userIds.slice(at, at + askLimit);
-    const answer = await ask(bus, usersByIds, { projectId, userIds: some }, context);
-    await store.profiles.keepAll(answer.users);
-    users.push(...answer.users.map(({ user }) => user));
+    const { users } = await ask(bus, usersByIds, { projectId, userIds: some }, context);
+    profiles.push(...users);
   }
-  return users;
+  return profiles;
 }

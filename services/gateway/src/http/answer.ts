@@ -73,8 +73,8 @@ export function headOf(response: HttpResponse, reply: Message): Head {
 
 /**
  * Writes the status and three groups of headers: the headers of every answer, the headers that were set while the request was
- * handled, and the given headers. Returns `false` if the client has disconnected, or if an answer was already written to the
- * bare connection (see http-server).
+ * handled, and the given headers. Returns `false` if the client has disconnected, or if an earlier answer has ended the
+ * connection.
  */
 export function writeHead(response: HttpResponse, { status, headers }: Head): boolean {
   // While an answer waits behind earlier answers, it has no connection of its own. So the check uses the request's connection.

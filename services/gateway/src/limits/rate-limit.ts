@@ -131,7 +131,7 @@ export class RateLimits {
   }
 }
 
-/** The message that tells developers how to widen a limit (README, Configuration). */
+/** The message that tells developers how to widen a limit (docs/configuration.md). */
 function widening(name: string): string {
   return `Too many requests. Try again later, or widen the limit: RATE_LIMIT_SCALE=10 for all, RATE_LIMITS='{"${name}":null}' for this one.`;
 }

@@ -4,6 +4,7 @@ import { type Bus, InFlight } from '@kith/bus';
 import { feedSubject } from '@kith/contracts';
 import type { Caller } from '@kith/service';
 import { type HttpRequest, type HttpResponse, logFieldsOf } from '../http/exchange.ts';
+import { checkRefused } from '../http/refused-body.ts';
 import { Feed } from './feed.ts';
 import { EventWriter, writeStreamHead } from './sse.ts';
 import { Stream, type StreamTimes, streamTimes } from './stream.ts';
@@ -85,6 +86,7 @@ export class Streams {
       await feed.close().catch((error: unknown) => log.warn({ err: error, ...fields }, 'stream not closed'));
     });
     if (this.#isStopping) throw new ApiError('gateway/unavailable');
+    checkRefused(request);
     writer.begin();
     if (from === undefined) writer.position(end);
     stream.wake();
