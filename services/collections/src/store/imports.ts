@@ -97,10 +97,14 @@ export class Imports {
     return outcomes;
   }
 
-  /** Deletes collections without events: the import made none either. The purger erases what has come below them. */
+  /**
+   * Deletes imported collections without events: the import made none either. The purger erases what has come below them. A
+   * collection that was changed since has events. The one who deletes it makes the event of its end.
+   */
   async #takeBack(ids: readonly string[]): Promise<void> {
     for (;;) {
-      const left = [...(await this.#documents.by(collections, 'id', ids)).values()].flat();
+      const found = [...(await this.#documents.by(collections, 'id', ids)).values()].flat();
+      const left = found.filter(({ doc }) => doc.seq === 0);
       if (left.length === 0) return;
       await this.#documents.change(
         left.map((target) => ({ in: collections, target, set: { ...target.doc, deleted: true as const } })),

@@ -14,6 +14,8 @@ import { changeUser, storedOf, type Taken, takenBy, userOf } from './user-docume
  */
 export type ImportOutcome = 'stored' | { there: User } | 'deleted' | 'id-taken' | Taken;
 
+/** How many users one transaction stores. It is limited because a transaction blocks the event loop. */
+const atOnce = 500;
 /**
  * An import fails after this many rounds in a row without any outcome. A round has no outcome if concurrent imports hold the
  * same ids.
@@ -29,8 +31,7 @@ export class Imports {
   }
 
   /**
-   * Stores new users, the rows of one request. On SQLite, they are one transaction. It blocks the event loop, but two transactions
-   * would take longer together. Returns the outcome for each user, in the given order. If several users have the same id, the first one
+   * Stores new users. Returns the outcome for each user, in the given order. If several users have the same id, the first one
    * is tried first. Existing users stay as they are. A user with the id or foreign id of an ended account is not stored, nor is
    * one with an address that another user may still take back.
    */
@@ -41,7 +42,7 @@ export class Imports {
       const before = outcomes.size;
       // In the embedded form, the rest of this loop lets no other work run. So this line lets other work run.
       await nextTurn();
-      await this.#addSome(projectId, left, outcomes);
+      await this.#addSome(projectId, left.slice(0, atOnce), outcomes);
       inVain = outcomes.size === before ? inVain + 1 : 0;
     }
     return some.flatMap((user) => outcomes.get(user) ?? []);

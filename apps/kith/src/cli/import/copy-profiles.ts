@@ -3,7 +3,7 @@ import type { PlatformAccess } from '../platform-access.ts';
 
 /**
  * Some services keep copies of profiles. This makes them copy the profiles of a project. An import of users publishes no events, so
- * the copies lack the new users. A search reads only a copy.
+ * the copies lack the new users. Without this, the first lists and searches would have to ask identity.
  */
 export async function copyProfiles(access: PlatformAccess, projectId: string): Promise<void> {
   const copies = [rebuildConnectionsProfiles, rebuildNotificationsProfiles];
