@@ -8,7 +8,7 @@ import type { Copies } from '@kith/store';
 import { openSqlite } from '@kith/store/sqlite';
 import { SqliteOutbox, sqliteEventsTable, sqliteMarks } from '@kith/store/testing';
 import { createBus, waitFor } from '@kith/testing';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 
 let bus: Bus & AsyncDisposable;
 let outbox: SqliteOutbox;
@@ -34,17 +34,20 @@ afterEach(async () => {
   await bus[Symbol.asyncDispose]();
 });
 
-const store = (id: string, seq = 1, at = new Date()) =>
+/** Stores an event as the outbox would at another time. */
+const store = (id: string, seq = 1, at = Date.now()) => {
+  using _clock = vi.spyOn(Date, 'now').mockReturnValue(at);
   outbox.add({
     id: randomUUID(),
     type: 'thing.made',
     version: 1,
     projectId: randomUUID(),
-    occurredAt: at.toISOString(),
+    occurredAt: new Date(at).toISOString(),
     actorId: null,
     aggregate: { type: 'thing', id, seq },
     data: {},
   });
+};
 /** Starts a relay on the real bus, which refuses the events that `refused` picks. */
 const start = (sweepMs: number) => {
   const moody: Bus = Object.create(bus, {
@@ -195,7 +198,7 @@ test('tells how old the oldest event is that is not out, and what was refused', 
   const value = async (name: string) =>
     Number((await metrics.registry.getSingleMetricAsString(name)).split(' ').at(-1));
   refused = ({ aggregate }) => aggregate.id === 'stuck';
-  store('stuck', 1, new Date(Date.now() - 90_000));
+  store('stuck', 1, Date.now() - 90_000);
   store('easy');
   const relay = start(20);
   await waitFor(async () => (await value('kith_events_unpublished_age_seconds')) >= 90);
@@ -247,7 +250,7 @@ test('keeps where an event went, and doubts it where an earlier copy may be', as
   const before = await bus.publish({ subject: `${bus.prefix}.event.p.x.y`, id: 'x', body: new Uint8Array() });
   store('new-1');
   store('new-2');
-  store('old', 1, new Date(Date.now() - 120_000));
+  store('old', 1, Date.now() - 120_000);
   start(never);
   await waitFor(() => spans.size === 3);
   expect(spans.get('old')).toMatchObject({ first: 0, last: before + 1 });

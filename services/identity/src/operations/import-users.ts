@@ -50,8 +50,8 @@ function count(
 
 /**
  * Notes the kinds of hashes in the rows before the rows are stored. Returns the outcomes of the rows that must not be stored. A
- * row whose names are taken by stored users must not use up one of the kinds that the project may have. So if its kind is new, it is
- * refused before its kind is noted.
+ * row whose names are taken by stored users must not use up one of the kinds that the project may have. So if its kind is new,
+ * it is refused before its kind is noted.
  */
 async function outcomesBefore(
   app: AppContext,
