@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { type Documents, HeldChanges, type Replies, type StoreConfig } from '@kith/store';
 import { availableEngines, createStore, dieBeforeEachWrite, runUntilDeath, waitFor } from '@kith/testing';
 import { MongoClient } from 'mongodb';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { openDocuments } from '../src/documents/open-documents.ts';
 import { box, boxes, things, totals } from './documents-support/shelf.ts';
 import { answered, declaredWithReplies, makeBoxes } from './documents-support/shelf-request.ts';
@@ -52,6 +52,14 @@ describe.each(availableEngines())('answers that are kept with their change (%s)'
     expect(await replies.begin('a', 10_000)).toMatchObject({ sealed: 'first' });
     await replies.release(begun);
     expect(await replies.begin('a', 10_000)).toMatchObject({ sealed: 'first' });
+  });
+
+  it('a request is running although the clock of its replica is seconds ahead', async () => {
+    const now = Date.now();
+    const ahead = vi.spyOn(Date, 'now').mockReturnValue(now + 3_000);
+    const begun = await claim('ahead').finally(() => ahead.mockRestore());
+    expect(await replies.begin('ahead', 10_000)).toBe('running');
+    expect(await replies.keep(await held('ahead'), begun, answered('first'))).toBe('made');
   });
 
   it('what is refused leaves nothing, and the work is told of it when it is done again', async () => {
