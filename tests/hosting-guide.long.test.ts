@@ -1,6 +1,5 @@
 // Quick counterpart: tests/guides.test.ts
 // Starts at most 1 platform and 12 processes.
-import { execFile } from 'node:child_process';
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { request } from 'node:http';
 import { createServer } from 'node:https';
@@ -8,14 +7,12 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import { freePort } from '@kith/engines';
-import { compileCache } from '@kith/testing';
+import { compileCache, selfSigned } from '@kith/testing';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { followGuide } from './support/follow-guide.ts';
 import { type Block, readBlocks } from './support/guide.ts';
 
-const run = promisify(execFile);
 const root = fileURLToPath(new URL('../', import.meta.url));
 
 /** Scripts that replace programs of the machine. They create no user. They start services as the unit files say. */
@@ -107,24 +104,10 @@ it('the page of hosting leads from nothing to an installation behind TLS, with a
 }, 120_000);
 
 /**
- * Starts a proxy that terminates TLS. The proxy's certificate is self-signed, so it is also the authority that clients have to trust.
+ * Starts a proxy that terminates TLS, with a self-signed certificate.
  */
 async function startFront(to: number): Promise<{ address: string; authority: string }> {
-  const [key, cert] = [join(folder, 'key.pem'), join(folder, 'authority.pem')];
-  const words = [
-    'req',
-    '-x509',
-    '-newkey',
-    'ec',
-    '-pkeyopt',
-    'ec_paramgen_curve:P-256',
-    '-nodes',
-    '-days',
-    '90',
-  ];
-  const names = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost'];
-  await run('openssl', [...words, '-keyout', key, '-out', cert, ...names]);
-  const credentials = { key: await readFile(key), cert: await readFile(cert) };
+  const { authority, ...credentials } = await selfSigned(folder);
   const server = createServer(credentials, (incoming, outgoing) => {
     const headers = { ...incoming.headers, 'x-forwarded-for': incoming.socket.remoteAddress };
     const options = { host: '127.0.0.1', port: to, method: incoming.method, path: incoming.url, headers };
@@ -140,5 +123,5 @@ async function startFront(to: number): Promise<{ address: string; authority: str
     server.closeAllConnections();
     server.close();
   });
-  return { address: `https://localhost:${(server.address() as AddressInfo).port}`, authority: cert };
+  return { address: `https://localhost:${(server.address() as AddressInfo).port}`, authority };
 }

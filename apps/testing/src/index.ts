@@ -40,6 +40,7 @@ export { createPeople, type People, type TestUser } from './people.ts';
 export { type PlatformOptions, startPlatform, type TestPlatform } from './platform.ts';
 export { readSection } from './read-section.ts';
 export { hasS3, prepareS3, type S3Server, startS3 } from './s3-server.ts';
+export { type SelfSigned, selfSigned } from './self-signed.ts';
 export { serveAlone } from './serve-alone.ts';
 export { type SharedPlatform, sharedEnv, sharedPlatform } from './shared-platform.ts';
 export { type Bent, SoftwarePasskey } from './software-passkey.ts';

@@ -1,17 +1,14 @@
 // Starts no platform and at most 2 processes.
-import { execFile, fork } from 'node:child_process';
+import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { type AddressInfo, connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createServer } from 'node:tls';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
-import { availableEngines, startEngines } from '../src/index.ts';
-
-const run = promisify(execFile);
+import { availableEngines, selfSigned, startEngines } from '../src/index.ts';
 
 it.skipIf(!availableEngines().includes('containers'))(
   'a platform trusts the authority that the process of the suite trusts',
@@ -20,24 +17,9 @@ it.skipIf(!availableEngines().includes('containers'))(
     const engines = ending.use(await startEngines());
     const folder = await mkdtemp(join(tmpdir(), 'kith-private-authority-'));
     ending.defer(() => rm(folder, { recursive: true }));
-    // The certificate is self-signed, so it is also the authority that clients have to trust.
-    const [key, cert] = [join(folder, 'key.pem'), join(folder, 'authority.pem')];
-    const made = [
-      'req',
-      '-x509',
-      '-newkey',
-      'ec',
-      '-pkeyopt',
-      'ec_paramgen_curve:P-256',
-      '-nodes',
-      '-days',
-      '9',
-    ];
-    const names = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost'];
-    await run('openssl', [...made, '-keyout', key, '-out', cert, ...names]);
-
+    const { authority, ...credentials } = await selfSigned(folder);
     const { hostname, port } = new URL(engines.mongodbUrl);
-    const front = createServer({ key: await readFile(key), cert: await readFile(cert) }, (socket) => {
+    const front = createServer(credentials, (socket) => {
       const behind = connect(Number(port), hostname);
       socket.pipe(behind).pipe(socket);
       socket.on('error', () => behind.destroy());
@@ -54,7 +36,7 @@ it.skipIf(!availableEngines().includes('containers'))(
       env: {
         ...process.env,
         ...{ MONGODB_URL: mongo.href, NATS_URL: engines.natsUrl, REDIS_URL: engines.redisUrl },
-        NODE_EXTRA_CA_CERTS: cert,
+        NODE_EXTRA_CA_CERTS: authority,
       },
       execPath: process.execPath,
       execArgv: [],

@@ -34,8 +34,8 @@ export interface FormParts {
   produce(phase: Phase, some: Some): Promise<number>;
   startConsumer(): Promise<Consumer>;
   /**
-   * How many events are published alone, and how many are in the burst (`burst`). How many are relayed alone (`each`). Publishing
-   * 20,000 events takes less than a second on NATS: then half of the differences are due to how V8 enlarges its heap.
+   * `burst`: how many events are published alone, and later in the burst. `each`: how many are relayed alone. On NATS, 20,000
+   * events are published within a second. V8 still enlarges its heap in that time, which would make the rate lower.
    */
   sizes: { each: number; burst: number };
   progress: (line: string) => void;

@@ -210,9 +210,9 @@ export class SessionKeeper {
     if (stored?.refreshToken === from.refreshToken) return false;
     if (this.#isUnread || this.#outdated.has(stored?.refreshToken)) {
       // The stored session is not a newer session of another client, but an earlier session of this client. If its refresh
-      // token were used again, the platform would treat it as stolen and end the session. An earlier session that was never read
-      // may also belong to another user. The store alone does not tell whether another client has stored a newer one meanwhile: then
-      // this session replaces it.
+      // token were used again, the platform would treat it as stolen and end the session. An earlier session that was never
+      // read may also belong to another user. If it was never read, another client may have stored it meanwhile. Nothing in the
+      // store tells so, and the current session replaces it.
       await this.#write(from).catch(() => {});
       return this.#session !== from;
     }
