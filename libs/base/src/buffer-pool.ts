@@ -1,6 +1,6 @@
 /**
- * Buffers of one size that are used again. If each use allocated new memory, collecting it as garbage would take longer than the
- * work with the bytes.
+ * A pool of reusable buffers of one size. If each use allocated new memory, garbage collection would take longer than the work
+ * with the bytes.
  */
 export class BufferPool {
   readonly #bytes: number;
@@ -9,7 +9,7 @@ export class BufferPool {
 
   /**
    * @param bytes The size of each buffer.
-   * @param most The most buffers that are kept while nobody uses them.
+   * @param most The maximum number of unused buffers that are kept.
    */
   constructor(bytes: number, most: number) {
     this.#bytes = bytes;

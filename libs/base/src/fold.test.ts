@@ -13,12 +13,12 @@ test.each([
   ['Ｋａｎａ', 'kana'],
   ['ᾳ', 'Α'],
   [' Ada ', 'ADA'],
-])('%s and %s are one key', (one, other) => {
+])('%s and %s fold to the same text', (one, other) => {
   expect(fold(one)).toBe(fold(other));
 });
 
 test.each(['İ', 'ß', 'ΣΑΣ', 'Ǆ', 'ŉ', 'ﬃ', 'Ꭰ', 'ა', '𐐀', '日本', 'हिन्दी', '🦊'])(
-  'folding the key of %s changes nothing',
+  'folding %s a second time changes nothing',
   (text) => {
     expect(fold(fold(text))).toBe(fold(text));
     expect(fold(text)).not.toBe('');

@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { Turns } from './turns.ts';
 
-test('runs work that shares a key in order, also after a failure, and other work meanwhile', async () => {
+test('runs work that shares a key in order, even after a failure, and runs other work at the same time', async () => {
   const turns = new Turns();
   const steps: string[] = [];
   const work =
@@ -44,7 +44,7 @@ test('work waits for all of its keys, not only for the first', async () => {
   expect(steps).toEqual(['earlier', 'later']);
 });
 
-test('work whose turn does not come in time never runs, and later work still waits for the earlier', async () => {
+test('work whose turn does not come in time never runs, and later work still waits for the earlier work', async () => {
   const turns = new Turns();
   const steps: string[] = [];
   const gate = Promise.withResolvers<void>();

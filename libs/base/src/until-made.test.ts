@@ -3,14 +3,14 @@ import { ApiError } from './errors.ts';
 import { Turns } from './turns.ts';
 import { untilMade } from './until-made.ts';
 
-describe('a change that others are faster at', () => {
-  it('is made again until it is the first', async () => {
+describe('a change that loses a race against other changes', () => {
+  it('is tried again until it wins', async () => {
     let attempts = 0;
     const attempt = async () => (++attempts < 4 ? undefined : { result: attempts });
     expect(await untilMade(attempt)).toBe(4);
   });
 
-  it('is refused as not done before the deadline', async () => {
+  it('is refused as not made before the deadline', async () => {
     const deadline = Date.now() + 400;
     const attempt = () => new Promise<undefined>((resolve) => setTimeout(resolve, 10, undefined));
     await expect(untilMade(attempt, { deadline })).rejects.toMatchObject({
@@ -19,7 +19,7 @@ describe('a change that others are faster at', () => {
     expect(Date.now()).toBeLessThan(deadline);
   });
 
-  it('is one after the other of those who have lost', async () => {
+  it('is tried again by one loser at a time', async () => {
     const turns = new Turns();
     const inTurn = (work: () => Promise<number>) => turns.run(['one'], work);
     let atOnce = 0;
@@ -39,7 +39,7 @@ describe('a change that others are faster at', () => {
     expect(await Promise.all(both)).toEqual([1, 1]);
   });
 
-  it('fails as its attempt does', async () => {
+  it('fails with the error of its attempt', async () => {
     const attempt = () => Promise.reject(new ApiError('user/not-found'));
     await expect(untilMade(attempt)).rejects.toMatchObject({ code: 'user/not-found' });
   });

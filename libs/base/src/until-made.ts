@@ -3,7 +3,10 @@ import { notMade } from './not-made.ts';
 /** The attempts stop this long before the deadline, in ms. The rest of the time is for sending the answer. */
 const answerMs = 200;
 
-/** The time at which waits and attempts stop, so that the answer comes before the deadline. Both times are Unix ms. */
+/**
+ * The time at which waits and attempts stop, so that the answer comes before the deadline. `deadline` and the result are in
+ * Unix ms.
+ */
 export function answerableUntil(deadline: number): number {
   return deadline - answerMs;
 }
@@ -15,9 +18,9 @@ export function answerableUntil(deadline: number): number {
 const usualMs = 4_000;
 
 /**
- * Makes a change that may lose a race against other changes. `attempt` reads, decides and stores. If the data has changed between
- * reading and storing, `attempt` resolves to `undefined`. Then `attempt` is called again, until shortly before the deadline (Unix
- * ms). After that, this throws `gateway/unavailable`: nothing was changed.
+ * Makes a change that may lose a race against other changes. `attempt` reads, decides and stores. If the data has changed
+ * between reading and storing, `attempt` resolves to `undefined`. Then `attempt` is called again, until shortly before the
+ * deadline (Unix ms). After that, this function throws `gateway/unavailable`, which says that nothing was changed.
  */
 export async function untilMade<T>(
   attempt: () => Promise<{ result: T } | undefined>,
@@ -27,16 +30,16 @@ export async function untilMade<T>(
   }: {
     deadline?: number | undefined;
     /**
-     * Runs work after the earlier changes of the same thing in this process have ended. Waits no longer than `until` (Unix ms).
-     * By default, nothing waits.
+     * Runs work after the earlier changes of the same object in this process have ended. Waits no longer than `until` (Unix
+     * ms). By default, nothing waits.
      */
     inTurn?: ((work: () => Promise<T>, until: number) => Promise<T>) | undefined;
   } = {},
 ): Promise<T> {
   const first = await attempt();
   if (first) return first.result;
-  // Only changes that have lost a race take turns. So while the database is away, no change waits for other changes to fail
-  // first.
+  // Only changes that have lost a race take turns. So while the database is unreachable, no change waits until other changes
+  // have failed.
   const until = answerableUntil(deadline);
   return inTurn(async () => {
     while (Date.now() < until) {

@@ -11,7 +11,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 const mebibyte = 1024 * 1024;
 
-it('a copy that fails while the next blobs are listed is reported once all others have ended', async () => {
+it('if a copy fails while the next blobs are listed, `copyBlobs` rejects after all other copies have ended', async () => {
   const keys = Array.from({ length: 4 }, (_, index) => `a/${index}`);
   const ended: string[] = [];
   const copied = copyBlobs(
@@ -19,7 +19,7 @@ it('a copy that fails while the next blobs are listed is reported once all other
       async *list() {
         for (const key of keys) {
           yield { key, size: 1 };
-          // The copy of the first blob fails while this waits.
+          // The copy of the first blob fails during this pause.
           await new Promise(setImmediate);
         }
       },
@@ -74,7 +74,7 @@ describe.each(availableBlobHomes())('bytes in %s', (kind) => {
   };
 
   it.each([0, 1, 255 * 1024, 6 * mebibyte + 7])(
-    'gives back %i bytes as they came, and any part of them',
+    'returns %i bytes unchanged, and any part of them',
     async (size) => {
       const bytes = randomBytes(size);
       const key = `sizes/of/${size}`;
@@ -94,13 +94,13 @@ describe.each(availableBlobHomes())('bytes in %s', (kind) => {
     },
   );
 
-  it('has nothing under other keys', async () => {
+  it('has no blobs under unused keys', async () => {
     expect(await blobs.read('nobody/has/this')).toBeUndefined();
     await blobs.removeAll('nobody/');
     expect(await keys('nobody/')).toEqual([]);
   });
 
-  it('stores nothing of a source that fails, however much has come', async () => {
+  it('stores nothing if the source fails, even after many bytes', async () => {
     for (const size of [1, 300_000, 7 * mebibyte]) {
       const source = async function* () {
         yield* pieces(randomBytes(size));
@@ -113,8 +113,8 @@ describe.each(availableBlobHomes())('bytes in %s', (kind) => {
     await waitFor(async () => (await home.unfinished()) === 0, { what: 'nothing left' });
   });
 
-  // If the file were made later, it could be made after the source has failed, and nobody would remove it.
-  it.runIf(kind === 'folder')('has its file before it asks for bytes', async () => {
+  // If the file were created later, this could happen after the source has failed, and nobody would remove the file.
+  it.runIf(kind === 'folder')('creates its file before it reads from the source', async () => {
     let files: number | undefined;
     const source = async function* () {
       files = await home.unfinished();
@@ -124,7 +124,7 @@ describe.each(availableBlobHomes())('bytes in %s', (kind) => {
     expect(files).toBe(1);
   });
 
-  it('stores nothing of what is given up', async () => {
+  it('stores nothing if the signal is aborted', async () => {
     for (const size of [0, 300_000, 7 * mebibyte]) {
       for (const isSilent of [false, true]) {
         const stop = new AbortController();
@@ -145,7 +145,7 @@ describe.each(availableBlobHomes())('bytes in %s', (kind) => {
     await waitFor(async () => (await home.unfinished()) === 0, { what: 'nothing left' });
   });
 
-  it('removes what is below a prefix and nothing beside it', async () => {
+  it('removes only the blobs below a prefix', async () => {
     const all = ['p/u/f/a', 'p/u/f/b', 'p/u/f2/a', 'p/u2/f/a', 'p/u-1/f/a'];
     for (const key of all) await blobs.put(key, pieces(Buffer.from(key)));
     expect(await keys('p/u/f/')).toEqual(['p/u/f/a', 'p/u/f/b']);
@@ -157,7 +157,7 @@ describe.each(availableBlobHomes())('bytes in %s', (kind) => {
     expect(await blobs.read('p/u/f/a')).toBeUndefined();
   });
 
-  it('stores and removes side by side', async () => {
+  it('can store and remove blobs at the same time', async () => {
     const all = Array.from({ length: 20 }, (_, index) => `many/${index % 3}/${index}`);
     await Promise.all(
       all.map(async (key, index) => {
@@ -171,7 +171,7 @@ describe.each(availableBlobHomes())('bytes in %s', (kind) => {
   });
 
   it.runIf(kind === 'folder')(
-    'stores below a folder that is removed again and again while it is empty',
+    'can store a blob in a folder that is repeatedly removed while it is empty',
     async () => {
       const rounds = 50;
       for (let round = 0; round < rounds; round++) {
@@ -191,7 +191,7 @@ describe.each(availableBlobHomes())('bytes in %s', (kind) => {
     },
   );
 
-  it('lists what is left while blobs are removed', async () => {
+  it('can list blobs while they are removed', async () => {
     for (const name of ['1', '2', '3']) await blobs.put(`going/a/${name}`, pieces(randomBytes(10)));
     const listed = blobs.list('going/')[Symbol.asyncIterator]();
     expect((await listed.next()).value).toMatchObject({ size: 10 });
@@ -200,7 +200,7 @@ describe.each(availableBlobHomes())('bytes in %s', (kind) => {
     expect(await keys('going/')).toEqual([]);
   });
 
-  it('copies a blob that is removed while it is read whole or not at all', async () => {
+  it('copies a blob completely or not at all if it is removed during the copy', async () => {
     await using target = await createBlobHome('folder');
     const copies = await openBlobs(target.config);
     const size = 300_000;
@@ -214,7 +214,7 @@ describe.each(availableBlobHomes())('bytes in %s', (kind) => {
     for await (const copied of copies.list()) expect(copied).toEqual({ key: 'going/one/a', size });
   });
 
-  it.runIf(kind === 'gridfs')('reads no blob whose last chunk is missing as if it were whole', async () => {
+  it.runIf(kind === 'gridfs')('rejects the read of a blob whose last chunk is missing', async () => {
     const { url, database } = home.config as { url: string; database: string };
     await using ending = new AsyncDisposableStack();
     const client = ending.adopt(new MongoClient(url), (one) => one.close());
@@ -227,45 +227,48 @@ describe.each(availableBlobHomes())('bytes in %s', (kind) => {
   });
 
   // Readers are as slow as their clients, and there may be many of them.
-  it.runIf(kind === 'gridfs')('has only a few chunks of a blob in memory while it is read', async () => {
-    const { url, database } = home.config as { url: string; database: string };
-    const size = 12 * mebibyte;
-    await blobs.put('slow/one', pieces(randomBytes(size), mebibyte));
-    let received = 0;
-    const server = new URL(url);
-    const { hostname, port } = server;
-    const proxy = createServer((inside) => {
-      const outside = connect(Number(port || 27017), hostname);
-      // Each side may end first, and the other side may still be sending.
-      outside.on('data', (chunk) => {
-        received += chunk.length;
+  it.runIf(kind === 'gridfs')(
+    'has only a few chunks of a blob in memory while a client reads it',
+    async () => {
+      const { url, database } = home.config as { url: string; database: string };
+      const size = 12 * mebibyte;
+      await blobs.put('slow/one', pieces(randomBytes(size), mebibyte));
+      let received = 0;
+      const server = new URL(url);
+      const { hostname, port } = server;
+      const proxy = createServer((inside) => {
+        const outside = connect(Number(port || 27017), hostname);
+        // Each side may end first, and the other side may still be sending.
+        outside.on('data', (chunk) => {
+          received += chunk.length;
+        });
+        pipeline(inside, outside, () => inside.destroy());
+        pipeline(outside, inside, () => outside.destroy());
       });
-      pipeline(inside, outside, () => inside.destroy());
-      pipeline(outside, inside, () => outside.destroy());
-    });
-    proxy.listen(0, '127.0.0.1');
-    await once(proxy, 'listening');
-    server.host = `127.0.0.1:${(proxy.address() as AddressInfo).port}`;
-    server.searchParams.set('directConnection', 'true');
-    const far = await openBlobs({ kind: 'gridfs', url: server.href, database });
-    const before = received;
-    for await (const _ of (await far.read('slow/one')) ?? []) break;
-    expect(received - before).toBeGreaterThan(0);
-    expect(received - before).toBeLessThan(size / 2);
-    await far.close();
-    proxy.close();
-    await blobs.removeAll('slow/');
-  });
+      proxy.listen(0, '127.0.0.1');
+      await once(proxy, 'listening');
+      server.host = `127.0.0.1:${(proxy.address() as AddressInfo).port}`;
+      server.searchParams.set('directConnection', 'true');
+      const far = await openBlobs({ kind: 'gridfs', url: server.href, database });
+      const before = received;
+      for await (const _ of (await far.read('slow/one')) ?? []) break;
+      expect(received - before).toBeGreaterThan(0);
+      expect(received - before).toBeLessThan(size / 2);
+      await far.close();
+      proxy.close();
+      await blobs.removeAll('slow/');
+    },
+  );
 
-  it('takes no key that leads out of its place', async () => {
+  it('refuses keys that could lead outside the store', async () => {
     for (const key of ['../a', 'a/../b', '/a', 'a//b', 'a/.b', '', '.', 'a/ü', 'a\0b']) {
       await expect((async () => blobs.put(key, pieces(randomBytes(1))))()).rejects.toThrow(TypeError);
       await expect((async () => blobs.read(key))()).rejects.toThrow(TypeError);
     }
   });
 
-  // MongoDB removes the chunks one after another. If it is interrupted, any of them may be left.
-  it.runIf(kind === 'gridfs')('sweeps what interrupted removals have left', async () => {
+  // MongoDB removes the chunks one after another. If it is interrupted, any of the chunks may be left.
+  it.runIf(kind === 'gridfs')('sweeps the chunks that interrupted removals have left', async () => {
     const { url, database } = home.config as BlobsConfig & { kind: 'gridfs' };
     await using client = new MongoClient(url);
     const files = client.db(database).collection('blobs.files');
@@ -289,7 +292,7 @@ describe.each(availableBlobHomes())('bytes in %s', (kind) => {
     expect((await read('interrupted/not'))?.equals(bytes)).toBe(true);
   });
 
-  it('keeps what is whole when it sweeps', async () => {
+  it('does not sweep complete blobs', async () => {
     await blobs.put('kept/one', pieces(randomBytes(300_000)));
     await blobs.sweep(0);
     expect((await read('kept/one'))?.length).toBe(300_000);

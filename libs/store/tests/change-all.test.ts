@@ -57,7 +57,7 @@ describe.skipIf(!hasMongo)('many changes at once', () => {
   };
   const agrees = async () => expect(await viewAll(world.db, settler)).toEqual(await truth(world.db));
 
-  it('are all there, with rows and totals, and leave nothing behind', async () => {
+  it('are all stored with their rows and totals, and leave nothing unsettled', async () => {
     const lamps = await off();
     expect(
       await changeAll(
@@ -71,7 +71,7 @@ describe.skipIf(!hasMongo)('many changes at once', () => {
     await agrees();
   });
 
-  it('make targets that are not there, and tell which of them another was faster with', async () => {
+  it('create missing targets, and return which targets another process created first', async () => {
     const lamps = await off();
     await lampsOf(world.db).deleteMany({ _id: { $in: [lampNames[0], lampNames[1]] } });
     const [, , third] = lamps;
@@ -84,28 +84,31 @@ describe.skipIf(!hasMongo)('many changes at once', () => {
     await agrees();
   });
 
-  it.each(steps)('are each whole or absent when the process ends at the step %s', async (step) => {
-    const lamps = await off();
-    const died = changeAll(
-      world.db,
-      settler,
-      lamps.map((lamp) => switchOn(lamp)),
-      (reached) => {
-        if (reached === step) throw new Error('died');
-      },
-    );
-    await expect(died).rejects.toThrow('died');
-    // The next reader sees the truth, without waiting for a sweep.
-    await agrees();
-    await ageLeftovers(world.db);
-    await settler.sweep(places);
-    expect(await leftovers(world.db)).toBe(0);
-    await agrees();
-    expect(await lampsOf(world.db).countDocuments({ on: true })).toBe(step === 'announced' ? 0 : 4);
-  });
+  it.each(steps)(
+    'are each stored completely or not at all if the process dies at the step %s',
+    async (step) => {
+      const lamps = await off();
+      const died = changeAll(
+        world.db,
+        settler,
+        lamps.map((lamp) => switchOn(lamp)),
+        (reached) => {
+          if (reached === step) throw new Error('died');
+        },
+      );
+      await expect(died).rejects.toThrow('died');
+      // The next reader sees the truth, without waiting for a sweep.
+      await agrees();
+      await ageLeftovers(world.db);
+      await settler.sweep(places);
+      expect(await leftovers(world.db)).toBe(0);
+      await agrees();
+      expect(await lampsOf(world.db).countDocuments({ on: true })).toBe(step === 'announced' ? 0 : 4);
+    },
+  );
 
   it.each(['announced', 'committed', 'rows'] as const)(
-    'are counted once when another settles some of them at the step %s',
+    'are counted once if another process settles some of them at the step %s',
     async (step) => {
       const others = new Settler(await world.another());
       const lamps = await off();
@@ -121,7 +124,7 @@ describe.skipIf(!hasMongo)('many changes at once', () => {
     },
   );
 
-  it('stay exact while others read and change the same', async () => {
+  it('stay exact while other processes read and change the same targets', async () => {
     const others = new Settler(await world.another());
     const db = await world.another();
     for (let round = 0; round < 10; round++) {

@@ -34,7 +34,7 @@ const calls = fc.array(
   { maxLength: 30 },
 );
 
-/** The expected state: every box as it is, and as it was each time that it was read. */
+/** The expected state: the current content of every box, and its content at each read. */
 class Model {
   readonly boxes = new Map<string, Box>();
   /** The reads of each box. `changes` says how many changes had been made in all boxes at the time of the read. */
@@ -108,7 +108,7 @@ async function compare(documents: Documents, model: Model): Promise<void> {
 }
 
 it.each(availableEngines())(
-  'documents are what the model of them is, whatever is done in whatever order (%s)',
+  'documents match their model after any acts in any order (%s)',
   async (engine) => {
     await fc.assert(
       fc.asyncProperty(calls, async (acts) => {

@@ -39,7 +39,7 @@ async function deleteAll(documents: Documents, id: string): Promise<void> {
   }
 }
 
-describe.each(availableEngines())('documents below others (%s)', (engine) => {
+describe.each(availableEngines())('documents below a parent (%s)', (engine) => {
   let place: { config: StoreConfig } & AsyncDisposable;
   let documents: Documents;
   beforeEach(async () => {
@@ -53,7 +53,7 @@ describe.each(availableEngines())('documents below others (%s)', (engine) => {
   });
   const idsOf = (found: readonly Stored<unknown>[]) => found.map(({ id }) => id).sort();
 
-  it('are looked up by keys that exist', async () => {
+  it('are found only by keys that exist', async () => {
     await documents.change([inside('top', 'a'), inside('top', 'b')]);
     const idsBy = async (index: string, keys: string[]) => {
       const found = [...(await documents.idsBy(boxes, index, keys))];
@@ -66,14 +66,14 @@ describe.each(availableEngines())('documents below others (%s)', (engine) => {
     expect(await idsBy('id', ['a'])).toEqual({});
   });
 
-  it('are found by a key that more have than come in one batch', async () => {
+  it('are all found by a key, even if they do not fit into one batch', async () => {
     const ids = Array.from({ length: 150 }, (_, at) => `box-${100 + at}`);
     await documents.change(ids.map((id) => inside('top', id)));
     const found = (await documents.by(boxes, 'parent', ['top'])).get('top') ?? [];
     expect(found.map(({ id }) => id)).toEqual(ids);
   });
 
-  it('remain some at a time, under any of the keys', async () => {
+  it('that remain are returned up to a limit, for any of the given keys', async () => {
     const parents = ['top', 'other'];
     await documents.change([{ in: boxes, target: 'other', set: box() }]);
     await documents.change(['a', 'b', 'c'].map((id, at) => inside(parents[at % 2] ?? '', id)));
@@ -84,7 +84,7 @@ describe.each(availableEngines())('documents below others (%s)', (engine) => {
     expect(await remaining([], 9)).toEqual([]);
   });
 
-  it('are erased as they were read, once their events are out, with their rows', async () => {
+  it('are erased with their rows if they have not changed since they were read, after their events were copied out', async () => {
     await documents.change([inside('top', 'a'), inside('top', 'b')]);
     const [a, b] = [await readBox(documents, 'a'), await readBox(documents, 'b')];
     await documents.change([putInto(b, 2), putInto(a, 2)]);
@@ -103,7 +103,7 @@ describe.each(availableEngines())('documents below others (%s)', (engine) => {
     await expect(documents.clearRows(boxes, ranges, 1)).rejects.toThrow(TypeError);
   });
 
-  it('are gone with what is above, whoever makes more of them meanwhile', async () => {
+  it('are deleted with their parent, even if more of them are made at the same time', async () => {
     const other = await openDocuments(place.config, declared);
     try {
       const made = Array.from({ length: 24 }, async (_, at) => {
@@ -119,7 +119,7 @@ describe.each(availableEngines())('documents below others (%s)', (engine) => {
   });
 });
 
-describe.runIf(availableEngines().includes('containers'))('documents below others on MongoDB', () => {
+describe.runIf(availableEngines().includes('containers'))('documents below a parent on MongoDB', () => {
   const steps = ['announced', 'committed', 'rows', 'counters'] as const;
   const ends = new AsyncDisposableStack();
   let config: StoreConfig & { kind: 'mongo' };
@@ -160,15 +160,18 @@ describe.runIf(availableEngines().includes('containers'))('documents below other
 
   const makings = steps.flatMap((step) => [[step, ['late']] as const, [step, ['late', 'later']] as const]);
 
-  it.each(makings)('are gone with what is above, where their maker had %s: %j', async (step, ids) => {
-    const maker = await stoppedAt(step, () => deleteAll(documents, 'top'));
-    const outcomes = await maker.change(ids.map((id) => inside('top', id)));
-    expect(outcomes).toEqual(ids.map(() => (step === 'announced' ? 'orphan' : 'made')));
-    expect([await storedIn('boxes'), await storedIn('things')]).toEqual([['top'], []]);
-  });
+  it.each(makings)(
+    'are deleted with their parent, even if it is deleted after the step %s of making %j',
+    async (step, ids) => {
+      const maker = await stoppedAt(step, () => deleteAll(documents, 'top'));
+      const outcomes = await maker.change(ids.map((id) => inside('top', id)));
+      expect(outcomes).toEqual(ids.map(() => (step === 'announced' ? 'orphan' : 'made')));
+      expect([await storedIn('boxes'), await storedIn('things')]).toEqual([['top'], []]);
+    },
+  );
 
   it.each(makings)(
-    'are gone with what is above, where their maker died after it had %s: %j',
+    'are deleted with their parent, even if a process died after the step %s of making %j',
     async (step, ids) => {
       const maker = await stoppedAt(step, () => {
         throw new Error('ended');
@@ -179,7 +182,7 @@ describe.runIf(availableEngines().includes('containers'))('documents below other
     },
   );
 
-  it('are gone with what is above, also where they are made anew', async () => {
+  it('are deleted with their parent, even if they are made again after a deletion', async () => {
     await documents.change([inside('top', 'again')]);
     await documents.change([{ in: boxes, target: await readBox(documents, 'again'), set: null }]);
     const maker = await stoppedAt('announced', () => deleteAll(documents, 'top'));
@@ -187,22 +190,25 @@ describe.runIf(availableEngines().includes('containers'))('documents below other
     expect((await documents.range(boxes, every)).map(({ id }) => id)).toEqual([]);
   });
 
-  it.each(['before', 'after'])('do not come when what is above goes %s their place is made', async (when) => {
-    const { insertMany } = MongoCollection.prototype;
-    vi.spyOn(MongoCollection.prototype, 'insertMany').mockImplementationOnce(async function (
-      this: InstanceType<typeof MongoCollection>,
-      ...args
-    ) {
-      if (when === 'before') await deleteAll(documents, 'top');
-      const inserted = await insertMany.apply(this, args);
-      if (when === 'after') await deleteAll(documents, 'top');
-      return inserted;
-    });
-    expect(await documents.change([inside('top', 'late')])).toEqual(['orphan']);
-    expect(await storedIn('boxes')).toEqual(['top']);
-  });
+  it.each(['before', 'after'])(
+    'are refused if their parent is deleted just %s their placeholder is made',
+    async (when) => {
+      const { insertMany } = MongoCollection.prototype;
+      vi.spyOn(MongoCollection.prototype, 'insertMany').mockImplementationOnce(async function (
+        this: InstanceType<typeof MongoCollection>,
+        ...args
+      ) {
+        if (when === 'before') await deleteAll(documents, 'top');
+        const inserted = await insertMany.apply(this, args);
+        if (when === 'after') await deleteAll(documents, 'top');
+        return inserted;
+      });
+      expect(await documents.change([inside('top', 'late')])).toEqual(['orphan']);
+      expect(await storedIn('boxes')).toEqual(['top']);
+    },
+  );
 
-  it('do not get rows back from a writer that is late', async () => {
+  it('do not get rows back from a delayed writer', async () => {
     const { replaceOne } = MongoCollection.prototype;
     vi.spyOn(MongoCollection.prototype, 'replaceOne').mockImplementationOnce(async function (
       this: InstanceType<typeof MongoCollection>,
@@ -215,7 +221,7 @@ describe.runIf(availableEngines().includes('containers'))('documents below other
     expect(await storedIn('things')).toEqual([]);
   });
 
-  it('are not erased before their events are out', async () => {
+  it('are not erased before their events were copied out', async () => {
     await documents.change([inside('top', 'a')]);
     const read = await readBox(documents, 'a');
     expect(await documents.eraseAll(boxes, [read])).toBe(0);
@@ -223,14 +229,14 @@ describe.runIf(availableEngines().includes('containers'))('documents below other
     expect(await documents.eraseAll(boxes, [read])).toBe(1);
   });
 
-  it('leave no place behind when they are refused', async () => {
+  it('leave no placeholder behind if they are refused', async () => {
     await documents.change([{ in: boxes, target: 'one', set: box({ label: 'One' }) }]);
     const taken = { in: boxes, target: 'two', set: box({ label: 'One' }) };
     expect(await documents.change([inside('none', 'a'), taken])).toEqual(['orphan', { taken: 'label' }]);
     expect(await storedIn('boxes')).toEqual(['one', 'top']);
   });
 
-  it('are swept where their maker died, and not by a machine whose clock is an hour ahead', async () => {
+  it('whose maker died are swept, but not by a machine whose clock is an hour ahead', async () => {
     const maker = await stoppedAt('announced', () => {
       throw new Error('ended');
     });
@@ -243,7 +249,7 @@ describe.runIf(availableEngines().includes('containers'))('documents below other
     expect(await storedIn('boxes')).toEqual(['top']);
   });
 
-  it.each(['one', 'all'])('are settled before what follows from them is read, %s of them', async (which) => {
+  it.each(['one', 'all'])('show everything that follows from them after `settle` of %s', async (which) => {
     const maker = await stoppedAt('committed', () => {
       throw new Error('ended');
     });

@@ -55,8 +55,8 @@ describe.each(availableEngines())('documents (%s)', (engine) => {
     events: (await documents.outbox.unpublished(100)).length,
   });
 
-  describe('are read', () => {
-    it('by id, those that are there', async () => {
+  describe('reads', () => {
+    it('find existing documents by id', async () => {
       await add('one', { label: 'One' });
       const found = await documents.get(boxes, ['one', 'two']);
       expect([...found]).toEqual([
@@ -64,7 +64,7 @@ describe.each(availableEngines())('documents (%s)', (engine) => {
       ]);
     });
 
-    it('by id, the texts alone that they are searched by', async () => {
+    it('can return only the search texts, by id', async () => {
       await add('one', { label: 'One' });
       await add('two');
       const found = await documents.texts(boxes, ['one', 'two', 'three'], ['label']);
@@ -76,7 +76,7 @@ describe.each(availableEngines())('documents (%s)', (engine) => {
       await expect(documents.texts(boxes, ['one'], ['owner'])).rejects.toThrow(TypeError);
     });
 
-    it('by a key, and not at all where the key is none', async () => {
+    it('find documents by a key, but not documents without a key', async () => {
       await add('one', { label: 'One' });
       await add('two');
       const found = await documents.by(boxes, 'label', ['ann|One', 'ann|', 'bob|One']);
@@ -84,7 +84,7 @@ describe.each(availableEngines())('documents (%s)', (engine) => {
       expect(idsOf(found.get('ann|One') ?? [])).toEqual(['one']);
     });
 
-    it('as a range between two ends, from either, behind others, without some', async () => {
+    it('return a range between two ends, in both directions, with skipped and excluded documents', async () => {
       for (const id of ['a', 'b', 'c', 'd', 'e']) await add(id);
       const range = async (how: object) =>
         idsOf(await documents.range(boxes, { above: 'a', below: 'e', limit: 9, ...how }));
@@ -97,7 +97,7 @@ describe.each(availableEngines())('documents (%s)', (engine) => {
       expect(idsOf(await documents.range(boxes, owned, 'owner'))).toEqual(['a', 'b']);
     });
 
-    it('as a page with its total, which leaves out what is passed over', async () => {
+    it('return a page with its total, which does not count excluded documents', async () => {
       let read = await add('one');
       for (const at of [1, 2, 3]) {
         await documents.change([putInto(read, at)]);
@@ -112,7 +112,7 @@ describe.each(availableEngines())('documents (%s)', (engine) => {
       expect((await page({ except: ['one|00000001'] })).total).toBe(2);
     });
 
-    it('by what is written in them', async () => {
+    it('find documents by a text in them', async () => {
       for (const [id, label] of Object.entries({ a: 'Green tea', b: 'Tea 100%', c: 'Coffee' }))
         await add(id, { label });
       const search = async (text: string, how: object = {}) => {
@@ -131,8 +131,8 @@ describe.each(availableEngines())('documents (%s)', (engine) => {
     });
   });
 
-  describe('are changed', () => {
-    it('where they are as they were read, and only there', async () => {
+  describe('changes', () => {
+    it('are made only if the document has not changed since it was read', async () => {
       const read = await add('one');
       const set = box({ label: 'Other' });
       expect(await documents.change([{ in: boxes, target: 'one', set }])).toEqual(['there']);
@@ -144,14 +144,14 @@ describe.each(availableEngines())('documents (%s)', (engine) => {
       expect((await documents.get(boxes, ['one'])).size).toBe(0);
     });
 
-    it('not by whoever has read one that was deleted and made again', async () => {
+    it('are refused if the document was deleted and made again after it was read', async () => {
       const read = await add('one');
       await documents.change([{ in: boxes, target: read, set: null }]);
       await add('one');
       expect(await documents.change([{ in: boxes, target: read, set: box() }])).toEqual(['changed']);
     });
 
-    it('with all that follows, or with nothing of it', async () => {
+    it('are stored with everything that follows, or not at all', async () => {
       const read = await add('one');
       expect(await documents.change([putInto(read, 1)])).toEqual(['made']);
       const after = { things: ['one|00000001'], totals: { boxes: 0, things: 1 }, events: 1 };
@@ -163,7 +163,7 @@ describe.each(availableEngines())('documents (%s)', (engine) => {
       expect((await following()).things).toEqual([]);
     });
 
-    it('to what their collection describes: anything else is told, and nothing of that is stored', async () => {
+    it('that do not fit the schema of their collection are rejected, and store nothing', async () => {
       const read = await add('one');
       const wrong = { ...putInto(read, 1), set: { ...box(), things: -1 } };
       await expect(documents.change([wrong])).rejects.toThrow();
@@ -173,7 +173,7 @@ describe.each(availableEngines())('documents (%s)', (engine) => {
       expect(await one('one')).toEqual(read);
     });
 
-    it('to no key that another one has, which is named', async () => {
+    it('that need a taken unique key are refused with the name of its index', async () => {
       const first = await add('one', { label: 'One' });
       expect(await documents.change([{ in: boxes, target: 'two', set: box({ label: 'One' }) }])).toEqual([
         { taken: 'label' },
@@ -186,7 +186,7 @@ describe.each(availableEngines())('documents (%s)', (engine) => {
       await add('three', { label: 'One' });
     });
 
-    it('below others that are there, or not at all', async () => {
+    it('that need other documents are refused until all of these exist', async () => {
       await add('top');
       const below = { index: 'id', keys: ['top', 'middle'] };
       const inner = { in: boxes, target: 'inner', set: box({ parents: ['top', 'middle'] }), below };
@@ -195,7 +195,7 @@ describe.each(availableEngines())('documents (%s)', (engine) => {
       expect(await documents.change([inner])).toEqual(['made']);
     });
 
-    it('by one of those who come at once, and by the others when they come again', async () => {
+    it('that race succeed one by one, and a refused change can be tried again', async () => {
       const other = await openDocuments(place.config, declared);
       const both = [documents, other];
       try {
@@ -226,7 +226,7 @@ describe.each(availableEngines())('documents (%s)', (engine) => {
       }
     }, 30_000);
 
-    it('each for itself, in their order', async () => {
+    it('in one call are made independently, in their order', async () => {
       const made = { in: boxes, target: 'one', set: box({ label: 'One' }) };
       const outcomes = await documents.change([
         made,
@@ -238,7 +238,7 @@ describe.each(availableEngines())('documents (%s)', (engine) => {
       expect((await documents.get(boxes, ['one', 'two', 'three'])).size).toBe(2);
     });
 
-    it('many at once, each as if it was alone and came after those before it', async () => {
+    it('in one call have the same outcomes as if each was made alone after the previous one', async () => {
       const [first, second, third] = [
         await add('one'),
         await add('two', { label: 'Two' }),
@@ -280,7 +280,7 @@ describe.each(availableEngines())('documents (%s)', (engine) => {
       });
     });
 
-    it('many at once of the same keys and ids as others do, each by one of them', async () => {
+    it('of two racing calls with the same keys and ids are each made by exactly one call', async () => {
       const other = await openDocuments(place.config, declared);
       try {
         const names = Array.from({ length: 12 }, (_, at) => `name${at}`);
@@ -305,7 +305,7 @@ describe.each(availableEngines())('documents (%s)', (engine) => {
       }
     }, 60_000);
 
-    it('from the shape of an older version, as they are read', async () => {
+    it('can be made to documents of an older version, which are upgraded when they are read', async () => {
       const older = collection<{ title: string }>({
         ...{ name: 'notes', kind: 'target', version: 1, schema: z.object({ title: z.string() }) },
       });
@@ -336,7 +336,7 @@ describe.each(availableEngines())('documents (%s)', (engine) => {
     });
   });
 
-  it('that are new and have nothing that follows are made many at once, each for itself', async () => {
+  it('that are new and without rows or counters are made together, but independently', async () => {
     await add('there', { label: 'Taken' });
     const made = (id: string, label = '') => ({ in: boxes, target: id, set: box({ label }) });
     const withEvent = { ...made('told'), events: [told('told', box())] };
@@ -361,7 +361,7 @@ describe.each(availableEngines())('documents (%s)', (engine) => {
     expect((await one('a')).doc.label).toBe('New');
   });
 
-  it('that are dated tell by the database’s time when they were changed', async () => {
+  it('that are dated record by the database’s clock when they were changed', async () => {
     const notes = collection<{ text: string }>({
       ...{ name: 'notes', kind: 'target', version: 1, schema: z.object({ text: z.string() }), dated: true },
     });
@@ -409,7 +409,7 @@ describe.each(availableEngines())('documents (%s)', (engine) => {
     }
   });
 
-  it('go when they expire, and their events stay', async () => {
+  it('are deleted when they expire, but their events stay', async () => {
     vi.useFakeTimers({ toFake: ['Date'], now: 1_000 });
     const set = box({ endsAt: 2_000 });
     await documents.change([{ in: boxes, target: 'one', set, events: [told('one', set)] }]);
@@ -424,7 +424,7 @@ describe.each(availableEngines())('documents (%s)', (engine) => {
     expect(await documents.outbox.unpublished(10)).toHaveLength(1);
   });
 
-  it('that are copies are replaced by newer ones alone, and by nothing after a mark', async () => {
+  it('that are copies are replaced only by newer versions, and never after a mark', async () => {
     const name = async () => (await documents.get(owners, ['ann'])).get('ann')?.doc.name;
     const keep = (doc: string, epoch: number, version: number | 'mark') =>
       documents.keep(owners, [{ id: 'ann', doc: { name: doc }, epoch, version }]);
@@ -439,7 +439,7 @@ describe.each(availableEngines())('documents (%s)', (engine) => {
     expect(await name()).toBe('');
   });
 
-  it('that are rows and sums are cleared some at a time', async () => {
+  it('that are rows or counters are cleared up to a limit per call', async () => {
     const read = await add('one');
     await documents.change([putInto(read, 1)]);
     await documents.change([putInto(await one('one'), 2)]);
@@ -450,7 +450,7 @@ describe.each(availableEngines())('documents (%s)', (engine) => {
     expect((await following()).totals).toEqual({ boxes: 0, things: 0 });
   });
 
-  it('tell of events in a range, from the change on', async () => {
+  it('have their events found in a range as soon as the change is made', async () => {
     const { outbox } = documents;
     const read = await add('one');
     const range = { from: 'p|box|one|', to: 'p|box|one}' };
@@ -485,14 +485,14 @@ describe.each(availableEngines())('documents (%s)', (engine) => {
     await expect(documents.clearIds(boxes, ['one'])).rejects.toThrow(TypeError);
   });
 
-  it('can be closed twice, and not be used then', async () => {
+  it('can be closed twice, and cannot be used after that', async () => {
     await documents.check();
     await documents.close();
     await documents.close();
     await expect(documents.check()).rejects.toThrow();
   });
 
-  it('that are targets are not cleared, and no other kind has unique keys', async () => {
+  it('that are targets cannot be cleared, and only targets can have unique keys', async () => {
     await add('one');
     const all = { above: '', below: '~', limit: 9 };
     await expect(documents.clear(boxes, all)).rejects.toThrow(TypeError);
@@ -502,7 +502,7 @@ describe.each(availableEngines())('documents (%s)', (engine) => {
     expect(() => collection({ ...things, name: 'events' })).toThrow(TypeError);
   });
 
-  it('keep whatever a service has in them', async () => {
+  it('can contain any JSON with any field names', async () => {
     const any = collection<{ data: unknown }>({
       ...{ name: 'any', kind: 'target', version: 1, schema: z.object({ data: z.unknown() }) },
     });
@@ -517,7 +517,7 @@ describe.each(availableEngines())('documents (%s)', (engine) => {
     }
   });
 
-  it('are not looked for in a database of an older or a newer layout: it is refused by name', async () => {
+  it('in a database of an older or newer layout are refused with the name of the database', async () => {
     const note = async (version: number) => {
       const { config } = place;
       if (config.kind === 'sqlite') {
@@ -542,7 +542,7 @@ describe.each(availableEngines())('documents (%s)', (engine) => {
     }
   });
 
-  it('are of this database alone', async () => {
+  it('of undeclared collections or indexes cannot be read', async () => {
     const other = collection({ name: 'other', kind: 'target', version: 1, schema: z.object({}) });
     await expect(documents.get(other, ['x'])).rejects.toThrow(TypeError);
     await expect(documents.range(boxes, { above: '', below: '~', limit: 1 }, 'size')).rejects.toThrow(
@@ -550,7 +550,7 @@ describe.each(availableEngines())('documents (%s)', (engine) => {
     );
   });
 
-  it('that a process was told of before it was killed are there, with all that follows, and nothing by half', async () => {
+  it('that were acknowledged to a killed process are complete, and no change is stored in part', async () => {
     await add('one');
     const whole = async () => {
       await documents.sweep();
@@ -580,7 +580,7 @@ describe.each(availableEngines())('documents (%s)', (engine) => {
 });
 
 describe.runIf(availableEngines().includes('containers'))('documents on MongoDB', () => {
-  it('that are read by id in one turn of the loop are one question', async () => {
+  it('that are read by id in one turn of the event loop need only one query', async () => {
     await using place = await createStore('containers');
     await using watched = await watchReads(place.config);
     const documents = await openDocuments(watched.config, declared);
@@ -603,7 +603,7 @@ describe.runIf(availableEngines().includes('containers'))('documents on MongoDB'
     }
   });
 
-  it('reads the totals of all pages that one turn of the loop asks for by one question', async () => {
+  it('in several pages, read in one turn of the event loop, need only one query for all totals', async () => {
     await using place = await createStore('containers');
     await using watched = await watchReads(place.config);
     const documents = await openDocuments(watched.config, declared);
@@ -638,7 +638,7 @@ describe.runIf(availableEngines().includes('containers'))('documents on MongoDB'
     }
   });
 
-  it('that are new and have nothing that follows are one write', async () => {
+  it('that are new and without rows or counters are inserted in one write', async () => {
     await using place = await createStore('containers');
     const documents = await openDocuments(place.config, declared);
     const inserts = vi.spyOn(MongoCollection.prototype, 'insertMany');
@@ -657,7 +657,7 @@ describe.runIf(availableEngines().includes('containers'))('documents on MongoDB'
     }
   });
 
-  it('are not cleared of sums that a change is about to add to', async () => {
+  it('cannot be cleared of counters that a change is about to add to', async () => {
     await using place = await createStore('containers');
     const { config } = place;
     if (config.kind !== 'mongo') throw new Error('There is no MongoDB.');
@@ -680,7 +680,7 @@ describe.runIf(availableEngines().includes('containers'))('documents on MongoDB'
     }
   });
 
-  it('makes many changes in few trips', async () => {
+  it('need only a few round trips for many changes', async () => {
     await using place = await createStore('containers');
     await using watched = await watchReads(place.config);
     const documents = await openDocuments(watched.config, declared);
@@ -708,7 +708,7 @@ describe.runIf(availableEngines().includes('containers'))('documents on MongoDB'
   });
 
   it.each(['announced', 'committed', 'rows', 'counters', 'settled'] as const)(
-    'are each whole or as before where a process ends that makes many and has %s',
+    'are each completely changed or unchanged if a process dies after the step %s of many changes',
     async (last) => {
       await using place = await createStore('containers');
       const { config } = place;
@@ -748,7 +748,7 @@ describe.runIf(availableEngines().includes('containers'))('documents on MongoDB'
   );
 
   it.each(['announced', 'committed', 'rows', 'counters'] as const)(
-    'are whole or as before where a process ends after it has %s',
+    'are completely changed or unchanged if a process dies after the step %s',
     async (last) => {
       await using place = await createStore('containers');
       const { config } = place;

@@ -36,7 +36,7 @@ const event = (id: string, seq: number): EventEnvelope => ({
 });
 
 describe.runIf(availableEngines().includes('containers'))('the outboxes of many documents', () => {
-  test('are copied each event once, with what is added while several relays copy', async () => {
+  test('have each event copied once by several relays, including events that are added meanwhile', async () => {
     await using place = await createStore('containers');
     if (place.config.kind !== 'mongo') throw new Error('This is about MongoDB.');
     const { db, close } = await openMongo({ ...place.config, schema });
@@ -71,7 +71,7 @@ describe.runIf(availableEngines().includes('containers'))('the outboxes of many 
     }
   });
 
-  test('publish an event whose place another one has, and say so', async () => {
+  test('publish an event whose key another event has, and mark it as a conflict', async () => {
     await using place = await createStore('containers');
     if (place.config.kind !== 'mongo') throw new Error('This is about MongoDB.');
     const { db, close } = await openMongo({ ...place.config, schema });

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { openMongo } from '../src/drivers/mongo.ts';
 
-test('the times that a URL names go before ours, in whichever case', async () => {
+test('times in the URL, in upper or lower case, override the defaults of Kith', async () => {
   const began = performance.now();
   const opening = openMongo({
     // Nothing listens on this port. The driver tries for 50 ms, as the URL says, and not for Kith's own 3 s.

@@ -78,7 +78,7 @@ describe.each(availableEngines())('an outbox (%s)', (engine) => {
     return found.map(({ key }) => key);
   };
 
-  test('tells when an event was stored, and finds those published by key and by what they say', async () => {
+  test('returns when an event was stored, and finds published events by key and by their text', async () => {
     const { outbox, store } = world;
     const [a, b, c] = [event('a', { of: 'x.y' }), event('b', { of: 'x-y' }), event('c')];
     const before = Date.now();
@@ -94,14 +94,14 @@ describe.each(availableEngines())('an outbox (%s)', (engine) => {
     expect((await outbox.published(range, 1))[0]?.event).toEqual(a);
   });
 
-  test('tells when an event was stored, even if the event tells a time in the future', async () => {
+  test('returns when an event was stored, even if the event itself has a time in the future', async () => {
     const { outbox, store } = world;
     await store({ ...event('a'), occurredAt: new Date(Date.now() + 365 * 24 * 3600 * 1000).toISOString() });
     const [{ at } = { at: 0 }] = await outbox.unpublished(10);
     expect(Math.abs(at - Date.now())).toBeLessThan(60_000);
   });
 
-  test('forgets what is published, and nothing else', async () => {
+  test('removes only published events', async () => {
     const { outbox, store } = world;
     const [out, waiting] = [event('out'), event('waiting')];
     for (const one of [out, waiting]) await store(one);
@@ -112,7 +112,7 @@ describe.each(availableEngines())('an outbox (%s)', (engine) => {
     expect((await outbox.unpublished(10)).map(({ key }) => key)).toEqual([eventKey(waiting)]);
   });
 
-  test('amends what a published event says', async () => {
+  test('replaces the content of a published event', async () => {
     const { outbox, store } = world;
     const told = event('told', { name: 'secret' });
     await store(told);
@@ -126,7 +126,7 @@ describe.each(availableEngines())('an outbox (%s)', (engine) => {
     expect(await outbox.unpublished(10)).toEqual([]);
   });
 
-  test('takes marks above a position back, and none below', async () => {
+  test('removes only the marks above a position, and publishes their events again', async () => {
     const { outbox, store } = world;
     const all = Array.from({ length: 6 }, (_, at) => event(`${at}`));
     for (const one of all) await store(one);
@@ -161,7 +161,7 @@ describe.each(availableEngines())('an outbox (%s)', (engine) => {
     );
   });
 
-  test('what is forgotten is not taken back, and is named nowhere', async () => {
+  test('a removed event is not published again, and its key is in no mark', async () => {
     const { outbox, store } = world;
     const [gone, stays] = [event('gone'), event('stays')];
     for (const one of [gone, stays]) await store(one);
@@ -174,7 +174,7 @@ describe.each(availableEngines())('an outbox (%s)', (engine) => {
     expect((await outbox.unpublished(10)).map(({ key }) => key)).toEqual([eventKey(stays)]);
   });
 
-  test('remembers of which log its marks speak', async () => {
+  test('stores to which log its marks refer', async () => {
     const { outbox } = world;
     expect(await outbox.fact('log')).toBeUndefined();
     await outbox.noteFact('log', { created: 'one', highest: 9, lostAfter: 3 });
@@ -184,16 +184,19 @@ describe.each(availableEngines())('an outbox (%s)', (engine) => {
   });
 
   // The embedded form keeps no spans: its event log finds events by their ids.
-  test.runIf(engine === 'containers')('keeps the span of all copies, unless one is unknown', async () => {
-    const { outbox, store } = world;
-    const [once, again, old] = [event('1'), event('2'), event('3')];
-    for (const one of [once, again, old]) await store(one);
-    await outbox.unpublished(10);
-    await outbox.markPublished([once, again].map(eventKey), { first: 5, last: 7, id: once.id });
-    await outbox.markPublished([eventKey(again)], { first: 20, last: 21, id: again.id });
-    // Marks the event without a span, as events were marked before spans were kept.
-    await outbox.markPublished([eventKey(old)]);
-    const spans = (await outbox.published(range, 10)).map(({ span }) => span);
-    expect(spans).toEqual([{ first: 5, last: 7 }, { first: 5, last: 21 }, undefined]);
-  });
+  test.runIf(engine === 'containers')(
+    'stores the span of all copies, unless the span is unknown',
+    async () => {
+      const { outbox, store } = world;
+      const [once, again, old] = [event('1'), event('2'), event('3')];
+      for (const one of [once, again, old]) await store(one);
+      await outbox.unpublished(10);
+      await outbox.markPublished([once, again].map(eventKey), { first: 5, last: 7, id: once.id });
+      await outbox.markPublished([eventKey(again)], { first: 20, last: 21, id: again.id });
+      // Marks the event without a span, as events were marked before spans were kept.
+      await outbox.markPublished([eventKey(old)]);
+      const spans = (await outbox.published(range, 10)).map(({ span }) => span);
+      expect(spans).toEqual([{ first: 5, last: 7 }, { first: 5, last: 21 }, undefined]);
+    },
+  );
 });

@@ -7,8 +7,8 @@ import { ReplicaSet } from './replica-set/members.ts';
 import { type Fault, losesNothing, type Outcome, play, schedules } from './replica-set/play.ts';
 
 /**
- * Plays schedules until `isSo` is true for an outcome. Returns whether it was true for any outcome. The schedules are the same
- * in each run.
+ * Plays schedules until `isSo` returns true for an outcome. Returns whether this happened. The schedules are the same in each
+ * run.
  */
 async function comesToBe(
   isSo: (outcome: Outcome) => boolean,
@@ -21,7 +21,7 @@ async function comesToBe(
 }
 
 describe('on a replica set that fails over between any two steps', () => {
-  test('what was acknowledged is there, counted once and told once', async () => {
+  test('acknowledged changes are stored, counted once and published once', async () => {
     await losesNothing(200 * testEffort(), 20_000);
   });
 
@@ -29,7 +29,7 @@ describe('on a replica set that fails over between any two steps', () => {
     'totals, rows and targets differ',
     'an event was published for a change that is not there',
     'two events were published for one seq',
-  ])('reads of what one member has come to this: %s', async (fault) => {
+  ])('reads of entries that only one member has can have this effect: %s', async (fault) => {
     expect(
       await comesToBe(
         ({ faults }) => faults.includes(fault),
@@ -38,7 +38,7 @@ describe('on a replica set that fails over between any two steps', () => {
     ).toBe(true);
   });
 
-  test('an event whose place another one has is published, and told of', async () => {
+  test('an event whose key another event has is published and logged', async () => {
     // With these read concerns, an event can be copied from a lamp before the lamp's change is rolled back.
     const concern = (collection: string) => (collection === 'lamps' ? 'local' : 'majority');
     expect(await comesToBe(({ besides }) => besides > 0, concern)).toBe(true);
@@ -46,7 +46,7 @@ describe('on a replica set that fails over between any two steps', () => {
 });
 
 describe('the model', () => {
-  test('takes back what reached no majority, and only that', async () => {
+  test('rolls back only entries that reached no majority', async () => {
     const set = new ReplicaSet();
     const [old] = set.members;
     const stale = new Client(set, [], () => 'local');
@@ -69,7 +69,7 @@ describe('the model', () => {
     expect(await things.find().toArray()).toEqual([{ _id: 'kept' }]);
   });
 
-  test('refuses what it does not have', () => {
+  test('refuses features that it does not have', () => {
     const things = new Client(new ReplicaSet()).db.collection('things');
     expect(() => things.aggregate()).toThrow(NotModelled);
     NotModelled.first = undefined;

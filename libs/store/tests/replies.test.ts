@@ -10,7 +10,7 @@ import { answered, declaredWithReplies, makeBoxes } from './documents-support/sh
 
 const child = new URL('./documents-support/dying-reply.ts', import.meta.url);
 
-describe.each(availableEngines())('answers that are kept with their change (%s)', (engine) => {
+describe.each(availableEngines())('answers that are stored with their change (%s)', (engine) => {
   let place: { config: StoreConfig } & AsyncDisposable;
   let documents: Documents;
   let replies: Replies;
@@ -26,7 +26,7 @@ describe.each(availableEngines())('answers that are kept with their change (%s)'
 
   const claim = async (key: string, forMs = 10_000) => {
     const begun = await replies.begin(key, forMs);
-    if (typeof begun === 'string' || !('token' in begun)) throw new Error('It has begun before.');
+    if (typeof begun === 'string' || !('token' in begun)) throw new Error('The request was begun before.');
     return begun;
   };
   const held = async (key: string) => {
@@ -42,7 +42,7 @@ describe.each(availableEngines())('answers that are kept with their change (%s)'
     return [own.length, rows.length, (await documents.sums(totals, [key])).get(key)?.boxes];
   };
 
-  it('changes are held back, and made with the answer', async () => {
+  it('changes are held, and made together with the answer', async () => {
     const begun = await claim('a');
     const changes = await held('a');
     expect(await made('a')).toEqual([0, 0, 0]);
@@ -54,7 +54,7 @@ describe.each(availableEngines())('answers that are kept with their change (%s)'
     expect(await replies.begin('a', 10_000)).toMatchObject({ sealed: 'first' });
   });
 
-  it('a request is running although the clock of its replica is seconds ahead', async () => {
+  it('a request counts as running, even if the clock of its replica is seconds ahead', async () => {
     const now = Date.now();
     const ahead = vi.spyOn(Date, 'now').mockReturnValue(now + 3_000);
     const begun = await claim('ahead').finally(() => ahead.mockRestore());
@@ -62,7 +62,7 @@ describe.each(availableEngines())('answers that are kept with their change (%s)'
     expect(await replies.keep(await held('ahead'), begun, answered('first'))).toBe('made');
   });
 
-  it('what is refused leaves nothing, and the work is told of it when it is done again', async () => {
+  it('a refused request leaves nothing behind, and gets the refusal when its work is done again', async () => {
     await documents.change([{ in: boxes, target: 'there', set: box({ owner: 'ann', label: 'Taken' }) }]);
     const begun = await claim('b');
     const work = async () => {
@@ -84,7 +84,7 @@ describe.each(availableEngines())('answers that are kept with their change (%s)'
     await claim('b');
   });
 
-  it('what means something by itself stays whole, or is not there at all', async () => {
+  it('if a request is refused, its new target with rows and counters is stored completely or not at all', async () => {
     await documents.change([{ in: boxes, target: 'there', set: box({ owner: 'ann', label: 'Taken' }) }]);
     const begun = await claim('b');
     const work = new HeldChanges(replies);
@@ -104,7 +104,7 @@ describe.each(availableEngines())('answers that are kept with their change (%s)'
     expect(await made('b')).toEqual([whole, whole, whole]);
   });
 
-  it('a request that was taken over stores nothing any more', async () => {
+  it('a request whose claim was taken over cannot store anything', async () => {
     const late = await claim('c', 1);
     await waitFor(async () => Date.now() > 0 && (await replies.begin('c', 5_000)) !== 'running', {
       what: 'the end of the claim',
@@ -115,7 +115,7 @@ describe.each(availableEngines())('answers that are kept with their change (%s)'
     expect(await replies.begin('c', 5_000)).toBe('running');
   });
 
-  it('an answer goes with its user, and when it has expired', async () => {
+  it('an answer is deleted with its user, and when it has expired', async () => {
     await replies.keep(await held('d'), await claim('d'), answered('first'));
     await replies.forget({ projectId: 'p', userId: 'bob' });
     expect(await replies.begin('d', 1_000)).toMatchObject({ sealed: 'first' });
@@ -128,7 +128,7 @@ describe.each(availableEngines())('answers that are kept with their change (%s)'
   });
 
   it.runIf(engine === 'containers')(
-    'what is left of requests that died goes with their user, even if a server key has made them',
+    'claims of dead requests are deleted with their user, even if a server key made the requests',
     async () => {
       const { config } = place;
       if (config.kind !== 'mongo') throw new Error('Not on MongoDB.');
@@ -143,7 +143,7 @@ describe.each(availableEngines())('answers that are kept with their change (%s)'
     },
   );
 
-  it('a change is made once or not at all when its process dies before any of its writes', {
+  it('a repeated request makes its change exactly once, even if its process dies before any write', {
     timeout: 240_000,
   }, async () => {
     const outcomes = new Set<string>();

@@ -22,7 +22,7 @@ const backup: ServiceBackup = {
   anonymous: {},
 };
 
-describe.runIf(availableEngines().includes('containers'))('a copy of a service that goes on', () => {
+describe.runIf(availableEngines().includes('containers'))('a copy of a service that continues to run', () => {
   const ids = ['a', 'b', 'c'];
   let place: Awaited<ReturnType<typeof createStore>>;
   let documents: Documents;
@@ -52,7 +52,7 @@ describe.runIf(availableEngines().includes('containers'))('a copy of a service t
     const rows = [{ in: things, id: first?.id ?? '', put: null }];
     await make({ in: boxes, target, set, rows, events: [told(id, set)] });
   };
-  /** Copies while `work` is done again and again. */
+  /** Copies the service while `work` is repeated. */
   const copyWhile = async (work: (round: number) => Promise<void>): Promise<DatabaseSync> => {
     if (place.config.kind !== 'mongo') throw new Error('Not on MongoDB.');
     const path = join(folder, `${crypto.randomUUID()}.sqlite`);
@@ -78,7 +78,7 @@ describe.runIf(availableEngines().includes('containers'))('a copy of a service t
       .all()
       .map(({ id, doc }) => ({ id: String(id), doc: JSON.parse(String(doc)) as Box }));
 
-  it('has each target with its rows and events as of one version, and what they add up to', async () => {
+  it('has the rows and events of each target at one version, and their totals', async () => {
     using file = await copyWhile(async (round) => {
       await Promise.all(
         ids.map(async (id) => (round % 3 === 2 ? takeFirst(id) : make(putInto(await read(id), 10 + round)))),
@@ -100,7 +100,7 @@ describe.runIf(availableEngines().includes('containers'))('a copy of a service t
     expect(file.prepare('SELECT "by things" AS things FROM totals').get()).toEqual({ things: all });
   }, 60_000);
 
-  it('has every target, where two hand a unique key to each other', async () => {
+  it('has every target, even if a unique key moves between targets', async () => {
     // By id, these targets lie between `a` and `b`. So the copy reads `b` some changes later than `a`.
     const others = Array.from({ length: 10 }, (_, at) => `a${at}`);
     for (const id of others) await make({ in: boxes, target: id, set: box() });
@@ -121,12 +121,12 @@ describe.runIf(availableEngines().includes('containers'))('a copy of a service t
     }
   }, 60_000);
 
-  it('has no event of a target that is made meanwhile, even if the clock of its maker is half an hour behind', async () => {
+  it('has no events of a target that is created during the copy, even if its creator’s clock is half an hour behind', async () => {
     const created = (id: string, minutes: number) => ({
       ...told(id, { seq: 1 }),
       occurredAt: new Date(Date.now() - minutes * 60_000).toISOString(),
     });
-    // Neither target is in the copy: one was made after the copy had passed its id, the other has ended long ago.
+    // The copy has neither target. `new` was made after the copy had passed its id. `ended` has ended long ago.
     await documents.outbox.restate([created('new', 30), created('ended', 120)]);
     using file = await copyWhile(async () => void (await read('a')));
     const events = file.prepare('SELECT event FROM events').all();

@@ -20,7 +20,7 @@ import {
 const steps: readonly Step[] = ['announced', 'committed', 'rows', 'counters', 'settled'];
 const lamp = lampNames[0];
 
-/** Brings the lamp to a state, and switches all others on. */
+/** Brings one lamp to a state, and switches all other lamps on. */
 async function prepare(world: World, settler: Settler, on: boolean): Promise<number> {
   for (const name of lampNames) {
     const read = await readLamp(world.db, settler, name);
@@ -30,8 +30,8 @@ async function prepare(world: World, settler: Settler, on: boolean): Promise<num
 }
 
 /**
- * Asserts that a killed change is whole or absent: first after reads alone, then after a sweep. Also asserts that lamps still
- * work.
+ * Asserts that the change of a killed process is complete or absent: first after reads only, and then after a sweep. Also
+ * asserts that the lamps can still be changed.
  */
 async function expectWhole(world: World, settler: Settler, seq: number): Promise<void> {
   expect(await viewAll(world.db, settler)).toEqual(await truth(world.db));
@@ -48,7 +48,7 @@ async function expectSwept(world: World, settler: Settler, seq: number): Promise
   expect(await viewAll(world.db, settler)).toEqual(await truth(world.db));
 }
 
-describe.skipIf(!hasMongo)('settler whose process is killed', () => {
+describe.skipIf(!hasMongo)('a change whose process is killed is complete or absent', () => {
   let world: World;
   let settler: Settler;
   beforeAll(async () => {
@@ -68,8 +68,8 @@ describe.skipIf(!hasMongo)('settler whose process is killed', () => {
   });
 
   it.each([
-    // The writes: two intents, the commit, two rows, two counters, the mark. A new row takes two writes: it is inserted hidden,
-    // and then shown.
+    // The writes are two intents, the commit, two rows, two counters, and the mark that the target is settled. A new row takes
+    // two writes: it is inserted hidden, and then shown.
     { change: 'on', on: false, writes: 10 },
     { change: 'off', on: true, writes: 8 },
   ])('after any of its writes, switching $change', { timeout: 120_000 }, async ({ on, writes }) => {

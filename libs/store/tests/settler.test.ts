@@ -23,7 +23,7 @@ import {
 
 class Died extends Error {}
 
-/** A settler that fails at a step, as if its process had died there. */
+/** A settler that fails at a step, as if its process had died at this step. */
 function dyingAt(world: World, step: Step): Settler {
   return new Settler(world.db, {
     onStep(reached) {
@@ -32,7 +32,7 @@ function dyingAt(world: World, step: Step): Settler {
   });
 }
 
-/** A settler that stops at a step until the test lets it go on. */
+/** A settler that stops at a step until the test lets it continue. */
 function pausingAt(world: World, step: Step) {
   const reached = Promise.withResolvers<void>();
   const going = Promise.withResolvers<void>();
@@ -92,7 +92,7 @@ describe.skipIf(!hasMongo)('settler', () => {
     return lamp.on ? (await flip(settler, lamp))! : lamp;
   }
 
-  it('makes a change whole: target, rows, counters, event', async () => {
+  it('makes a change completely: target, rows, counters and event', async () => {
     const off = await lampOff();
     const on = await flip(settler, off);
     expect(on).toMatchObject({ on: true, rev: off.rev + 1 });
@@ -102,7 +102,7 @@ describe.skipIf(!hasMongo)('settler', () => {
     expect((await truth(world.db)).owner0?.total).toBeGreaterThan(0);
   });
 
-  it('loses a compare-and-set without a trace', async () => {
+  it('leaves nothing behind if a compare-and-set fails', async () => {
     const read = await lampOff();
     const on = await flip(settler, read);
     expect(on).not.toBeNull();
@@ -111,14 +111,14 @@ describe.skipIf(!hasMongo)('settler', () => {
     expect((await lampsOf(world.db).findOne({ _id: read._id }))?.life).toBe(on?.life);
   });
 
-  it('lets one of many racing changes through', async () => {
+  it('makes exactly one of many racing changes', async () => {
     const read = await lampOff();
     const made = await Promise.all(Array.from({ length: 20 }, () => flip(settler, read)));
     expect(made.filter(Boolean)).toHaveLength(1);
     expect(await leftovers(world.db)).toBe(0);
   });
 
-  it('adds to a counter once that a change names twice', async () => {
+  it('adds both sums if a change names a counter twice', async () => {
     const lamp = await lampOff();
     const before = (await ownersOf(world.db).findOne({ _id: 'owner0' }))?.n ?? 0;
     const twice = { in: 'owners', id: 'owner0' };
@@ -138,14 +138,14 @@ describe.skipIf(!hasMongo)('settler', () => {
     expect(await ownersOf(world.db).findOne({ _id: 'owner0' })).toMatchObject({ n: before, other: 0 });
   });
 
-  it('commits a change that nothing follows from as settled', async () => {
+  it('does not leave a change unsettled if nothing follows from it', async () => {
     const lamp = await lampOff();
     const target = { in: 'lamps', id: lamp._id, rev: lamp.rev };
     expect(await settler.change({ target, set: {}, events: [], rows: [], counters: [] })).toBe(true);
     expect(await lampsOf(world.db).findOne({ _id: lamp._id })).not.toHaveProperty('unsettled');
   });
 
-  it('is settled once by many who meet it at once', async () => {
+  it('settles a change only once if many readers and sweeps find it at the same time', async () => {
     const off = await lampOff();
     await expect(flip(dyingAt(world, 'committed'), off)).rejects.toThrow(Died);
     const unsettled = (await lampsOf(world.db).findOne({ _id: off._id }))!;
@@ -170,7 +170,7 @@ describe.skipIf(!hasMongo)('settler', () => {
   });
 
   it.each(['committed', 'rows', 'counters'] as const)(
-    'bears a process that goes on from %s after a later change took its rows away',
+    'tolerates a process that continues from the step %s after a later change took its rows away',
     async (step) => {
       const slow = pausingAt(world, step);
       const off = await lampOff();
@@ -184,7 +184,7 @@ describe.skipIf(!hasMongo)('settler', () => {
     },
   );
 
-  it('bears a process that slept until the rows it is to write were taken away and forgotten', async () => {
+  it('tolerates a process that continues after its rows were taken away and permanently deleted', async () => {
     vi.useFakeTimers({ toFake: ['Date'] });
     const slow = pausingAt(world, 'committed');
     const off = await lampOff();
@@ -199,7 +199,7 @@ describe.skipIf(!hasMongo)('settler', () => {
   });
 
   it.each(['insertOne', 'replaceOne'] as const)(
-    'bears a writer that slept just before its %s',
+    'tolerates a writer that was suspended just before its %s',
     async (call) => {
       const rows = rowsOf(world.db);
       const row = { in: 'rows', id: `owner9|asleep|${call}`, put: { lamp: 'lamp9' } };
@@ -229,7 +229,7 @@ describe.skipIf(!hasMongo)('settler', () => {
     },
   );
 
-  it('leaves an intent alone whose change is still on its way', async () => {
+  it('leaves an intent alone if its change may still commit', async () => {
     const slow = pausingAt(world, 'announced');
     const off = await lampOff();
     const flipping = flip(slow.settler, off);
@@ -242,7 +242,7 @@ describe.skipIf(!hasMongo)('settler', () => {
   });
 
   it.each(['committed', 'rows', 'counters'] as const)(
-    'leaves a young change at %s to its writer: a reader sees what was acknowledged',
+    'leaves a recent change at the step %s to its writer, and a reader sees all acknowledged changes',
     async (step) => {
       const reader = new Settler(world.db);
       const off = await lampOff();
@@ -263,7 +263,7 @@ describe.skipIf(!hasMongo)('settler', () => {
     },
   );
 
-  it('settles an intent of a process that died once, however many of its readers meet it', async () => {
+  it('settles an intent of a dead process only once, even if many readers find it', async () => {
     await expect(flip(dyingAt(world, 'committed'), await lampOff())).rejects.toThrow(Died);
     let settled = 0;
     const reading = new Settler(world.db, {
@@ -278,7 +278,7 @@ describe.skipIf(!hasMongo)('settler', () => {
     expect(settled).toBeLessThanOrEqual(2);
   });
 
-  it('leaves a slow change of its own process to who makes it', async () => {
+  it('leaves a slow change of its own process to the call that makes the change', async () => {
     const reached = Promise.withResolvers<void>();
     const going = Promise.withResolvers<void>();
     const steps: Step[] = [];
@@ -302,7 +302,7 @@ describe.skipIf(!hasMongo)('settler', () => {
     expect(steps.filter((step) => step === 'settled')).toHaveLength(1);
   });
 
-  describe('a counter with as many intents as it takes', () => {
+  describe('a counter that is full of intents', () => {
     const crowd = (target: Lamp, at: Date) =>
       Array.from({ length: 500 }, (_, n) => ({
         op: `crowd-${n}`,
@@ -312,7 +312,7 @@ describe.skipIf(!hasMongo)('settler', () => {
         at,
       }));
 
-    it('refuses one more before anything of it is done, so that it can be tried again', async () => {
+    it('refuses a further change before anything is stored, so that the change can be tried again', async () => {
       const off = await lampOff();
       const before = await truth(world.db);
       const pending = crowd(off, new Date());
@@ -329,7 +329,7 @@ describe.skipIf(!hasMongo)('settler', () => {
       expect(await flip(settler, off)).toMatchObject({ on: true });
     });
 
-    it('takes one more once those of changes that came to nothing are gone', async () => {
+    it('accepts a further change after the intents of failed changes are removed', async () => {
       const off = await lampOff();
       const gone = { ...off, rev: off.rev - 1 };
       await ownersOf(world.db).updateOne(
@@ -343,7 +343,7 @@ describe.skipIf(!hasMongo)('settler', () => {
     });
   });
 
-  it('counts once what is announced again, late, by a write that had found no counter', async () => {
+  it('counts a change once, even if its intent is written again after the change was counted', async () => {
     await using fresh = await openWorld();
     const { db, again } = repeating(fresh.db);
     const dying = new Settler(db, {
@@ -360,7 +360,7 @@ describe.skipIf(!hasMongo)('settler', () => {
     expect(await viewAll(fresh.db, sweeping)).toEqual(await truth(fresh.db));
   });
 
-  it('fences a stale intent off: its change cannot commit any more', async () => {
+  it('fences off a stale intent, so that its change cannot commit any more', async () => {
     const slow = pausingAt(world, 'announced');
     const off = await lampOff();
     const flipping = flip(slow.settler, off);
@@ -373,7 +373,7 @@ describe.skipIf(!hasMongo)('settler', () => {
     expect((await lampsOf(world.db).findOne({ _id: off._id }))?.on).toBe(false);
   });
 
-  it('drops an intent whose change has lost', async () => {
+  it('removes an intent whose change has lost a race', async () => {
     const slow = pausingAt(world, 'announced');
     const off = await lampOff();
     const flipping = flip(slow.settler, off);
@@ -385,7 +385,7 @@ describe.skipIf(!hasMongo)('settler', () => {
     expect(await flipping).toBeNull();
   });
 
-  it('knows its own commit again when the answer to it was lost', async () => {
+  it('recognises its own commit if the answer to the commit was lost', async () => {
     const off = await lampOff();
     const db = await world.another();
     const commitsTwice = new Proxy(db, {
@@ -408,7 +408,7 @@ describe.skipIf(!hasMongo)('settler', () => {
     expect(await flip(new Settler(commitsTwice), off)).toMatchObject({ on: true });
   });
 
-  it('sweeps the rest when one target cannot be settled', async () => {
+  it('sweeps all other targets if one target cannot be settled', async () => {
     const first = await lampOff(lampNames[0]);
     const second = await lampOff(lampNames[1]);
     await expect(flip(dyingAt(world, 'committed'), first)).rejects.toThrow(Died);

@@ -8,7 +8,7 @@ import { StartError } from '../errors.ts';
  * `NAME` (for container secrets). `KITH_SECRET_COMMAND` names a program that prints the value of `KITH_SECRET` (for a key
  * management service). Throws a `StartError` that names the variable, but never contains its value.
  *
- * @param defaults Values for variables that the environment leaves open. They replace the schema's own defaults.
+ * @param defaults Values for variables that the environment does not set. They replace the schema's own defaults.
  */
 export function readConfig<Schema extends z.ZodObject>(
   schema: Schema,
@@ -59,7 +59,7 @@ function runCommand(name: string, env: NodeJS.ProcessEnv): string | undefined {
       stdio: ['ignore', 'pipe', 'inherit'],
     }).trim();
   } catch (error) {
-    // Does not pass on the error, because it contains what the program has printed.
+    // The error is not passed on, because it contains what the program has printed.
     const { status, code } = error as { status?: number | null; code?: string };
     const why = code ?? (status === null || status === undefined ? 'a signal' : `exit code ${status}`);
     throw new StartError(`${name}_COMMAND: ${program} gave no secret (${why}).`);

@@ -3,34 +3,34 @@ import { CannotOpen, Secrets } from './secrets.ts';
 
 const [first, second, third] = ['a', 'b', 'c'].map((letter) => letter.repeat(32)) as [string, string, string];
 
-describe('what is sealed', () => {
+describe('a sealed text', () => {
   const secrets = new Secrets(first);
   const sealed = secrets.seal('test', 'what is kept', 'user-1');
 
-  it('opens for the same purpose, bound to the same', () => {
+  it('opens for the same purpose and with the same binding', () => {
     expect(secrets.open('test', sealed, 'user-1').toString()).toBe('what is kept');
     const bytes = Buffer.from([0, 255, 128]);
     expect(secrets.open('test', secrets.seal('test', bytes))).toEqual(bytes);
   });
 
-  it('shows nothing, and never looks the same twice', () => {
+  it('does not show the plain text, and is different each time', () => {
     expect(sealed).not.toContain('what is kept');
     expect(secrets.seal('test', 'what is kept', 'user-1')).not.toBe(sealed);
   });
 
   it.each([
     ['another purpose', () => secrets.open('other', sealed, 'user-1')],
-    ['another it is bound to', () => secrets.open('test', sealed, 'user-2')],
-    ['nothing it is bound to', () => secrets.open('test', sealed)],
+    ['another binding', () => secrets.open('test', sealed, 'user-2')],
+    ['no binding', () => secrets.open('test', sealed)],
     ['another secret', () => new Secrets(second).open('test', sealed, 'user-1')],
     ['a changed byte', () => secrets.open('test', changed(sealed), 'user-1')],
-    ['a part of it', () => secrets.open('test', sealed.slice(0, 20), 'user-1')],
-    ['no sealed text', () => secrets.open('test', 'what is kept', 'user-1')],
+    ['a part of the text', () => secrets.open('test', sealed.slice(0, 20), 'user-1')],
+    ['a text that was never sealed', () => secrets.open('test', 'what is kept', 'user-1')],
   ])('does not open with %s', (_, open) => {
     expect(open).toThrow(CannotOpen);
   });
 
-  it('opens after a change of the secret, and says that it is older', () => {
+  it('opens after a change of the secret, and counts as not current', () => {
     const changing = new Secrets(second, [third, first]);
     expect(changing.open('test', sealed, 'user-1').toString()).toBe('what is kept');
     expect([changing.isCurrent(sealed), secrets.isCurrent(sealed)]).toEqual([false, true]);
@@ -42,7 +42,7 @@ describe('what is sealed', () => {
 });
 
 describe('a keyed hash', () => {
-  it('is one for each purpose, text and secret', () => {
+  it('differs for each purpose, text and secret', () => {
     const hashes = [
       new Secrets(first).hash('attempts', 'ana@example.com'),
       new Secrets(first).hash('attempts', 'ben@example.com'),
@@ -56,7 +56,7 @@ describe('a keyed hash', () => {
 });
 
 describe('a signature', () => {
-  it('holds between processes that have a secret in common, whichever is current', () => {
+  it('is valid between processes that share a secret, current or previous', () => {
     const [before, during, after] = [
       new Secrets(first),
       new Secrets(second, [first]),
@@ -68,7 +68,7 @@ describe('a signature', () => {
     expect([verified(before, after), verified(after, before)]).toEqual([false, false]);
   });
 
-  it('is one for each text and purpose', () => {
+  it('is valid only for its text and purpose', () => {
     const secrets = new Secrets(first);
     const signature = secrets.sign('test', 'text');
     expect(secrets.verifies('test', 'texts', signature)).toBe(false);

@@ -9,9 +9,9 @@ export interface InternalServer {
 }
 
 /**
- * Serves three paths. `/healthz` answers 200 while the process runs. `/readyz` answers 200 if the process can do its work,
- * otherwise 503 with what is missing. `/metrics` answers with the metrics as Prometheus text. This server must not be reachable
- * from the open network.
+ * Serves three paths. `/healthz` answers 200 while the process runs. `/readyz` answers 200 if the process can do its work. If
+ * not, it answers 503 and names what is missing. `/metrics` answers with the metrics as Prometheus text. This server must not
+ * be reachable from the open network.
  */
 export async function startInternalServer(options: {
   host: string;
@@ -43,7 +43,7 @@ export async function startInternalServer(options: {
     server.listen(options.port, options.host, resolve);
   });
   const isReady = async () => Number((await options.notReady()).length === 0);
-  // A check that takes long, for example of a database that does not answer, is no sign of readiness.
+  // If the check takes too long, for example because a database does not respond, the gauge reports 0.
   const unwatch = options.metrics.ready.watch({}, isReady, 0);
   return {
     port: (server.address() as AddressInfo).port,

@@ -6,8 +6,8 @@ type Read = () => number | undefined | Promise<number | undefined>;
 const patienceMs = 1_000;
 
 /**
- * A gauge that reads its values at each scrape. If it cannot read a value within a second, it reports the value that was given for
- * this case, or leaves the value out.
+ * A gauge that reads its values at each scrape. If it cannot read a value within a second, it reports the fallback that was
+ * given to `watch`. Without a fallback, it leaves the value out.
  */
 export class LiveGauge {
   readonly #watched = new Set<{ labels: Labels; read: Read; otherwise: number | undefined }>();

@@ -5,7 +5,7 @@ export type { Logger } from 'pino';
 
 /**
  * Makes a process's logger. It writes JSON lines to stdout, or readable lines on a terminal. Callers must not log tokens, keys
- * or the bodies of requests. If a field has the name of a secret all the same, its value is redacted.
+ * or the bodies of requests. As a safeguard, the value of a field that has the name of a secret is redacted.
  */
 export function createLogger(options: {
   name: string;

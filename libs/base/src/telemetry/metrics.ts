@@ -6,9 +6,9 @@ const durations = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2
 const lags = [0.01, 0.05, 0.1, 0.5, 1, 5, 15, 60, 300, 900];
 
 /**
- * A process's metrics, named as is usual for Prometheus. All metrics are in one registry, which is passed down and never
- * global. No label names a project or a user. So the number of series depends on the contracts, not on the number of projects
- * or users. docs/metrics.md is made from this file.
+ * A process's metrics. Their names follow the conventions of Prometheus. All metrics are in one registry, which is passed down
+ * and never global. No label names a project or a user. So the number of series depends on the contracts, not on the number of
+ * projects or users. docs/metrics.md is made from this file.
  */
 export class Metrics {
   readonly registry = new Registry();
@@ -95,7 +95,7 @@ export class Metrics {
   });
   readonly eventsNotPublished = new Counter({
     name: 'kith_events_publish_failures_total',
-    help: 'Failed attempts to hand an event to the bus. Each is made again',
+    help: 'Failed attempts to hand an event to the bus. Each attempt is repeated',
     ...this.#of,
   });
   readonly eventsUnpublishedAge = new LiveGauge({
@@ -166,7 +166,7 @@ export class Metrics {
   });
   readonly tableAge = new LiveGauge({
     name: 'kith_gateway_table_age_seconds',
-    help: 'Time since identity last sent a whole table (`revocations`, `project_settings`, `api_keys`); absent before the first time',
+    help: 'Time since identity last sent a whole table (`revocations`, `project_settings`, `api_keys`); absent until the first table has arrived',
     labelNames: ['table'],
     ...this.#of,
   });

@@ -18,7 +18,7 @@ it('shows the time, the level, the text and each further field', () => {
   );
 });
 
-it('shows an error with its stack and those of its causes, and no other field of it', () => {
+it('shows an error with its stack and the stacks of its causes, and no other field of the error', () => {
   const cause = Object.assign(new TypeError('not a number'), { input: 'secret' });
   const shown = logged((log) => log.error({ err: new Error('cannot start', { cause }) }, 'failed'));
   const lines = shown.split('\n');
@@ -29,6 +29,6 @@ it('shows an error with its stack and those of its causes, and no other field of
   expect(shown).not.toContain('secret');
 });
 
-it('keeps to one line what has no more to tell', () => {
+it('writes a log line without further fields as one line', () => {
   expect(logged((log) => log.warn('limits are counted in memory'))).toMatch(/^\S+ WARN kith: [a-z ]+\n$/);
 });

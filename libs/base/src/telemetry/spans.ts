@@ -12,7 +12,7 @@ export interface SpanOptions {
 
 /** A piece of work in a trace. A span must not contain the text of an error, or anything that a client has sent. */
 export interface TraceSpan {
-  /** The place of the span in the trace. It is passed on to work that this work causes elsewhere. */
+  /** The place of the span in the trace. It is passed on to the work that this span causes in other processes. */
   readonly traceparent: string;
   /** Runs work with this span as the active one, even across `await`. */
   run<T>(work: () => T): T;

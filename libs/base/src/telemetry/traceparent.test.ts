@@ -10,7 +10,7 @@ test('reads what it writes', () => {
   expect(readTraceparent(`00-${traceId}-${spanId}-00`)?.flags).toBe(0);
 });
 
-test('tells on no flag but whether the trace is kept', () => {
+test('passes on no flag except the one that says whether the trace is kept', () => {
   expect(writeTraceparent({ traceId, spanId, flags: 0xff })).toBe(`00-${traceId}-${spanId}-01`);
   expect(writeTraceparent({ traceId, spanId, flags: 0xfe })).toBe(`00-${traceId}-${spanId}-00`);
 });
@@ -26,7 +26,7 @@ test.each([
   `00-${traceId}-${'0'.repeat(16)}-01`,
   `00-${traceId}-${spanId}-01-more`,
   `00-${traceId}-${spanId}-01\n`,
-])('takes %j for none', (text) => {
+])('does not accept %j as a traceparent', (text) => {
   expect(readTraceparent(text)).toBeUndefined();
   expect(traceFields(text)).toEqual({});
 });

@@ -30,7 +30,7 @@ test.each([
   ['OTEL_TRACES_SAMPLER_ARG', { OTEL_TRACES_SAMPLER_ARG: 'secret' }],
   ['OTEL_BSP_MAX_QUEUE_SIZE', { OTEL_BSP_MAX_QUEUE_SIZE: '0' }],
   ['OTEL_BSP_SCHEDULE_DELAY', { OTEL_BSP_SCHEDULE_DELAY: '-1' }],
-])('names %s when it is wrong, and never quotes it', (name, env) => {
+])('names %s when its value is wrong, and never quotes the value', (name, env) => {
   expect(() => readConfig(tracingConfig, env)).toThrow(new RegExp(`^${name}: (?!.*secret)`));
 });
 
@@ -56,7 +56,7 @@ describe('the sampler', () => {
     [{ OTEL_TRACES_SAMPLER: 'parentbased_traceidratio', OTEL_TRACES_SAMPLER_ARG: '0' }, false, true, false],
     [{ OTEL_TRACES_SAMPLER: 'parentbased_traceidratio', OTEL_TRACES_SAMPLER_ARG: '1' }, true, true, false],
   ])(
-    '%j keeps a new trace: %s, one of a kept parent: %s, of a dropped one: %s',
+    '%j keeps a new trace: %s, a span of a kept parent: %s, a span of a dropped parent: %s',
     (env, alone, kept, dropped) => {
       expect([keeps(env), keeps(env, 'kept'), keeps(env, 'dropped')]).toEqual([alone, kept, dropped]);
     },

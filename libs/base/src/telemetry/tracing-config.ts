@@ -10,12 +10,17 @@ export const tracingConfig = z.object({
   OTEL_EXPORTER_OTLP_ENDPOINT: address.describe(
     'OTLP collector (HTTP, protobuf) to which traces are sent; if it is not set, nothing is traced',
   ),
-  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: address.describe('the same for traces alone, with the whole path'),
+  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: address.describe(
+    'the collector for traces alone, with the whole path; replaces `OTEL_EXPORTER_OTLP_ENDPOINT`',
+  ),
   OTEL_EXPORTER_OTLP_HEADERS: z
     .string()
     .optional()
     .describe('headers for the collector, `name=value,…`; may be a secret'),
-  OTEL_EXPORTER_OTLP_TRACES_HEADERS: z.string().optional().describe('the same, for traces alone'),
+  OTEL_EXPORTER_OTLP_TRACES_HEADERS: z
+    .string()
+    .optional()
+    .describe('further headers for the collector, for traces alone'),
   OTEL_TRACES_EXPORTER: z
     .enum(['otlp', 'none'])
     .optional()
@@ -50,9 +55,9 @@ export const tracingConfig = z.object({
     .describe('share of the traces that a `…traceidratio` sampler keeps, from 0 to 1'),
   OTEL_BSP_SCHEDULE_DELAY: milliseconds.describe('time between two exports, in ms (default 5000)'),
   OTEL_BSP_MAX_QUEUE_SIZE: count.describe(
-    'most spans that wait for an export; others are dropped (default 2048)',
+    'maximum number of spans that wait for an export; further spans are dropped (default 2048)',
   ),
-  OTEL_BSP_MAX_EXPORT_BATCH_SIZE: count.describe('most spans in one export (default 512)'),
+  OTEL_BSP_MAX_EXPORT_BATCH_SIZE: count.describe('maximum number of spans in one export (default 512)'),
   OTEL_BSP_EXPORT_TIMEOUT: milliseconds.describe('how long an export may take, in ms (default 30000)'),
 });
 export type TracingConfig = z.output<typeof tracingConfig>;

@@ -5,8 +5,7 @@ import { tracingConfig, wantsTracing } from './tracing-config.ts';
 let started: Tracing | undefined;
 
 /**
- * The traces of this process; undefined if it is not traced. In this case, tracing costs nothing but this check
- * (docs/adr/0017).
+ * The traces of this process; undefined if tracing is off. When tracing is off, this check is its only cost (docs/adr/0017).
  */
 export function tracing(): Tracing | undefined {
   return started;

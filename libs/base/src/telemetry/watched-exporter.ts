@@ -4,8 +4,8 @@ import type { Logger } from 'pino';
 type Done = Parameters<SpanExporter['export']>[1];
 
 /**
- * An exporter that logs when the collector goes away and when it comes back. It logs one line each time, not one line per
- * export.
+ * An exporter that logs when exports to the collector begin to fail, and when they succeed again. It logs one line for each of
+ * these two events, not one line per export.
  */
 export class WatchedExporter implements SpanExporter {
   readonly #inner: SpanExporter;

@@ -34,7 +34,7 @@ const some = 1_000;
 /** The `rev` of the document that was stored last. Any number will do: nobody has read these documents yet. */
 let rev = 0;
 
-/** Fills a new database file of a service, without the service. The file can be used only after `close` has returned. */
+/** Fills a new database file of a service that is not running. The file can be used only after `close` has returned. */
 export class DocumentsFile implements Copied, Disposable {
   readonly #file: string;
   readonly #db: DatabaseSync;
@@ -108,7 +108,7 @@ export class DocumentsFile implements Copied, Disposable {
     this.#counters.get(name)?.add(id, sums);
   }
 
-  /** Adds the rows of the file up in its counters (`ServiceBackup.counted`). */
+  /** Adds up the rows of the file in the file's counters (`ServiceBackup.counted`). */
   sumUp({ counted = [] }: Pick<ServiceBackup, 'counted'>): void {
     for (const { rows, counters, add } of counted) {
       for (const some of this.documents(rows)) {
@@ -136,7 +136,7 @@ export class DocumentsFile implements Copied, Disposable {
     }
     const [usual, beside] = keys;
     const key = this.#eventIdAt(usual) === undefined ? usual : beside;
-    // `occurredAt` may lie in the future, if imported data does.
+    // The `occurredAt` of imported data may lie in the future.
     const at = Math.min(Date.parse(event.occurredAt), Date.now());
     this.putEvent({ key, event: JSON.stringify(event), at, isPublished: false });
   }

@@ -18,11 +18,11 @@ const titles =
 
 /**
  * Makes the replacements for people and their texts in an anonymous copy. The same input always gets the same replacement, so
- * what belongs together stays together. Replacements depend on a random key that exists only in this object.
+ * references stay consistent. Replacements depend on a random key that exists only in this object.
  */
 export class MadeUp {
   readonly #key = randomBytes(32);
-  /** The hash of one password. In the copy, everybody who has a password has this one. */
+  /** The hash of one password. In the copy, everybody who has a password has this password. */
   readonly passwordHash: string;
 
   constructor(passwordHash: string) {

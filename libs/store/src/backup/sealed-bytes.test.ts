@@ -14,15 +14,20 @@ const all = (bytes: AsyncIterable<Uint8Array>): Promise<Buffer> => buffer(bytes)
 const chunk = 64 * 1024;
 
 describe('sealed bytes', () => {
-  it.each([0, 1, chunk - 1, chunk, chunk + 1, 3 * chunk])('open again, %i of them', async (size) => {
-    const plain = Buffer.alloc(size, 'plain bytes ');
-    const sealed = await all(sealBytes(some(plain.subarray(0, 10), plain.subarray(10)), passphrase, kdf));
-    expect(sealed.includes('plain bytes')).toBe(false);
-    // The pieces in which the bytes arrive do not matter.
-    expect(await all(openBytes(some(sealed.subarray(0, 7), sealed.subarray(7)), passphrase))).toEqual(plain);
-  });
+  it.each([0, 1, chunk - 1, chunk, chunk + 1, 3 * chunk])(
+    'can be opened again if there are %i of them',
+    async (size) => {
+      const plain = Buffer.alloc(size, 'plain bytes ');
+      const sealed = await all(sealBytes(some(plain.subarray(0, 10), plain.subarray(10)), passphrase, kdf));
+      expect(sealed.includes('plain bytes')).toBe(false);
+      // The pieces in which the bytes arrive do not matter.
+      expect(await all(openBytes(some(sealed.subarray(0, 7), sealed.subarray(7)), passphrase))).toEqual(
+        plain,
+      );
+    },
+  );
 
-  it('open with nothing but their passphrase, whole and as they were', async () => {
+  it('open only with their passphrase, and only if they are complete and unchanged', async () => {
     const sealed = await all(sealBytes(some(Buffer.alloc(2 * chunk + 5, 'x')), passphrase, kdf));
     const start = sealed.indexOf(10) + 1;
     const block = chunk + 16;
@@ -43,7 +48,7 @@ describe('sealed bytes', () => {
     await expect(open(Buffer.alloc(5_000))).rejects.toThrow('cannot be read by this version');
   });
 
-  it('hold files, which are read one by one', async () => {
+  it('can contain files, which are read one by one', async () => {
     const files = [
       { path: 'a', bytes: some(Buffer.from('one '), Buffer.alloc(0), Buffer.from('file')) },
       { path: 'files/b', bytes: some() },

@@ -53,9 +53,9 @@ export interface ServiceBackup {
   sealed?: readonly Sealed[];
   standing(event: EventEnvelope, copied: Copied): Standing;
   /**
-   * Present if the service ends a target first, and later erases the targets and rows below it. Then the copy may have the target
-   * as it was before its end, but only a part of what was below. If the event ends a target that the copy has, returns the target
-   * as it is after its end.
+   * Present if the service ends a target first, and later erases the targets and rows below it. Then the copy may have the
+   * target as it was before its end, but only a part of the targets and rows below it. If the event ends a target that the copy
+   * has, returns the target as it is after its end.
    */
   ended?(event: EventEnvelope, copied: Copied): { in: AnyCollection; id: string; doc: unknown } | undefined;
   /**

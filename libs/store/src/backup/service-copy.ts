@@ -31,14 +31,14 @@ const atOnce = 500;
 const targetsAtOnce = 16;
 /** Number of documents of a collection after which its progress is reported. */
 const tellEvery = 50_000;
-/** How often targets are read again if a unique key has moved from one target to another. */
+/** How many times at most targets are read again if a unique key has moved from one target to another. */
 const rounds = 20;
 /** Matches any time. This filter is a range, because some servers use a partial index only for ranges. */
 const ever = { $gt: new Date(0) };
 
 /**
- * Copies a service's database on MongoDB to a file, while the service goes on. A target and its rows are copied as of one
- * version. Different targets may be copied as of different moments, all of them after the copy began (docs/adr/0038).
+ * Copies a service's database on MongoDB to a file, while the service goes on. The copy has a target and its rows at the same
+ * version. It may have different targets at different moments, but always after the copy began (docs/adr/0038).
  */
 export class ServiceCopy implements AsyncDisposable {
   readonly #backup: ServiceBackup;
@@ -97,7 +97,8 @@ export class ServiceCopy implements AsyncDisposable {
       (of) => of.kind !== 'target' && !ofTargets.has(of) && !this.#early.includes(of),
     );
     for (const of of declared.collections) if (of.kind === 'target') await this.#copyTargets(of);
-    // Copied after the targets, because a row that replaces a target appears only when the target has gone.
+    // These collections are copied after the targets, because a row that replaces a target appears only when the target has
+    // gone.
     for (const of of alone) await this.#copyAlone(of);
     for (const { rows, target } of insteadOf) this.#file.removeThose(rows, target);
     this.#file.sumUp(this.#backup);
@@ -252,8 +253,8 @@ export class ServiceCopy implements AsyncDisposable {
   }
 
   /**
-   * Reads a range of documents in the order of their ids, some at a time. With `since`, reads only documents of later versions,
-   * and also rows that were taken away.
+   * Reads a range of documents in the order of their ids, some at a time. With `since`, reads only documents with a later
+   * version, including rows that were taken away.
    */
   async *#walk(of: AnyCollection, { above, below }: { above: string; below: string }, since?: number) {
     const stored = this.#db.collection<MongoDocument>(of.name);
@@ -304,8 +305,8 @@ export class ServiceCopy implements AsyncDisposable {
       last = end._id;
     }
     this.#endTargets();
-    // A consumer may have given up an event so long ago that `events` no longer has it. These events are read last, so that an
-    // erasure that removed an event from `events` meanwhile has removed it here, too.
+    // A consumer may have given up an event so long ago that `events` no longer has it. These events are read last. If an
+    // erasure has removed an event from `events` meanwhile, it has then also removed the given-up event.
     const givenUp = await this.#options.givenUp();
     this.#file.together(() => {
       for (const event of givenUp) this.#file.unpublish(event);

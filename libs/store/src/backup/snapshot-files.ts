@@ -6,8 +6,9 @@ const busyMs = 5_000;
 const pagesAtOnce = 2_000;
 
 /**
- * Copies database files, all as of the same moment, while another process writes to them. Nobody can write while this function
- * begins to read. This takes less than a millisecond per file. Calls `progress` for each file that is copied.
+ * Copies database files while another process writes to them. All copies have the state of the same moment. Writers have to
+ * wait while this function begins to read, which takes less than a millisecond per file. Calls `progress` for each file that is
+ * copied.
  */
 export async function snapshotFiles(
   files: readonly { from: string; to: string }[],

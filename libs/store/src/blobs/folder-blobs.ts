@@ -144,7 +144,7 @@ async function writeWhole(
   source: AsyncIterable<Uint8Array>,
   signal: AbortSignal | undefined,
 ): Promise<number> {
-  // Opens the draft before it reads the source: if the source fails, the draft is already there for the caller to remove.
+  // The draft is opened before the source is read. So if the source fails, the draft exists, and the caller can remove it.
   const draft = await open(path, 'wx', 0o600);
   try {
     let size = 0;

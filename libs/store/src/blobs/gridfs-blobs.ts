@@ -207,7 +207,7 @@ function writeTo(target: Writable, chunk: Uint8Array): Promise<void> {
   });
 }
 
-/** Filter for the keys that begin with a prefix. In ASCII, `0` follows `/`. */
+/** Filter for the keys that begin with a prefix. The prefix ends with `/`, and in ASCII, `0` follows `/`. */
 function below(prefix: string): { $gt: string; $lt: string } {
   checkKey(prefix);
   return { $gt: prefix, $lt: `${prefix.slice(0, -1)}0` };

@@ -20,7 +20,7 @@ export class CarriedEvent {
 
   /**
    * @param outbox The outbox of a database. A change in this database carries the event. The work may also ask services with
-   * other databases.
+   * other databases, whose changes do not carry it.
    * @param make Makes the event; returns `undefined` if a change must not carry it.
    */
   constructor(outbox: Outbox, make: () => EventEnvelope | undefined) {
@@ -60,7 +60,8 @@ export class CarriedEvent {
     const whole = changes.map((one, index) =>
       index === at ? { ...one, events: [...(one.events ?? []), event] } : one,
     );
-    // Set before the write. So a change that is made during the write does not carry the event a second time.
+    // `isStored` is set before the write, so that a change that is made during the write does not carry the event a second
+    // time.
     this.isStored = true;
     try {
       const outcomes = await make(whole);

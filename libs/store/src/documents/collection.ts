@@ -33,8 +33,8 @@ export interface Collection<D> {
   version: number;
   upgrade?(old: unknown, from: number): unknown;
   /**
-   * The indexes by which ranges of documents can be read. Every range can also be read by id. If an index makes its keys in a
-   * new way, a migration is needed.
+   * The indexes by which ranges of documents can be read. Ranges of ids can be read without an index. If an index makes its
+   * keys in a new way, a migration is needed.
    */
   indexes?: Readonly<Record<string, Index<D>>>;
   /** Texts that `search` looks into; each is folded with `fold`. */
@@ -120,7 +120,7 @@ export function layoutOf(declared: AnyCollection | Counters): string {
 export function asDeclared<D>(of: Collection<D>, stored: unknown, shape: number): D {
   if (shape === of.version) return stored as D;
   if (shape > of.version)
-    throw new Error(`${of.name} holds what a newer version has written (shape ${shape}).`);
+    throw new Error(`${of.name} has a document that a newer version has written (shape ${shape}).`);
   return of.schema.parse(of.upgrade?.(stored, shape));
 }
 

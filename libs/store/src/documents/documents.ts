@@ -106,7 +106,7 @@ export interface Replies {
   /**
    * Makes the changes of a request and keeps its answer. If the first change is made, the request has succeeded. One write
    * stores this change with the answer. The first change needs the other changes, so it is made last. If the first change is
-   * refused, new targets among the others are erased.
+   * refused, the new targets that the other changes have made are erased.
    */
   keep(changes: readonly AnyChange[], claim: Claim, reply: Reply): Promise<Kept>;
   /**
@@ -145,13 +145,13 @@ export interface Documents {
   ): Promise<Map<string, Record<F, string>>>;
   /** The ids of documents that have these keys of an index. Reads less than the whole documents. */
   idsBy(of: AnyCollection, index: string, keys: readonly string[]): Promise<Map<string, string[]>>;
-  /** Settles one target, or all of a range of ids: later reads show everything that follows from their changes. */
+  /** Settles one target, or all targets in a range of ids: later reads show everything that follows from their changes. */
   settle<D>(of: Collection<D>, which: Stored<D> | Pick<Range, 'above' | 'below'>): Promise<void>;
   /** The values of counters, for every given id. */
   sums<F extends string>(of: Counters<F>, ids: readonly string[]): Promise<Map<string, Record<F, number>>>;
   /**
    * Documents in a range of ids, or of keys of an index, in the order of the ids or keys. Documents with the same key are
-   * sorted by id. To walk an index in several calls, all its keys must differ.
+   * sorted by id. To read an index in several calls, all its keys must differ.
    */
   range<D>(of: Collection<D>, range: Range, index?: string): Promise<Stored<D>[]>;
   /** The rows of a range, and their total, which a counter holds. Reads both at about the same time. */
@@ -160,11 +160,13 @@ export interface Documents {
     range: Range,
     total: { in: Counters; id: string; field: string },
   ): Promise<{ rows: Stored<D>[]; total: number }>;
-  /** The number of documents in a range. Walks all of them, so use it only for operators' lists and for short lists of one user. */
+  /**
+   * The number of documents in a range. Reads all of them, so use it only for operators' lists and for short lists of one user.
+   */
   count(of: AnyCollection, range: Omit<Range, 'limit' | 'skip'>, index?: string): Promise<number>;
   /**
    * Documents of a range in which a field contains a text, and their total. With `starts`, the field has to begin with the
-   * text. Walks the range.
+   * text. Reads the whole range.
    */
   search<D>(of: Collection<D>, range: Range, how: Search): Promise<{ found: Stored<D>[]; total: number }>;
   /**
@@ -196,8 +198,9 @@ export interface Documents {
     limit: number,
   ): Promise<Stored<D>[]>;
   /**
-   * Removes at most `limit` rows from ranges of ids, without a change, and returns how many. Unlike `clear`, this keeps a
-   * delayed writer from bringing the rows back. Use this for the rows of settled targets that are about to be erased.
+   * Removes at most `limit` rows from ranges of ids, without a change, and returns how many. Unlike `clear`, this method
+   * prevents a delayed writer from bringing the rows back. Use this for the rows of settled targets that are about to be
+   * erased.
    */
   clearRows(
     of: AnyCollection,
@@ -210,9 +213,10 @@ export interface Documents {
    */
   eraseAll<D>(of: Collection<D>, targets: readonly Stored<D>[]): Promise<number>;
   /**
-   * Deletes a target and all that is left of it, permanently and without a change. This is for the remains of an ended account.
+   * Deletes a target and all that is left of it, permanently and without a change. Use it for the remains of an ended account.
    * If only the id is given, deletes the target with this id, or what is left of it. Returns `false` if the target has changed
-   * since it was read. Also returns `false` while its events, or writes that follow from its changes, are still on their way.
+   * since it was read. Also returns `false` while its events are not published yet, or the writes that follow from its changes
+   * are not made yet.
    */
   erase<D>(of: Collection<D>, target: Stored<D> | string): Promise<boolean>;
   /** Deletes rows or copies by id permanently, as `clear` does. Throws `TypeError` for targets. */
@@ -252,7 +256,7 @@ export function gathered<T>(pairs: readonly (readonly [key: string, one: T])[]):
   return byKey;
 }
 
-/** The rank of a copy among the versions of its id: a mark is above all others. */
+/** The rank of a copy among the versions of its id: a mark is above all versions. */
 export function standingOf({ epoch, version }: Pick<Copy<unknown>, 'epoch' | 'version'>): {
   epoch: number;
   newest: number;

@@ -13,15 +13,14 @@ export class HeldChanges {
   readonly changes: AnyChange[] = [];
   readonly #after: (() => unknown)[] = [];
   #refused: { at: number; refusal: Refusal } | undefined;
-  /**
-   * Whether the work is under way. If parts of the work still run after its end, the changes of these parts are made as usual.
-   */
+  /** Whether the work is under way. If parts of the work still run after its end, the changes of these parts are not held. */
   isOpen = true;
 
   readonly #replies: Replies | undefined;
 
   /**
-   * @param replies The answers of a database. Changes of this database are held. The work may also ask services with other databases.
+   * @param replies The answers of a database. Changes of this database are held. The work may also ask services with other
+   * databases, whose changes are not held.
    * @param refused If the work was done before and a change was refused: the position of that change, and the refusal.
    */
   constructor(replies: Replies | undefined, refused?: { at: number; refusal: Refusal }) {
@@ -62,7 +61,10 @@ export class HeldChanges {
     this.#after.push(work);
   }
 
-  /** Runs all work that `later` was given, now that the changes are made. Then rejects with the first failure, if there was any. */
+  /**
+   * Runs all work that `later` has received. Call it after the changes are made. At the end, rejects with the first failure, if
+   * any.
+   */
   async follow(): Promise<void> {
     const done = await Promise.allSettled(this.#after.map(async (work) => work()));
     const failed = done.find((one) => one.status === 'rejected');
@@ -72,8 +74,8 @@ export class HeldChanges {
 
 /**
  * Does work that follows from a change that was just made. If changes are held, does the work after they are stored; otherwise
- * immediately. The process may die before that, so the work must be repeatable or unimportant. It must not decide the answer: the
- * answer of a request with a key is stored with the change, and a failure of the work is only logged.
+ * immediately. The process may die before the work is done, so the work must be repeatable or unimportant. It must not decide
+ * the answer: the answer of a request with a key is stored with the change, and a failure of the work is only logged.
  */
 export function afterChange<T>(work: () => T): T | undefined {
   const held = HeldChanges.current();
@@ -84,8 +86,8 @@ export function afterChange<T>(work: () => T): T | undefined {
 
 /**
  * Does work whose changes are not part of the request under way. These changes are made immediately, and stay even if the
- * request is refused. Use it for changes that must stay whatever the answer is, such as a failed attempt. These changes also do
- * not carry an event of the request (`CarriedEvent`).
+ * request is refused. Use it for changes that must stay whether the request succeeds or fails, such as the record of a failed
+ * attempt. These changes also do not carry an event of the request (`CarriedEvent`).
  */
 export function apart<T>(work: () => T): T {
   return holding.exit(() => CarriedEvent.without(work));

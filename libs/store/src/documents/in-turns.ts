@@ -32,7 +32,7 @@ export function inTurns(changes: readonly AnyChange[]): Asked[][] {
   return turns;
 }
 
-/** What a change writes that others may depend on: its target, and the target's keys before and after the change. */
+/** What a change writes and other changes may depend on: its target, and the target's keys before and after the change. */
 function writesOf({ in: of, target, set }: AnyChange, isAbove: (index: string) => boolean): string[] {
   const id = typeof target === 'string' ? target : target.id;
   const docs = [...(typeof target === 'string' ? [] : [target.doc]), ...(set === null ? [] : [set])];

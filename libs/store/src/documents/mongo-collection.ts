@@ -40,7 +40,7 @@ export const isThere = { shape: { $exists: true } } as const;
 
 /**
  * The placeholder of a new target: a document that reserves the target's id and has no content yet. No read shows it. It takes
- * no unique keys: only the commit takes keys. Otherwise, an abandoned placeholder would keep its keys from others.
+ * no unique keys: only the commit takes keys. Otherwise, no other target could get the keys of an abandoned placeholder.
  */
 export function placeOf<D>(of: Collection<D>, id: string, set: D | null): MongoTarget {
   const keys = Object.entries(set === null ? {} : keysOf(of, id, set));

@@ -191,7 +191,7 @@ class MongoDocuments implements Documents {
     const readAll = () => this.#countersOf(of).find(ids);
     let found = await readAll();
     const settled = await Promise.all(found.map((counter) => this.#settle(of, counter)));
-    // Reading again once is enough: everything that was acknowledged before is counted now.
+    // Reading again once is enough: every change that was acknowledged before this call is counted now.
     if (settled.includes(true)) found = await readAll();
     const byId = new Map(found.map((counter) => [counter._id, counter as unknown as Record<string, number>]));
     const sumsOf = (id: string) =>
@@ -211,8 +211,8 @@ class MongoDocuments implements Documents {
     const { skip = 0, except = [] } = range;
     const isDeep = skip > shallow;
     const sums = this.#countersOf(counters);
-    // Counters are read at the end of this turn of the event loop, together with others. Rows wait for that moment too, so that
-    // both take only one round trip.
+    // Counters are read at the end of this turn of the event loop, together with the counters of other requests. Rows are read
+    // at the same moment, so that both together take only the time of one round trip.
     const readRows = async () => {
       await endOfTurn();
       return this.range(of, range);
@@ -375,8 +375,8 @@ class MongoDocuments implements Documents {
       if (target === undefined) return 'there';
       await this.#settler.settleTarget(of.name, target);
       await this.outbox.makeRoom(of.name, target);
-      // Only now, after the placeholder and its keys are stored, looks for the document that `below` requires. A process that
-      // deletes that document from now on finds the placeholder.
+      // The document that `below` requires is looked for only now, after the placeholder and its keys are stored. So a process
+      // that deletes this document from now on finds the placeholder.
       if (below && !(await this.#areThere(reads, below))) {
         if (typeof change.target === 'string') {
           await this.#giveUp(of, target);
@@ -399,7 +399,7 @@ class MongoDocuments implements Documents {
         }
       }
     }
-    throw new Error(`Other changes of ${of.name} kept coming first.`);
+    throw new Error(`Other changes of ${of.name} were faster every time.`);
   }
 
   /** Translates a change for the settler. */

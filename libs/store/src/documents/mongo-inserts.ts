@@ -19,8 +19,8 @@ export type Inserted = 'made' | 'place' | Refusal;
 /** Maximum number of documents per write. */
 const most = 1_000;
 /**
- * How many writes in a row may store nothing. Each time, another write held the same key. That write has released the key
- * since, or was rolled back too.
+ * How many consecutive writes may store nothing. Each time, another write held the same key, and then released the key or was
+ * rolled back too.
  */
 const attempts = 10;
 
@@ -93,7 +93,7 @@ export async function insertAll(reads: MongoReads<unknown>, inserts: readonly In
 }
 
 /**
- * Why documents were refused. If a concurrent write held a document up only for a moment, the result leaves this document out,
+ * Why documents were refused. If a concurrent write blocked a document only for a moment, the result leaves this document out,
  * because it can be inserted again.
  */
 async function reasonsOf(

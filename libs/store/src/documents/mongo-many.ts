@@ -67,8 +67,8 @@ export class MongoMany {
         await outbox.makeRoom(of.name, target);
       }),
     );
-    // Only now, after the placeholders and their keys are stored, looks for the documents that `below` requires. A process that
-    // deletes such a document from now on finds these placeholders.
+    // The documents that `below` requires are looked for only now, after the placeholders and their keys are stored. So a
+    // process that deletes such a document from now on finds these placeholders.
     const ready = await withoutOrphans(reads, begun);
     const made = await changeAll(
       db,
@@ -127,7 +127,7 @@ async function begin(reads: MongoReads<unknown>, asked: readonly Asked[]): Promi
   const taken = await insertAbsent(stored, places);
   const targets = new Map(places.map((place) => [place._id, place]));
   if (taken.length > 0) {
-    // Takes over placeholders that others have left.
+    // Takes over placeholders that other processes have left.
     const _id = { $in: taken.map((place) => place._id) };
     const found = await stored.find({ _id, shape: { $exists: false } }).toArray();
     const leftById = new Map(found.map((place) => [place._id, place]));
@@ -163,8 +163,8 @@ async function withoutOrphans(reads: MongoReads<unknown>, begun: readonly Begun[
 
 /**
  * Sorts by unique key. Placeholders are made and changes are committed in this one order. So processes with the same targets or
- * keys wait for each other, but never in a circle. A deadlock is possible only if they give the same targets different keys.
- * The database ends this deadlock.
+ * keys wait for each other without a deadlock. Processes that give the same targets different keys can deadlock. The database
+ * ends such a deadlock.
  */
 function inOrder(asked: readonly Asked[]): Asked[] {
   const placed = asked.map((one) => {

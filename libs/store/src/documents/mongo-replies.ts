@@ -54,8 +54,8 @@ export class MongoReplies implements Replies {
       }
       // Reads the clock again: the claim may have been made after `now`.
       const left = Number(there.until) - Date.now();
-      // If much more time is left than the claim was made for, a clock is wrong. Then it is safe to take the claim over. Clocks of
-      // replicas that differ by less do not end a request that is running.
+      // If much more time is left than the claim was made for, a clock is wrong. Then it is safe to take the claim over. If the
+      // clocks of replicas differ by less, a running request is not ended.
       const isRunning = left > 0 && left <= 2 * (there.forMs ?? 0);
       if (there.pending?.length) {
         if (await this.#parts.settler.settleReply(stored.collectionName, there, { stop: !isRunning }))

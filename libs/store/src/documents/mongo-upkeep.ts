@@ -29,7 +29,7 @@ export const neverWas = { shape: { $exists: false }, lastOp: { $exists: false },
 /** Number of ranges whose rows are looked for at the same time. */
 const fewRanges = 10;
 
-/** Erases documents, and sweeps up those that have expired and those that dead processes left behind. */
+/** Erases documents. Sweeps up expired documents, and documents that processes left behind when they died. */
 export class MongoUpkeep {
   readonly #settler: Settler;
 
@@ -52,7 +52,7 @@ export class MongoUpkeep {
   }
 
   async eraseAll<D>(reads: MongoReads<D>, targets: readonly Stored<D>[]): Promise<number> {
-    // Every replica sorts by id. So replicas that erase the same targets hardly ever wait for each other in a circle.
+    // Every replica sorts by id. So replicas that erase the same targets hardly ever deadlock.
     const read = targets.map(targetOf);
     const inOrder = read.toSorted((one, other) => (one._id < other._id ? -1 : 1));
     const deletes = inOrder.map(({ _id, rev }) => ({
@@ -130,7 +130,7 @@ async function fence(stored: MongoCollection<MongoTarget>, ids: readonly string[
     $inc: { rev: 1 },
     $unset: { k: '' },
   });
-  // A target that was never made need not be remembered. So this deletes its placeholder, which names the user.
+  // A target that was never made need not be remembered. So its placeholder is deleted, because it names the user.
   await stored.deleteMany({ _id, ...neverWas } as Filter<MongoTarget>);
 }
 

@@ -10,7 +10,7 @@ import { openDocuments } from './open-documents.ts';
 import { type MovedRow, type MovedTable, movedEvents, movedFacts, type ServiceMove } from './service-move.ts';
 import { columnsOf, keyColumn, valuesOf } from './sqlite-table.ts';
 
-/** How to move what a service keeps from the embedded form to the distributed one. */
+/** How to move a service's data from the embedded form to the distributed form. */
 export function movedDocuments({ service, declared }: { service: string; declared: Declared }): ServiceMove {
   const { collections, counters = [] } = declared;
   return {

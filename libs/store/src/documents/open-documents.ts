@@ -4,8 +4,8 @@ import { openSqliteDocuments } from './sqlite-documents.ts';
 import type { StoreConfig } from './store-config.ts';
 
 /**
- * Opens a service's database, and creates in it what is declared and not there yet. Throws `StartError` if the database cannot
- * be used, or if it stores something in another way than declared.
+ * Opens a service's database, and creates the declared tables, collections and indexes that it does not have yet. Throws
+ * `StartError` if the database cannot be used, or if it stores something in another way than declared.
  */
 export async function openDocuments(config: StoreConfig, declared: Declared): Promise<Documents> {
   if (config.kind === 'sqlite') return openSqliteDocuments({ ...config, ...declared });

@@ -1,10 +1,11 @@
-// The thread that `checkpoints.ts` starts. It copies the log of a database into that database while others go on writing.
+// The thread that `checkpoints.ts` starts. It copies the log of a database into that database while other threads and processes
+// continue to write.
 import { DatabaseSync } from 'node:sqlite';
 import { parentPort } from 'node:worker_threads';
 
 parentPort?.on('message', (file: string) => {
   try {
-    // Opens the file for this one copy: if the connection stayed open, the owner could not close the file for good.
+    // Opens the file for this one copy: if the connection stayed open, the owner could not close the file completely.
     using db = new DatabaseSync(file, { timeout: 0 });
     db.exec('PRAGMA wal_checkpoint(PASSIVE)');
   } catch {

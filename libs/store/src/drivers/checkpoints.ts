@@ -1,7 +1,10 @@
 import { statSync } from 'node:fs';
 import { Worker } from 'node:worker_threads';
 
-/** A log is copied once it is longer than this, in bytes. A page that has changed several times by then is copied only once. */
+/**
+ * A log is copied when it becomes longer than this, in bytes. A page that has changed several times by then is copied only one
+ * time.
+ */
 const longLog = 32 * 1024 * 1024;
 /** How long the thread stays alive without work, in ms. */
 const idleMs = 5_000;
@@ -21,7 +24,7 @@ export function checkpointSoon(file: string): void {
 }
 
 function startThread(): NonNullable<typeof thread> {
-  // Does not pass on the flags of this process, because they may be meant only for the entry point of this process.
+  // The thread does not get the flags of this process, because they may be meant only for the entry point of this process.
   const worker = new Worker(new URL('./checkpoint-thread.ts', import.meta.url), { execArgv: [] });
   const started = { worker, end: setTimeout(() => void worker.terminate(), idleMs).unref() };
   const ended = () => {
@@ -33,7 +36,7 @@ function startThread(): NonNullable<typeof thread> {
     underWay.delete(file);
     started.end.refresh();
   });
-  // The log is not lost with the thread: the owner of the database copies the log later (`tidy`).
+  // If the thread dies, the log is not lost: the owner of the database copies the log later (`tidy`).
   worker.on('error', ended);
   worker.on('exit', ended);
   worker.unref();

@@ -21,14 +21,14 @@ function recorder() {
   };
 }
 
-test('what comes at the same time is one write, what comes alone is written alone', async () => {
+test('items that arrive at the same time are one write, and a single item is written alone', async () => {
   const { writes, gathered } = recorder();
   await Promise.all(['a', 'b', 'c'].map((item) => gathered.write(item)));
   await gathered.write('d');
   expect(writes).toEqual([['a', 'b', 'c'], 'd']);
 });
 
-test('what comes while a write is under way goes with the next', async () => {
+test('items that arrive while a write is under way are written together after it', async () => {
   const { writes, gathered, shut } = recorder();
   const open = shut();
   const first = gathered.write('a');
@@ -39,7 +39,7 @@ test('what comes while a write is under way goes with the next', async () => {
   expect(writes).toEqual(['a', ['b', 'c']]);
 });
 
-test('of a write that fails each is written for itself, and only its own failure is told', async () => {
+test('if a write of several items fails, each item is written alone and gets only its own failure', async () => {
   const { writes, gathered } = recorder();
   const outcomes = await Promise.allSettled(['a', 'bad', 'c'].map((item) => gathered.write(item)));
   expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);

@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import type { Socket } from 'node:net';
 
-/** A class that the driver does not export: only the part that is used here. */
+/** The part that is used here of a class that the driver does not export. */
 interface DriverConnection {
   readonly socket: Socket;
   onClose(): void;

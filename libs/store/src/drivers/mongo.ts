@@ -79,7 +79,7 @@ export async function openMongo(options: MongoOptions): Promise<MongoConnection>
   });
   if (traces) traceCommands(client, traces);
   try {
-    // Has no `socketTimeoutMS`: creating an index of a large collection may take any time.
+    // The first client has no `socketTimeoutMS`, because creating an index of a large collection may take any time.
     await using first = new MongoClient(url, settings);
     await firstConnection(first, connectTimeoutMs);
     await ensureSchema(first.db(database), schema);

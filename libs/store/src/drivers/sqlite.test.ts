@@ -22,7 +22,7 @@ function isThere(name: string, word = marker): boolean {
   return files.some((file) => readFileSync(join(folder, file), 'latin1').includes(word));
 }
 
-test('what was erased is out of the log soon, while the database stays open', async () => {
+test('erased data soon disappears from the log, while the database stays open', async () => {
   using db = openSqlite({ file: join(folder, 'erased.sqlite'), migrations, tidyEveryMs: 20 });
   db.prepare('INSERT INTO notes (text) VALUES (?)').run(marker);
   expect(isThere('erased')).toBe(true);
@@ -31,7 +31,7 @@ test('what was erased is out of the log soon, while the database stays open', as
   expect(db.prepare('SELECT count(*) AS count FROM notes').get()).toEqual({ count: 0 });
 });
 
-test('where somebody reads just then, it is out after that', async () => {
+test('if a reader is active, erased data disappears from the log after the reader has ended', async () => {
   const file = join(folder, 'read.sqlite');
   using db = openSqlite({ file, migrations, tidyEveryMs: 20 });
   db.prepare('INSERT INTO notes (text) VALUES (?)').run(marker);
@@ -69,7 +69,7 @@ test('a light transaction is whole or absent, and the next one waits for the dis
   ]);
 });
 
-test('the log of bulks is copied by a thread: nothing is missing in the database file, which the owner has not touched', async () => {
+test('a thread copies the log of bulk transactions into the database file, and no row is missing', async () => {
   const file = join(folder, 'bulk.sqlite');
   // The database's owner itself does not tidy up during this test.
   using db = openSqlite({ file, migrations, tidyEveryMs: 3_600_000 });

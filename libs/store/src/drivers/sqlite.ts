@@ -57,9 +57,9 @@ export function openSqlite(options: SqliteOptions): DatabaseSync {
 }
 
 /**
- * Writes the log back into the database and truncates it, again and again, until the database is closed. Otherwise the log
- * would keep old data, even data that was erased since (docs/adr/0014). And with `synchronous = normal`, any number of changes
- * might not reach the disk.
+ * Writes the log back into the database and truncates it, again and again, until the database is closed. Without this, the log
+ * would keep old data, even data that was erased from the database (docs/adr/0014). And with `synchronous = normal`, there
+ * would be no limit to the number of changes that are not yet on the disk.
  */
 function tidy(db: DatabaseSync, file: string, everyMs: number): void {
   if (file === ':memory:') return;
@@ -71,7 +71,7 @@ function tidy(db: DatabaseSync, file: string, everyMs: number): void {
       db.exec(`PRAGMA busy_timeout = 0; PRAGMA wal_checkpoint(TRUNCATE); PRAGMA busy_timeout = ${busyMs};
         PRAGMA cache_size = -${cacheKib}; PRAGMA wal_autocheckpoint = ${usualLog}`);
     } catch {
-      // If the disk is full, for example, the next write fails as well, and that failure is reported.
+      // Nothing is reported here. If the disk is full, for example, the next write fails as well, and its failure is reported.
     }
   }, everyMs);
   timer.unref();
@@ -137,8 +137,8 @@ export function bulkTransaction<T>(db: DatabaseSync, work: () => T): T {
 }
 
 /**
- * A transaction that does not wait for the disk. Use it only for content that the machine may lose: it must be possible to
- * derive this content again from older content of the same file.
+ * A transaction that does not wait for the disk. Use it only for content that may be lost when the machine dies: it must be
+ * possible to derive this content again from older content of the same file.
  */
 export function lightTransaction<T>(db: DatabaseSync, work: () => T): T {
   if (synchronousOf.get(db) !== 'full') return transaction(db, work);

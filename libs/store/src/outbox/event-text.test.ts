@@ -12,12 +12,12 @@ const event = {
   data: {},
 };
 
-test('without tracing an event is stored as it is', () => {
+test('without tracing, an event is stored unchanged', () => {
   expect(eventText(event)).toBe(JSON.stringify(event));
   expect(readEventText(eventText(event))).toEqual({ event });
 });
 
-test('what a traced process has stored is read by any, and the event is none the different for it', () => {
+test('any process can read an event that a traced process has stored, and the event itself is unchanged', () => {
   const traceparent = `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`;
   expect(readEventText(JSON.stringify({ ...event, traceparent }))).toEqual({ event, traceparent });
 });

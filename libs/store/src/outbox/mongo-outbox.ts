@@ -171,8 +171,8 @@ export class MongoOutbox implements Outbox {
   }
 
   async forget(keys: readonly string[]): Promise<void> {
-    // Removes the keys, because a key names the person that its event is about. This walks a week's batches, but only when an
-    // account ends.
+    // Removes the keys from the batches, because a key names the person that its event is about. This reads the batches of a
+    // week, but only when an account ends.
     await this.#marks.updateMany({ keys: { $in: [...keys] } }, { $pull: { keys: { $in: [...keys] } } });
     await this.#events.deleteMany({ _id: { $in: [...keys] }, unpublished: { $exists: false } });
   }
@@ -218,7 +218,8 @@ export class MongoOutbox implements Outbox {
   }
 
   async #noteBatch(keys: readonly string[], { last, id }: Pick<Copies, 'last' | 'id'>): Promise<void> {
-    // Two relays may have published different batches that end with the same event.
+    // Two relays may have published different batches that end with the same event. One mark then stores the keys of both
+    // batches.
     await this.#marks.updateOne(
       { _id: last },
       { $addToSet: { keys: { $each: [...keys] } }, $set: { id, expireAt: new Date(Date.now() + keepMs) } },
@@ -273,7 +274,7 @@ export class MongoOutbox implements Outbox {
   /**
    * Looks at copies whose keys were taken. Most of the time, the same event was copied before. If another event has the key,
    * the copy gets a key of its own (`besideKey`), so that it is published too. Such a copy is also marked, so that the relay
-   * reports it. Two events can have the same `seq` only if a database has lost what it had acknowledged.
+   * reports it. Two events can have the same `seq` only if a database has lost a change that it had acknowledged.
    */
   async #keepConflicts(copies: readonly EventDocument[]): Promise<void> {
     if (copies.length === 0) return;
@@ -292,13 +293,13 @@ export class MongoOutbox implements Outbox {
 /** Reads documents whose outbox holds something. */
 async function filledOf(aggregates: Collection<OutboxFields & { _id: string }>, limit: number) {
   const filled = await aggregates.find({ outboxAt: ever }, { projection: { outbox: 1 }, limit }).toArray();
-  // Every replica sorts by id. So replicas that copy the same documents hardly ever wait for each other in a circle.
+  // Every replica sorts by id. So replicas that copy the same documents hardly ever deadlock.
   return { aggregates, filled: filled.toSorted((a, b) => (a._id < b._id ? -1 : 1)) };
 }
 
 /**
  * Reads outboxes whose events are then copied. If the process was paused during the read, another process may have copied,
- * published and erased these events meanwhile, and a copy would bring them back. So after a slow read, this reads again.
+ * published and erased these events meanwhile, and a copy would bring them back. So a slow read is repeated.
  */
 async function soonRead<T>(read: () => Promise<T>): Promise<T> {
   const began = performance.now();

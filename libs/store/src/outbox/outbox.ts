@@ -13,7 +13,10 @@ export interface StoredEvent {
   conflict?: true;
 }
 
-/** The point after which a pass over unpublished events continues: the events before `at` and those with these keys are done. */
+/**
+ * The point after which a pass over unpublished events continues. Events before `at`, and events with one of these keys, are
+ * done.
+ */
 export interface Past {
   at: number;
   keys: readonly string[];
@@ -54,7 +57,7 @@ export interface Outbox {
   published(range: EventRange, limit: number): Promise<PublishedEvent[]>;
   /** Whether a range holds an event. With `unpublished`, whether it holds an event that is not published yet. */
   holds(range: EventRange, how?: { unpublished?: true }): Promise<boolean>;
-  /** Replaces what a published event says; its new copy is at `position`. */
+  /** Replaces the content of a published event. The event's new copy is at `position`. */
   amend(key: string, event: EventEnvelope, position: number): Promise<void>;
   /** Removes published events. */
   forget(keys: readonly string[]): Promise<void>;
@@ -86,7 +89,8 @@ export interface Epoch {
   /** Whether the work that follows from the last restore is still to be done. */
   isNew?: boolean;
   /**
-   * The data was restored from a backup without a list of erasures. So users who were erased after this time, in Unix ms, may be back.
+   * Set if the data was restored from a backup without a list of erasures. Users who were erased after this time, in Unix ms,
+   * may be back.
    */
   unerasedSince?: number;
   /** Whether `unerasedSince` covers all restores. Earlier versions of Kith did not note restores without a list of erasures. */
@@ -109,7 +113,7 @@ export function eventKey(event: EventEnvelope): string {
   return `${event.projectId}|${type}|${id}|${seq}`;
 }
 
-/** The key of an event whose usual key (`eventKey`) another event has. This key also contains the event's id. */
+/** The key of an event whose usual key (`eventKey`) is taken by another event. This key also contains the event's id. */
 export function besideKey(event: EventEnvelope): string {
   return `${eventKey(event)}|${event.id}`;
 }

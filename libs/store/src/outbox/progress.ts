@@ -13,7 +13,7 @@ export interface ProgressNote {
 
 /**
  * Notes in a consumer's own database. In the embedded form, the log and each database are separate files. Each file can lose
- * its last changes independently of the others. So this database decides what has been applied, and not the log
+ * its last changes independently of the others. So the consumer's database, not the log, decides what has been applied
  * (docs/adr/0030).
  */
 export interface Progress {

@@ -94,7 +94,8 @@ export class SqliteOutbox implements Outbox {
 
   /** Stores an event; call it inside the transaction of the change. */
   add(event: EventEnvelope): void {
-    // `occurredAt` may lie in the future, if imported data does. Such an event would be kept until then.
+    // Uses the current time, because the `occurredAt` of imported data may lie in the future. With such a time, the event would
+    // be kept until then.
     this.#insert.run(eventKey(event), eventText(event), Date.now());
   }
 
@@ -129,8 +130,8 @@ export class SqliteOutbox implements Outbox {
   }
 
   async forget(keys: readonly string[]): Promise<void> {
-    // Removes the keys, because a key names the person that its event is about. This walks a week's batches, but only when an
-    // account ends.
+    // Removes the keys from the batches, because a key names the person that its event is about. This reads the batches of a
+    // week, but only when an account ends.
     this.#leaveOut.run(JSON.stringify(keys));
     for (const key of keys) this.#forget.run(key);
   }

@@ -68,7 +68,7 @@ export async function changeAll(
     );
     await onStep('settled');
   } else {
-    // Another process interfered, or the writes took too long. So this reads the targets again and settles them one by one.
+    // Another process interfered, or the writes took too long. So the targets are read again, and settled one by one.
     const ids = made.map(({ change }) => change.target.id);
     for (const target of await targets.find({ _id: { $in: ids } }).toArray())
       await settler.settleTarget(name, target);
@@ -87,7 +87,10 @@ interface Count {
   inc: Record<string, number>;
 }
 
-/** Adds all intents to their counters. Rejects if a counter was erased meanwhile, or gets no room for more intents in time. */
+/**
+ * Adds all intents to their counters. Rejects if a counter was erased meanwhile, or does not have room for more intents in
+ * time.
+ */
 async function announceAll(db: Db, settler: Settler, planned: readonly Planned[], at: Date): Promise<void> {
   for (const [name, counts] of countsOf(planned)) {
     const counters = db.collection<CounterFields>(name);
@@ -214,7 +217,7 @@ async function countAll(
   return isWhole;
 }
 
-/** Sorts by id, so that all processes write in the same order. Then they wait for each other, but never in a circle. */
+/** Sorts by id, so that all processes write in the same order and cannot deadlock. */
 function inOrder<T>(byId: ReadonlyMap<string, T>): [string, T][] {
   return [...byId].sort(([one], [other]) => (one < other ? -1 : 1));
 }

@@ -51,7 +51,7 @@ export interface TargetFields extends OutboxFields {
    * more. Unlike an event's `seq`, it may skip numbers.
    */
   rev: number;
-  /** The change that made this `rev`. It is out of date if an intent was fenced off since. */
+  /** The change that made this `rev`. It is out of date if an intent was fenced off after this change. */
   lastOp?: string;
   unsettled?: Plan;
   /** Present together with `unsettled`; the sweep's index finds targets by it. */

@@ -6,8 +6,8 @@ import { writeRow } from './write-row.ts';
 export type Step = 'announced' | 'committed' | 'rows' | 'counters' | 'settled';
 
 /**
- * How long a plan is trusted after it was read, in ms. For the same time after an intent was made, its change may still be on
- * its way.
+ * How long a plan is trusted after it was read, in ms. For the same time after an intent was made, the change of the intent may
+ * still commit.
  */
 export const trustMs = 30_000;
 /** Intents younger than this, in ms, are left to their writers. */
@@ -20,13 +20,13 @@ export interface RollForwardOptions {
   db: Db;
   onStep: (step: Step) => void | Promise<void>;
   now: () => number;
-  /** The changes that this process makes. Their intents are left to them. */
+  /** The changes that this process is making. Readers of counters and the sweep leave the intents of these changes alone. */
   making: ReadonlySet<string>;
 }
 
 /**
- * Writes what follows from committed changes: those of this process, and those that other processes left unsettled when they
- * died (docs/adr/0005). Removes the intents of changes that never committed.
+ * Writes what follows from the committed changes of this process, and from the changes that other processes left unsettled when
+ * they died (docs/adr/0005). Removes the intents of changes that never committed.
  */
 export class RollForward {
   readonly #db: Db;
@@ -44,9 +44,9 @@ export class RollForward {
   }
 
   /**
-   * Writes what follows from a target's change. With `op`, writes only what follows from that change. Trusts a plan for
-   * `trustMs` after reading it, and then reads it again. An older plan could write a row that a later change took away: the
-   * database does not remember for ever which rows were taken away.
+   * Writes what follows from a target's change. With `op`, does nothing if the unsettled change of the target is another
+   * change. Trusts a plan for `trustMs` after reading it, and then reads it again. An older plan could write a row that a later
+   * change took away: the database does not remember for ever which rows were taken away.
    */
   async run(
     at: { in: string; id: string },
@@ -69,9 +69,9 @@ export class RollForward {
   /**
    * Settles at most twenty of the intents that were read with a counter. Takes only intents older than a second: their
    * processes died or are slow. Leaves younger intents to their writers. A change is counted before its writer acknowledges it,
-   * so a reader sees all that was acknowledged before this call. Also leaves alone the intents that this process is making or
-   * settling. Otherwise, while the database is slow, readers would do the same work over and over. Returns whether the counter
-   * has to be read again. Reading it again once is enough.
+   * so a reader sees every change that was acknowledged before this call. Also leaves alone the intents that this process is
+   * making or settling. Without this rule, readers would repeat the same work again and again while the database is slow.
+   * Returns whether the counter has to be read again. Reading it again once is enough.
    */
   async settleCounter(collection: string, counter: CounterFields): Promise<boolean> {
     return this.#settleSome(collection, counter, this.#leftOf(counter).slice(0, fewIntents));
@@ -79,8 +79,8 @@ export class RollForward {
 
   /**
    * Finds out what became of the change that an answer's document names. Returns `true` if the document has to be read again:
-   * the answer is written, or there will be none. Returns `false` while the change may still be made. With `stop`, stops such a
-   * change and returns `true`.
+   * the answer is written, or there will be no answer. Returns `false` while the change may still be made. With `stop`,
+   * prevents such a change from committing, and returns `true`.
    */
   async settleReply(collection: string, reply: CounterFields, how: { stop: boolean }): Promise<boolean> {
     const at = { in: collection, id: reply._id };
@@ -88,7 +88,10 @@ export class RollForward {
     return (await Promise.all(settled)).every(Boolean);
   }
 
-  /** Settles what processes left behind when they died. If some of it cannot be settled, settles the rest and then rejects. */
+  /**
+   * Settles the changes that processes left unsettled when they died. If some changes cannot be settled, settles all others and
+   * then rejects.
+   */
   async sweep(collections: { targets: readonly string[]; counters: readonly string[] }): Promise<void> {
     // Uses a range and not only an upper bound. Some servers do not use a partial index for an upper bound alone.
     const old = { $gt: new Date(0), $lt: new Date(this.#now() - leaveMs) };
@@ -168,8 +171,8 @@ export class RollForward {
       );
       return this.#settleIntent(counter, intent);
     }
-    // The intent's compare-and-set has failed or will fail. Or the intent's change is settled already, and then nothing is left
-    // to remove.
+    // The intent's compare-and-set has failed or will fail. Or the intent's change is settled already, and then `withdraw`
+    // finds nothing to remove.
     await this.withdraw(counter, intent.op);
     return true;
   }

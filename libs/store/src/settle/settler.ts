@@ -10,8 +10,8 @@ import { RollForward, type Step } from './roll-forward.ts';
 const refused = new WeakSet<Error>();
 
 /**
- * Whether a unique key refused a change, or the database aborted the change to end a deadlock. Then nothing of the change is
- * stored.
+ * Whether a unique key refused a change, or the database aborted the change to end a deadlock. In both cases, nothing of the
+ * change is stored.
  */
 export function isCommitRefused(error: unknown): boolean {
   return refused.has(error as Error);
@@ -35,14 +35,13 @@ const retryMs = 50;
 const fewWaiting = 16;
 
 /**
- * Commits a change in one document. Then settles the other documents, that is, writes what follows from the change there. All
- * this works without transactions (docs/adr/0005).
- * Steps: (1) Every counter gets an intent. (2) A compare-and-set on the target's `rev` commits the change. It also stores the
- * plan of the next steps in the target. (3) Rows are written under fixed ids. (4) One update of each counter adds to the
- * counter and removes the intent. (5) The target is marked as settled.
- * This class makes steps 1 and 2, and `RollForward` the others. If a process meets an unsettled target or an open intent, it
- * rolls the change forward. So a process may die at any point. A change that was acknowledged is whole. A change that was not
- * acknowledged is either stored completely or not at all.
+ * Commits a change in one document. Then settles the change: writes to the other documents what follows from it. This works
+ * without transactions (docs/adr/0005). Steps: (1) Every counter gets an intent. (2) A compare-and-set on the target's `rev`
+ * commits the change. It also stores the plan of the next steps in the target. (3) Rows are written under fixed ids. (4) One
+ * update of each counter adds to the counter and removes the intent. (5) The target is marked as settled. This class makes
+ * steps 1 and 2, and `RollForward` the others. If a process meets an unsettled target or an open intent, it rolls the change
+ * forward. So a process may die at any point. A change that was acknowledged is whole. A change that was not acknowledged is
+ * either stored completely or not at all.
  */
 export class Settler {
   readonly #db: Db;
@@ -93,9 +92,9 @@ export class Settler {
         return await this.#make(change, plan);
       } catch (error) {
         if (!(error instanceof NotAnnounced)) throw error;
-        // Some counters have not taken the intent. But the driver may have sent an intent twice, and the first one may still
-        // arrive. If it arrived after this change was counted, the change could be counted again. So this change must never
-        // commit: the next attempt has a new `op`.
+        // Some counters have not taken the intent. But the driver may have sent an intent twice, and the first copy may still
+        // arrive. If this copy arrived after the change was counted, the change could be counted again. So this change must
+        // never commit: the next attempt has a new `op`.
         await Promise.all(error.counters.map((counter) => this.#provide(counter, until)));
       } finally {
         this.#making.delete(plan.op);
@@ -106,7 +105,7 @@ export class Settler {
   async #make(change: Change, plan: Plan): Promise<boolean> {
     const { target } = change;
     const { counters, reply } = plan;
-    // All documents that name the change before it commits.
+    // The documents that get an intent before the change commits.
     const announced = reply ? [...counters, reply] : counters;
     await this.#announceAll(announced, plan.op, target);
     await this.#onStep('announced');
@@ -132,7 +131,7 @@ export class Settler {
     return true;
   }
 
-  // `RollForward` says what this method and the next three do.
+  // `RollForward` documents this method and the next three.
   settleTarget(collection: string, target: TargetFields): Promise<void> {
     return this.#forward.settleTarget(collection, target);
   }

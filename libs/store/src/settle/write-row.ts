@@ -4,15 +4,15 @@ import { isMongoDuplicate } from '../drivers/mongo.ts';
 import type { RowFields, RowWrite } from './plan.ts';
 
 /**
- * How long a row that was taken away is remembered, in ms. A writer trusts its plan for a far shorter time (`trustMs`), but its clock
- * and the database's may differ.
+ * How long a row that was taken away is remembered, in ms. A writer trusts its plan for a far shorter time (`trustMs`), but its
+ * clock and the clock of the database may differ.
  */
 const goneForMs = clocksMs + 10 * 60_000;
 
 /**
  * Writes a row, unless a later change of its target has written it already. Resolves to `false` if nothing could be written by
- * `until` (Unix time in ms). After `until`, another process may have settled the plan long ago. Then perhaps the row does not
- * show any more that a later change has taken it away.
+ * `until` (Unix time in ms). After `until`, another process may have settled the plan, and a later change may have taken the
+ * row away so long ago that the database does not remember this any more.
  */
 export async function writeRow(
   rows: Collection<RowFields>,
@@ -23,8 +23,8 @@ export async function writeRow(
   const content = row.put ? { ...row.put, rev } : { ...goneRow(), rev };
   while (Date.now() <= until) {
     if (row.put) await insertRow(rows, { _id: row.id, ...goneRow(), rev: -1 });
-    // Checks the time again, because this process may have been suspended. Meanwhile, others may have written the row and
-    // removed it permanently. Then it must not be written again.
+    // Checks the time again, because this process may have been suspended. Meanwhile, another process may have written the row,
+    // and the database may have deleted it permanently. Such a row must not be written again.
     if (Date.now() > until) return false;
     const written = await rows.replaceOne({ _id: row.id, rev: { $lt: rev } }, content);
     if (written.matchedCount > 0) return true;
@@ -37,7 +37,7 @@ export async function writeRow(
 /**
  * The content of a row that no list shows. With `rev: -1`, such a row is a placeholder until the real row replaces it. The
  * write that makes the row visible can only replace a row, not insert one. If a writer is suspended just before this write, it
- * later finds that others have replaced the placeholder, or that the placeholder is gone.
+ * later finds that another process has replaced the placeholder, or that the placeholder is gone.
  */
 export function goneRow(): { gone: true; expireAt: Date } {
   return { gone: true, expireAt: new Date(Date.now() + goneForMs) };

@@ -17,7 +17,8 @@ const work: DyingReply = JSON.parse(process.argv[2] ?? '{}');
 const documents = await openDocuments(work.store, declaredWithReplies);
 dieBeforeWrite(work.number);
 const begun = await documents.replies?.begin(work.key, 1);
-if (!begun || typeof begun === 'string' || !('token' in begun)) throw new Error('It has begun before.');
+if (!begun || typeof begun === 'string' || !('token' in begun))
+  throw new Error('The request was begun before.');
 const held = new HeldChanges(documents.replies);
 await held.run(() => makeBoxes(documents, work.key));
 if ((await documents.replies?.keep(held.changes, begun, answered('the child'))) === 'made')

@@ -8,7 +8,7 @@ export const declaredWithReplies = {
 };
 
 /**
- * The work of a request. It makes a new box for a key, with all that follows from the box, and a second box that the first one
+ * The work of a request. It makes a new box for a key, with all that follows from the box, and a second box that the first box
  * needs.
  */
 export async function makeBoxes(documents: Documents, key: string): Promise<string> {

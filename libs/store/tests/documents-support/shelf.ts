@@ -2,7 +2,10 @@ import type { EventEnvelope } from '@kith/contracts';
 import { collection, counters, type DocumentChange, type Stored } from '@kith/store';
 import { z } from 'zod';
 
-/** A made-up service. It has boxes within boxes, lists of the things in a box by time, counts per owner, and copies of owners. */
+/**
+ * A made-up service. It has boxes within boxes, a list by time of the things in each box, counts per owner, and copies of
+ * owners.
+ */
 export interface Box {
   owner: string;
   label: string;

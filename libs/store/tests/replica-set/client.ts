@@ -72,7 +72,7 @@ export class Client {
     this.#sees = this.#set.leader;
   }
 
-  /** Breaks the client's connections. Commands under way fail, but may be executed all the same. */
+  /** Breaks the client's connections. Commands under way fail, but may still be executed. */
   cut(): void {
     for (const reject of this.#open) reject(new MongoNetworkError('connection closed'));
     this.#open.clear();
@@ -91,7 +91,7 @@ export class Client {
     this.cut();
   }
 
-  /** Calls `arrive` once the schedule lets it. By then, the sender may have died. */
+  /** Calls `arrive` when the schedule lets the command arrive. By then, the sender may have died. */
   async send<T>(arrive: () => Promise<T>): Promise<T> {
     if (this.#isBuried) throw new MongoNetworkError('the process has died');
     const gates = this.#gates;

@@ -114,7 +114,7 @@ function meets(found: readonly unknown[], condition: unknown): boolean {
 function apply(next: Fields, operator: string, field: string, operand: unknown): void {
   const value = next[field];
   const list = () => {
-    if (value !== undefined && !Array.isArray(value)) throw new Error(`${field} is no array.`);
+    if (value !== undefined && !Array.isArray(value)) throw new Error(`${field} is not an array.`);
     return value ?? [];
   };
   const each = () => (isFields(operand) && '$each' in operand ? (operand.$each as unknown[]) : [operand]);

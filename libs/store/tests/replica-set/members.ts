@@ -6,7 +6,10 @@ export interface Entry {
   collection: string;
   id: Id;
   document: Stored | null;
-  /** Which statement of which command made the entry. So a command that is sent again is not executed again. */
+  /**
+   * The command and the statement that made the entry. If a command is sent again, its member finds this text and does not
+   * execute the command again.
+   */
   statement: string;
 }
 
@@ -21,13 +24,15 @@ export class Member {
   readonly log: Entry[] = [];
   /** The data after all entries of `log`. */
   head: Data = new Map();
-  /** The data after the first `commit` entries. As far as this member knows, a majority has them. They are never rolled back. */
+  /**
+   * The data after the first `commit` entries. This member knows that a majority has these entries. They are never rolled back.
+   */
   readonly committed: Data = new Map();
   commit = 0;
-  /** Whether this member thinks that it is the primary. It thinks so since the election of `term`. */
+  /** Whether this member believes that it is the primary, since the election of `term`. */
   isPrimary = false;
   term = 0;
-  /** Whether it is cut off from all other members. */
+  /** Whether this member is cut off from all other members. */
   isCut = false;
   #waiting: { upTo: number; resolve: () => void; reject: (reason: Error) => void }[] = [];
 
@@ -56,7 +61,7 @@ export class Member {
 
   /** Rolls back all but the first `to` entries. */
   rollBack(to: number): void {
-    if (to < this.commit) throw new Error('The model took back what a majority has.');
+    if (to < this.commit) throw new Error('The model rolled back entries that a majority has.');
     this.log.length = to;
     this.head = new Map();
     for (const entry of this.log) put(this.head, entry);
@@ -76,7 +81,7 @@ export class ReplicaSet {
     this.#lead(this.members[0], 1);
   }
 
-  /** The member that the other members take for the primary. */
+  /** The member that was elected last. */
   get leader(): Member {
     return this.#leader;
   }
@@ -95,7 +100,7 @@ export class ReplicaSet {
 
   /** Replicates everything to all members that are not cut off. */
   replicateAll(): void {
-    // The first pass commits the entries; in the second pass all members learn of it.
+    // The first pass commits the entries. In the second pass, all members learn that the entries are committed.
     for (const member of [...this.members, ...this.members]) this.replicate(member);
   }
 

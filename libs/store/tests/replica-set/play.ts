@@ -33,7 +33,10 @@ export type Turn =
   | { do: 'fail over' | 'rejoin' | 'wait' }
   | { do: 'discover' | 'cut' | 'die' | 'sleep or wake'; at: number };
 
-/** Random schedules. Most turns let a command go on, in any order. Other turns do something to the set or to the processes. */
+/**
+ * Random schedules. Most turns let a command continue, in any order. Other turns change the state of the set or of the
+ * processes.
+ */
 export function schedules(): fc.Arbitrary<Turn[]> {
   const at = fc.nat(11);
   const of = (name: Turn['do']) => fc.record({ do: fc.constant(name), at });
@@ -97,7 +100,7 @@ const metrics = new Metrics();
 
 /**
  * Makes three processes switch lamps, read totals, sweep and publish on a replica set, while a schedule makes the set fail
- * over. Then finishes all work that is left, and judges the end.
+ * over. Then finishes all remaining work, and checks the data.
  */
 export async function play(
   schedule: readonly Turn[],
@@ -141,7 +144,7 @@ class World {
     this.#concern = concern;
   }
 
-  /** Starts a process. The process makes as many changes as `changes` says. It also reads, sweeps and publishes. */
+  /** Starts a process that makes `changes` changes, and also reads, sweeps and publishes. */
   start(changes: number, seed: number): void {
     const client = new Client(this.#set, this.#gates, this.#concern);
     const { db } = client;
@@ -150,7 +153,7 @@ class World {
     this.#living.push({ client, relay });
     const repeat = async (times: number, act: (time: number) => Promise<unknown>) => {
       this.#working++;
-      // Ignores failures: a change that failed may have been made all the same.
+      // Ignores failures: a change that was reported as failed may still have been made.
       for (let time = 0; time < times; time++) await act(time).catch(() => undefined);
       this.#working--;
     };
@@ -180,7 +183,7 @@ class World {
       case 'go': {
         const awake = this.#gates.filter(({ client }) => !this.#asleep.has(client));
         const gate = awake[turn.at % awake.length];
-        // No command can go on, because all commands under way wait for a majority.
+        // No command can continue, because all commands under way wait for a majority.
         if (!gate) {
           this.#set.replicateAll();
           return;
@@ -218,7 +221,7 @@ class World {
     }
   }
 
-  /** Lets all commands go on until none is left. Then it sweeps, publishes the last events, and checks the data. */
+  /** Lets all commands continue until none is left. Then it sweeps, publishes the last events, and checks the data. */
   async end(): Promise<Outcome> {
     this.#set.rejoin();
     for (const { client } of this.#dead) client.bury();
@@ -240,7 +243,7 @@ class World {
 
   async #letGo(isDone: () => boolean): Promise<void> {
     for (let turns = 0; !isDone(); turns++) {
-      if (turns > 10_000) throw new Error('Something goes on for ever.');
+      if (turns > 10_000) throw new Error('The processes never finish their work.');
       await nextTurns();
       for (const { go } of this.#gates.splice(0)) go();
       this.#set.replicateAll();

@@ -98,7 +98,7 @@ export async function flip(settler: Settler, lamp: Lamp): Promise<Lamp | null> {
   return made ? { ...lamp, on, life, seq, rev: lamp.rev + 1 } : null;
 }
 
-/** What a reader sees of an owner: the total and the rows. Like a service's reader, settles and reads again if needed. */
+/** What a reader sees of an owner: the total and the rows. If needed, settles and reads again, as a service's reader does. */
 export async function view(
   db: Db,
   settler: Settler,
@@ -146,7 +146,7 @@ export async function leftovers(db: Db): Promise<number> {
   return intents + (await lampsOf(db).countDocuments({ unsettled: { $exists: true } }));
 }
 
-/** Makes everything that is left behind look as if its process had died a minute ago. */
+/** Changes the times of all unsettled changes and intents, so that their processes seem to have died a minute ago. */
 export async function ageLeftovers(db: Db): Promise<void> {
   const at = new Date(Date.now() - 60_000);
   for (const owner of await ownersOf(db).find().toArray()) {
