@@ -11,7 +11,9 @@ export interface ListPosition {
   page: number;
 }
 
-/** Writes a list position as an opaque string, bound to the list's operation, filters and caller (spec#lists-cursor-binding). */
+/**
+ * Writes a list position as an opaque string, bound to the list's operation, filters and caller (spec#lists-cursor-binding).
+ */
 export function encodeCursor(position: ListPosition, binding: readonly string[]): string {
   const content = { k: position.after, n: position.page, b: digest(binding) };
   return Buffer.from(JSON.stringify(content)).toString('base64url');

@@ -1,7 +1,8 @@
 /**
  * Folds a text for searching. The result is the same for upper and lower case in every script, and for composed and decomposed
- * characters. The result has no diacritics of the Latin, Greek and Cyrillic scripts. Kith folds both stored texts and search texts
- * itself, because databases fold ASCII only. Equal texts always give equal results. Folding a result again changes nothing.
+ * characters. The result has no diacritics of the Latin, Greek and Cyrillic scripts. Kith folds both stored texts and search
+ * texts itself, because databases fold ASCII only. Equal texts always give equal results. Folding a result again changes
+ * nothing.
  */
 export function fold(text: string): string {
   const upper = bare(text).toUpperCase();

@@ -44,7 +44,7 @@ const atOnce = 2;
 /** How many operations may wait while nothing is known about how long work takes. */
 const mayWait = 16 * atOnce;
 
-describe.each(availableEngines())('a service that has enough to do (%s)', (engine) => {
+describe.each(availableEngines())('a busy service (%s)', (engine) => {
   let runtime: ServiceRuntime & AsyncDisposable;
   let service: RunningService;
   let begun: string[];
@@ -92,7 +92,7 @@ describe.each(availableEngines())('a service that has enough to do (%s)', (engin
     return values.find(({ labels }) => labels.outcome === 'shed')?.value ?? 0;
   };
 
-  it('turns away at once what would be too much, does the rest in order, and is as before', async () => {
+  it('turns away excess requests immediately, does the others in order, and then accepts requests again', async () => {
     const all = calls(atOnce + mayWait);
     await expect.poll(() => begun).toEqual(['0', '1']);
     const { headers, body } = await call('too much');
@@ -107,7 +107,7 @@ describe.each(availableEngines())('a service that has enough to do (%s)', (engin
     expect((await call('after')).headers['Kith-Status']).toBe('200');
   });
 
-  it('does not begin what nobody waits for any more', async () => {
+  it('does not begin a request whose caller has given up', async () => {
     const all = calls(atOnce);
     await expect.poll(() => begun).toEqual(['0', '1']);
     // The time allowed for `late` begins when it arrives. When the caller of `later` gives up, this deadline has certainly
@@ -121,7 +121,7 @@ describe.each(availableEngines())('a service that has enough to do (%s)', (engin
     expect(begun).toContain('after');
   });
 
-  it('keeps no place of the others for what waits for something narrow, and always answers what needs none', async () => {
+  it('gives no shared place to operations with their own places, and always answers operations without places', async () => {
     const narrow = Array.from({ length: atOnce + 3 }, (_, at) => call(`narrow ${at}`, 20_000, hash));
     await expect.poll(() => begun).toEqual(['narrow 0', 'narrow 1']);
     const all = calls(atOnce + mayWait);
@@ -132,7 +132,7 @@ describe.each(availableEngines())('a service that has enough to do (%s)', (engin
       expect(reply.headers['Kith-Status']).toBe('200');
   });
 
-  it('answers what other services ask, whatever operations wait for', async () => {
+  it('answers requests of other services even if all places are taken', async () => {
     const all = calls(atOnce + 1);
     await expect.poll(() => begun).toEqual(['0', '1']);
     const context = { requestId: 'r', deadline: Date.now() + 10_000 };

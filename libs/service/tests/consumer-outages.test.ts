@@ -20,7 +20,7 @@ class ImpatientBus extends BusWrapper {
 }
 
 describe.each(availableEngines())('a consumer whose database is away (%s)', (engine) => {
-  /** Starts a service whose store can be made to go away. */
+  /** Starts a service whose store can be made unavailable. */
   async function start(undo: AsyncDisposableStack) {
     const runtime = undo.use(await createRuntime(engine));
     const bus = new ImpatientBus(runtime.bus);
@@ -77,7 +77,7 @@ describe.each(availableEngines())('a consumer whose database is away (%s)', (eng
     return { service, store, applied, tell, dead, attempts: () => attempts };
   }
 
-  test('gives up no event, however long that is, and applies all when it is back', async () => {
+  test('gives up no event during a long outage, and applies all events after it', async () => {
     await using undo = new AsyncDisposableStack();
     const { store, applied, tell, dead, attempts } = await start(undo);
     store.isAway = true;
@@ -94,7 +94,7 @@ describe.each(availableEngines())('a consumer whose database is away (%s)', (eng
     expect(await dead()).toEqual([]);
   });
 
-  test('gives up one that cannot be applied while its database is there', async () => {
+  test('gives up an event that cannot be applied while the database is available', async () => {
     await using undo = new AsyncDisposableStack();
     const { applied, tell, dead } = await start(undo);
     const poison = await tell('poison');
@@ -104,7 +104,7 @@ describe.each(availableEngines())('a consumer whose database is away (%s)', (eng
     expect(await dead()).toEqual([poison]);
   });
 
-  test('a service stops while it waits for its database, and its events are another’s', async () => {
+  test('can stop its service while it waits for the database, and another process gets the events', async () => {
     await using undo = new AsyncDisposableStack();
     const { service, store, tell, attempts, dead } = await start(undo);
     store.isAway = true;
@@ -116,7 +116,7 @@ describe.each(availableEngines())('a consumer whose database is away (%s)', (eng
 });
 
 describe.each(availableEngines())('many events that cannot be applied (%s)', (engine) => {
-  test('do not hold up one that can', async () => {
+  test('do not delay an event that can be applied', async () => {
     await using runtime = await createRuntime(engine);
     const { bus } = runtime;
     const project = randomUUID();

@@ -5,7 +5,7 @@ import { availableEngines, createStore } from '@kith/testing';
 import { expect, test } from 'vitest';
 
 test.each(availableEngines())(
-  'users who cannot be erased keep nobody waiting, and come again (%s)',
+  'users who cannot be erased do not delay other users, and are tried again (%s)',
   async (engine) => {
     await using undo = new AsyncDisposableStack();
     const place = undo.use(await createStore(engine));

@@ -32,7 +32,7 @@ test.each(availableEngines())(
     const intake = await bus.consume(consumer, async () => {
       throw new Error('poison');
     });
-    /** What the dead letters say. */
+    /** The names of the events in the dead letters, or their texts if they are not events. */
     const names = async () => {
       const letters = await bus.deadLetters(consumer.durable);
       return letters
@@ -45,7 +45,7 @@ test.each(availableEngines())(
     const last = eventOf('last');
     const hers = ['early', 'late', 'needed', 'spared'].map((name) => eventOf(name));
     const other = ['told', 'untold'].map((name) => eventOf(name, 'other', { [name]: 'hers' }));
-    // An event that another state of the database had under the same key, before a restore.
+    // An event that the database had under the same key before it was restored from a backup.
     const twin: EventEnvelope = { ...eventOf('twin'), aggregate: last.aggregate };
     for (const event of [...hers, ...other, last, twin, eventOf('next', 'hersX')]) await publish(event);
     const subject = eventSubject(bus.prefix, last);

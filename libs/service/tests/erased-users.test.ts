@@ -14,7 +14,7 @@ async function makeErased(engine: EngineKind, undo: AsyncDisposableStack) {
 }
 
 test.each(availableEngines())(
-  'a user is looked for until nothing can arrive, even if the clock of the mark is an hour behind (%s)',
+  'a user is due until no more data can arrive, even if the clock of the mark is an hour behind (%s)',
   async (engine) => {
     await using undo = new AsyncDisposableStack();
     const { erased, documents } = await makeErased(engine, undo);
@@ -22,12 +22,12 @@ test.each(availableEngines())(
     const now = Date.now();
     await erased.mark(user, now - 60 * minute, 10 * minute);
 
-    /** In which of the next 20 minutes the user's data is looked for. */
+    /** The minutes, of the next 20, in which the user is due. */
     const looks: number[] = [];
     for (let at = 0; at <= 20; at++) {
       await erased.eachDue(now + at * minute, async () => void looks.push(at));
     }
-    // Ten minutes after the end, nothing can arrive any more.
+    // Ten minutes after the end, no data can arrive any more.
     expect(looks).toEqual([0, 10, 20]);
     await documents.sweep();
     expect(await erased.has(user)).toBe(true);
@@ -35,7 +35,7 @@ test.each(availableEngines())(
   },
 );
 
-test.each(availableEngines())('while data may arrive, it is looked for each time (%s)', async (engine) => {
+test.each(availableEngines())('while data may arrive, a user is due at each call (%s)', async (engine) => {
   await using undo = new AsyncDisposableStack();
   const { erased } = await makeErased(engine, undo);
   const user = { projectId: randomUUID(), userId: randomUUID() };
@@ -47,7 +47,7 @@ test.each(availableEngines())('while data may arrive, it is looked for each time
 });
 
 test.each(availableEngines())(
-  'a look that fails comes again, and keeps nobody waiting (%s)',
+  'a failed erasure is tried again, and does not delay other users (%s)',
   async (engine) => {
     await using undo = new AsyncDisposableStack();
     const { erased } = await makeErased(engine, undo);

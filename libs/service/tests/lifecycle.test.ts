@@ -22,7 +22,7 @@ import { expect, test } from 'vitest';
 
 const log = createLogger({ name: 'test', level: 'silent' });
 
-test('a service that stops ends its background, and then its store', async () => {
+test('a service that stops ends its background work first, and then its store', async () => {
   await using runtime = await createRuntime('embedded');
   const order: string[] = [];
   const background = ['relay', 'sweep'].map((name) => ({ stop: async () => void order.push(name) }));
@@ -37,7 +37,7 @@ test('a service that stops ends its background, and then its store', async () =>
   expect(await service.notReady()).toContain('stopping');
 });
 
-test('sweeps end side by side, so that one that hangs takes no time from the others, and the relay ends last', async () => {
+test('sweeps end at the same time, so a hanging sweep does not delay the others, and the relay ends last', async () => {
   await using runtime = await createRuntime('embedded');
   const order: string[] = [];
   const { promise: hangs, resolve: goOn } = Promise.withResolvers<void>();
@@ -60,7 +60,7 @@ test('sweeps end side by side, so that one that hangs takes no time from the oth
   expect(order).toEqual(['sweep', 'hanging sweep', 'relay']);
 });
 
-test('a service of bytes that drains is not ready, serves on, and says that its connections end', async () => {
+test('a service of bytes that drains is not ready, continues to serve, and answers with `Connection: close`', async () => {
   await using runtime = await createRuntime('embedded');
   const secrets = new Secrets('a secret of at least 32 characters');
   const empty = { status: 200, headers: { 'Content-Length': '0' } } as const;
@@ -82,7 +82,7 @@ test('a service of bytes that drains is not ready, serves on, and says that its 
   answer.resume();
 });
 
-test('a sweeper that stops waits for its work and does no more', async () => {
+test('a sweeper that stops waits for its running work, and starts no further work', async () => {
   const { promise: begun, resolve: begin } = Promise.withResolvers<void>();
   const { promise: gate, resolve: open } = Promise.withResolvers<void>();
   const order: string[] = [];
@@ -101,7 +101,7 @@ test('a sweeper that stops waits for its work and does no more', async () => {
   expect(order).toEqual(['worked', 'stopped']);
 });
 
-test('a process whose stop hangs ends all the same', async () => {
+test('a process whose stop hangs still ends', async () => {
   const path = fileURLToPath(new URL('lifecycle-support/hangs.ts', import.meta.url));
   const child = spawn(process.execPath, [path], { stdio: 'ignore' });
   expect(await once(child, 'exit')).toEqual([1, null]);
@@ -116,7 +116,7 @@ test('a process that has not started yet is alive and not ready', async () => {
     await once(server, 'listening');
     return { server, port: (server.address() as AddressInfo).port };
   };
-  // Takes connections and never answers, as a server that is just starting does.
+  // Accepts connections and never answers, as a server that is just starting does.
   const { server: silent, port: natsPort } = await listen();
   undo.defer(() => {
     for (const socket of sockets) socket.destroy();
@@ -147,26 +147,31 @@ const never = async () => {
 
 test.each([
   [
-    'keeps no answers to requests with a key',
+    'does not start if it cannot store answers to requests with a key',
     blockUser,
     { replies: false, emits: ['audit'] as const },
     'replyCollection',
   ],
   [
-    'may not tell the audit log of a change by a server key',
+    'does not start if it may not report changes by a server key to the audit log',
     blockUser,
     { replies: true },
     'add audit to emits',
   ],
   [
-    'may not tell the audit log of a change by an operator',
+    'does not start if it may not report changes by an operator to the audit log',
     updateProject,
     { replies: false },
     'add audit to emits',
   ],
-  ['only reads', getJwks, { replies: false }, undefined],
-  ['has all it needs', blockUser, { replies: true, emits: ['audit'] as const }, undefined],
-])('a service that stores and %s', async (_, spec, { replies, ...uses }: Uses, missing) => {
+  ['starts if it only reads', getJwks, { replies: false }, undefined],
+  [
+    'starts if it has all parts that it needs',
+    blockUser,
+    { replies: true, emits: ['audit'] as const },
+    undefined,
+  ],
+])('a service with a store %s', async (_, spec, { replies, ...uses }: Uses, missing) => {
   await using runtime = await createRuntime('embedded');
   await using place = await createStore('embedded');
   const documents = await openDocuments(place.config, { collections: replies ? [replyCollection] : [] });

@@ -148,7 +148,7 @@ describe.each(availableEngines())('a log that has lost events (%s)', (engine) =>
   // While a process uses the embedded log, this log cannot be lost.
   const ways = engine === 'embedded' ? ['restarted'] : ['running', 'restarted'];
 
-  test.each(ways)('made anew, services %s: all it had goes out again', async (way) => {
+  test.each(ways)('replaced by a new log, services %s: all events are published again', async (way) => {
     const world = await start();
     await world.pause();
     for (const producer of world.producers) producer.store(5);
@@ -161,7 +161,7 @@ describe.each(availableEngines())('a log that has lost events (%s)', (engine) =>
     await world.allArrive();
   });
 
-  test.each(ways)('put back to an older copy, services %s: what that has not goes out again', async (way) => {
+  test.each(ways)('replaced by an older copy, services %s: lost events are published again', async (way) => {
     const world = await start();
     const [one, other] = world.producers;
     one.store(5);
@@ -193,7 +193,7 @@ describe.each(availableEngines())('a log that has lost events (%s)', (engine) =>
 });
 
 test.runIf(availableEngines().includes('containers'))(
-  'what was worked on when the broker lost its files says nothing of the event that has its number now',
+  'a delivery from before the broker lost its files does not acknowledge the event that has its number now',
   async () => {
     await using ends = new AsyncDisposableStack();
     const nats = ends.use(await startOwnNats());

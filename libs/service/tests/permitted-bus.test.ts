@@ -113,7 +113,7 @@ describe.each(availableEngines())('a service on its bus (%s)', (engine) => {
   });
   afterAll(() => runtime?.[Symbol.asyncDispose]());
 
-  it.each(uses)('may not use it beyond its manifest: `%s`, %s', async (line, what, does) => {
+  it.each(uses)('may not do this without an entry in its manifest: `%s`, %s', async (line, what, does) => {
     const bus = await busOf(runtime, {});
     const refused = new RegExp(
       `^identity may not ${what.replace('P', bus.prefix)}\\. To allow it, add .+ to \`${line}\` in the manifest of identity\\.$`,
@@ -121,7 +121,7 @@ describe.each(availableEngines())('a service on its bus (%s)', (engine) => {
     await expect((async () => does(bus))()).rejects.toThrow(refused);
   });
 
-  it.each(uses)('may use it as its manifest says: `%s`, %s', async (_line, _what, does) => {
+  it.each(uses)('may do this with an entry in its manifest: `%s`, %s', async (_line, _what, does) => {
     const bus = await busOf(runtime, permitted);
     // Some uses need an existing durable consumer.
     const subjects = [eventFilter(bus.prefix, connectionAccepted)];
@@ -130,7 +130,7 @@ describe.each(availableEngines())('a service on its bus (%s)', (engine) => {
     await expect(does(bus)).resolves.not.toThrow();
   });
 
-  it('may answer what it is asked, and nothing else', async () => {
+  it('may serve only the operations in its manifest', async () => {
     const internal = [internalHandler(usersPage, async () => ({ users: [], next: null }))];
     const bus = await busOf(runtime, { internal });
     await (await bus.serve(internalSubject(bus.prefix, usersPage), 'identity', answer)).drain();
@@ -139,7 +139,7 @@ describe.each(availableEngines())('a service on its bus (%s)', (engine) => {
     );
   });
 
-  it('tells no other notice, nor hears one', async () => {
+  it('may not send or hear notices that its manifest does not name', async () => {
     const bus = await busOf(runtime, permitted);
     const other = noticeSubject(bus.prefix, projectSettingsNotice);
     expect(() => bus.broadcast(other, nobody)).toThrow('identity may not tell');

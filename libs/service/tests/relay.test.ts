@@ -48,7 +48,7 @@ const store = (id: string, seq = 1, at = Date.now()) => {
     data: {},
   });
 };
-/** Starts a relay on the real bus, which refuses the events that `refused` picks. */
+/** Starts a relay on the real bus, except that the bus refuses an event if `refused` returns true for it. */
 const start = (sweepMs: number) => {
   const moody: Bus = Object.create(bus, {
     isConnected: { value: () => bus.isConnected() },
@@ -70,7 +70,7 @@ const start = (sweepMs: number) => {
 const ids = () => arrived.map(({ aggregate }) => aggregate.id).sort();
 const never = 3_600_000;
 
-test('publishes what was left by a process before it, and what it is told of', async () => {
+test('publishes events that an earlier process has left, and new events after a kick', async () => {
   store('left');
   const relay = start(never);
   await waitFor(() => ids().includes('left'));
@@ -82,7 +82,7 @@ test('publishes what was left by a process before it, and what it is told of', a
   expect(await metrics.registry.getSingleMetricAsString('kith_events_published_total')).toMatch(/ 2$/m);
 });
 
-test('publishes in one go what it may wait for, and no later because something is in a hurry', async () => {
+test('publishes events that can wait together, and immediately if an urgent event comes', async () => {
   let looks = 0;
   const find = outbox.unpublished.bind(outbox);
   outbox.unpublished = (limit, past) => {
@@ -106,14 +106,14 @@ test('publishes in one go what it may wait for, and no later because something i
   await waitFor(() => arrived.length === 4);
 });
 
-test('publishes more than a batch in one go', async () => {
+test('publishes more than one batch in one run', async () => {
   for (let count = 0; count < 350; count++) store(`many-${count}`);
   start(never);
   await waitFor(() => arrived.length === 350);
   expect(new Set(ids()).size).toBe(350);
 });
 
-test('lets others have their turn while it publishes and delivers a backlog', async () => {
+test('yields to the event loop while it publishes and delivers a backlog', async () => {
   const count = 3_000;
   for (let made = 0; made < count; made++) store(`many-${made}`);
   start(never);
@@ -129,7 +129,7 @@ test('lets others have their turn while it publishes and delivers a backlog', as
   expect(turns).toBeGreaterThan(count / 200);
 });
 
-test('tries again what the broker refused, and does not hold up the rest', async () => {
+test('tries refused events again, and does not delay other events', async () => {
   let refusals = 0;
   refused = ({ aggregate }) => aggregate.id === 'hard' && ++refusals < 4;
   store('hard');
@@ -141,7 +141,7 @@ test('tries again what the broker refused, and does not hold up the rest', async
   expect(refusals).toBe(4);
 });
 
-test('tries again what the broker refused, even if new events keep it busy all the time', async () => {
+test('tries refused events again, even if new events arrive all the time', async () => {
   let refusals = 0;
   let count = 0;
   let relay: Relay | undefined;
@@ -160,7 +160,7 @@ test('tries again what the broker refused, even if new events keep it busy all t
   expect(count).toBeGreaterThan(4);
 });
 
-test('passes events that cannot be published, and those behind them are out with the first sweep', async () => {
+test('skips events that cannot be published, and publishes all later events in the first sweep', async () => {
   let sweeps = 0;
   refused = ({ aggregate }) => aggregate.id.startsWith('never');
   const find = outbox.unpublished.bind(outbox);
@@ -182,7 +182,7 @@ test('passes events that cannot be published, and those behind them are out with
   await waitFor(() => arrived.length === 371);
 });
 
-test('keeps what it cannot publish for the next start', async () => {
+test('leaves events that it cannot publish for the next start', async () => {
   refused = () => true;
   store('kept');
   const relay = start(never);
@@ -194,7 +194,7 @@ test('keeps what it cannot publish for the next start', async () => {
   await waitFor(() => ids().includes('kept'));
 });
 
-test('tells how old the oldest event is that is not out, and what was refused', async () => {
+test('reports the age of the oldest unpublished event, and the number of failed attempts', async () => {
   const value = async (name: string) =>
     Number((await metrics.registry.getSingleMetricAsString(name)).split(' ').at(-1));
   refused = ({ aggregate }) => aggregate.id === 'stuck';
@@ -209,7 +209,7 @@ test('tells how old the oldest event is that is not out, and what was refused', 
   expect(ids()).toEqual(['easy', 'stuck']);
 });
 
-test('publishes what was stored just before it stops', async () => {
+test('publishes events that were stored just before it stops', async () => {
   const relay = start(never);
   await waitFor(async () => (await outbox.unpublished(1)).length === 0);
   store('last');
@@ -218,7 +218,7 @@ test('publishes what was stored just before it stops', async () => {
   await waitFor(() => ids().includes('last'));
 });
 
-test('ends when all that it has begun has ended', async () => {
+test('stops only after all work that it has begun has ended', async () => {
   const order: string[] = [];
   const { promise: gate, resolve: open } = Promise.withResolvers<void>();
   const mark = outbox.markPublished.bind(outbox);
@@ -240,7 +240,7 @@ test('ends when all that it has begun has ended', async () => {
   expect(order).toEqual(['marked', 'stopped']);
 });
 
-test('keeps where an event went, and doubts it where an earlier copy may be', async () => {
+test('stores the span of published events, and begins it at 0 if an earlier copy may exist', async () => {
   const spans = new Map<string, Copies | undefined>();
   const mark = outbox.markPublished.bind(outbox);
   outbox.markPublished = async (keys: readonly string[], span?: Copies) => {
@@ -258,7 +258,7 @@ test('keeps where an event went, and doubts it where an earlier copy may be', as
   expect(spans.get('new-2')).toEqual(spans.get('new-1'));
 });
 
-test('two relays on one outbox tell every event, and nothing but them', async () => {
+test('two relays on one outbox publish every event, and no other events', async () => {
   for (let count = 0; count < 50; count++) store(`shared-${count}`);
   const both = [start(20), start(20)];
   for (const relay of both) relay.kick();

@@ -157,7 +157,7 @@ describe.each(availableEngines())('the adapter of operations (%s)', (engine) => 
     expect(reply).toEqual({ headers: { 'Kith-Status': '204' }, text: '' });
   });
 
-  test('links to the next page with the other parameters, without page and the old cursor', async () => {
+  test('links to the next page with all parameters except `page` and the old cursor', async () => {
     answer = async (request) => {
       request.linkNext('new');
       return { ok: '' };
@@ -211,7 +211,7 @@ describe.each(availableEngines())('the adapter of operations (%s)', (engine) => 
     expect(await metric('kith_operations_in_flight')).toBe(0);
   });
 
-  test('does not hand on what is not valid', async () => {
+  test('does not pass invalid requests to the handler', async () => {
     let asked = 0;
     answer = async () => {
       asked++;
@@ -242,13 +242,13 @@ describe.each(availableEngines())('the adapter of operations (%s)', (engine) => 
     expect(logged('not worked on: its deadline has passed')).toHaveLength(1);
   });
 
-  test('does not answer a handler that found the deadline passed', async () => {
+  test('does not answer if the handler found that the deadline has passed', async () => {
     answer = () => Promise.reject(new DeadlinePassed());
     await expect(call({}, 200)).rejects.toThrow(RequestTimeout);
     expect(logged('operation failed')).toEqual([]);
   });
 
-  test('lets services ask each other', async () => {
+  test('lets services call each other', async () => {
     const context = { requestId: 'request-2', deadline: Date.now() + 5_000 };
     expect(await ask(runtime.bus, inner, { name: 'four' }, context)).toEqual({ length: 4 });
     await expect(ask(runtime.bus, inner, { name: 'missing' }, context)).rejects.toMatchObject({

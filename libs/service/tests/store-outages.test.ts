@@ -8,7 +8,7 @@ import { describe, expect, test } from 'vitest';
 
 const schema = { version: 1, collections: {} };
 
-/** Opens a database over a line that can be cut. */
+/** Opens a database over a connection that can be cut. */
 async function openFar(undo: AsyncDisposableStack, times?: Parameters<typeof openMongo>[0]['times']) {
   const { config } = undo.use(await createStore('containers'));
   if (config.kind !== 'mongo') throw new Error('a MongoDB is needed');
@@ -34,8 +34,8 @@ async function openFar(undo: AsyncDisposableStack, times?: Parameters<typeof ope
   return { line, db, check, read, seen };
 }
 
-describe.runIf(availableEngines().includes('containers'))('a database in trouble', () => {
-  test('one that ends its connections under reads is found again at once', async () => {
+describe.runIf(availableEngines().includes('containers'))('a database', () => {
+  test('that closes its connections during reads is used again immediately', async () => {
     await using undo = new AsyncDisposableStack();
     const { line, db, read, seen } = await openFar(undo);
     let lookedAt = performance.now();
@@ -58,7 +58,7 @@ describe.runIf(availableEngines().includes('containers'))('a database in trouble
     }
   });
 
-  test('one that accepts and never answers ends what waits for it, and its check', async () => {
+  test('that accepts connections but never answers makes waiting commands and the check fail', async () => {
     await using undo = new AsyncDisposableStack();
     const { line, db, check, read } = await openFar(undo, { answerMs: 200 });
     line.hush();
@@ -70,7 +70,7 @@ describe.runIf(availableEngines().includes('containers'))('a database in trouble
     expect(await read()).toBeNull();
   });
 
-  test('one that has not answered for long gets new connections, on which all that was opened works', async () => {
+  test('that has not answered for long gets new connections, and open objects work on them', async () => {
     await using undo = new AsyncDisposableStack();
     const { line, db, check, read } = await openFar(undo, { renewAfterMs: 50 });
     let opened = 0;
@@ -86,7 +86,7 @@ describe.runIf(availableEngines().includes('containers'))('a database in trouble
   });
 });
 
-test('a process whose store stays away ends in order, to be started again', async () => {
+test('a process whose store stays unavailable ends in order, so that it can be restarted', async () => {
   const path = fileURLToPath(new URL('lifecycle-support/loses-store.ts', import.meta.url));
   const child = spawn(process.execPath, [path], { stdio: ['ignore', 'pipe', 'ignore'] });
   let out = '';

@@ -36,7 +36,7 @@ describe.each(availableEngines())('a subscription (%s)', (engine) => {
       { bus, metrics: new Metrics(), app: undefined },
     );
 
-  test('applies each event once and waits at its end for those it works on', async () => {
+  test('applies each event once, and waits at its end for the events that it is applying', async () => {
     const applied: string[] = [];
     const gate = Promise.withResolvers<void>();
     const begun = Promise.withResolvers<void>();
@@ -57,7 +57,7 @@ describe.each(availableEngines())('a subscription (%s)', (engine) => {
     expect((await ended).toSorted()).toEqual([...names, 'last'].toSorted());
   });
 
-  test('brings an event again that could not be applied', async () => {
+  test('delivers an event again if it could not be applied', async () => {
     const seen: string[] = [];
     const intake = await follow(async (name) => {
       seen.push(name);
@@ -71,7 +71,7 @@ describe.each(availableEngines())('a subscription (%s)', (engine) => {
   });
 
   // Not tested in the embedded form: there, events are applied one by one, because the databases answer immediately.
-  test.runIf(engine === 'containers')('does not hold up others for one that takes long', async () => {
+  test.runIf(engine === 'containers')('applies other events while one event takes long', async () => {
     const applied: string[] = [];
     const gate = Promise.withResolvers<void>();
     const intake = await follow(async (name) => {

@@ -74,7 +74,7 @@ afterEach(async () => {
   await broker.close();
 });
 
-/** Stores events, each a millisecond later than the one before. */
+/** Stores events, each a millisecond later than the previous event. */
 const store = (count: number) => {
   for (let at = 0; at < count; at++) {
     const id = randomUUID();
@@ -104,7 +104,7 @@ const allAreThere = () =>
     return ids.every((id) => there.has(id));
   });
 
-test('what a process died over is taken back by the next, whatever was published meanwhile', async () => {
+test('if a process dies before it takes marks back, the next process does this, even after further publishing', async () => {
   store(5);
   await start().stop();
   await broker.lose({ isSame: true, others: 3 });
@@ -157,7 +157,7 @@ test('a batch during which the connection broke is published again', async () =>
   expect(count).toBeGreaterThan(2);
 });
 
-test('events that were lost are published again at once, even if the relay has gone past one that fails', async () => {
+test('lost events are published again immediately, even if the relay has skipped an event that fails', async () => {
   let refusals = 0;
   const bus = broker.connect();
   const publish = bus.publish.bind(bus);

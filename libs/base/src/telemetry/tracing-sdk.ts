@@ -112,8 +112,8 @@ function resourceOf(name: string, config: TracingConfig): Resource {
 }
 
 /**
- * The address that traces are sent to. If only the general address of the collector is set, this adds the path for traces. If no
- * address is set, the exporter uses its default.
+ * The address that traces are sent to. If only the general address of the collector is set, this adds the path for traces. If
+ * no address is set, the exporter uses its default.
  */
 function urlOf(config: TracingConfig): string | undefined {
   const { OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: whole, OTEL_EXPORTER_OTLP_ENDPOINT: base } = config;

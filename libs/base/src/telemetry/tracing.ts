@@ -11,7 +11,9 @@ export function tracing(): Tracing | undefined {
   return started;
 }
 
-/** Starts tracing if OpenTelemetry's variables ask for it. Call it before any work that is to be traced. Throws `StartError`. */
+/**
+ * Starts tracing if OpenTelemetry's variables ask for it. Call it before any work that is to be traced. Throws `StartError`.
+ */
 export async function startTracing(name: string, env: NodeJS.ProcessEnv): Promise<void> {
   const config = readConfig(tracingConfig, env);
   if (!wantsTracing(config)) return;

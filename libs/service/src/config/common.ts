@@ -35,7 +35,7 @@ export const commonConfig = z.object({
   OPERATIONS_AT_ONCE: wholeNumber(1, 10_000)
     .default(operationsAtOnce)
     .describe(
-      'most requests that a service works on at once; others wait, or get 503 if they could not be answered in time',
+      'maximum number of requests that a service works on at once; further requests wait, or get 503 if they could not be answered in time',
     ),
 });
 
@@ -75,7 +75,7 @@ export const mongoConfig = z.object({
   MONGODB_URL: z
     .string({ error: 'a MongoDB address is needed, mongodb://host:27017' })
     .describe(
-      'MongoDB or a compatible server; timeouts in the query of the address (`?waitQueueTimeoutMS=…`) replace Kith’s own',
+      'MongoDB or a compatible server; timeouts in the query of the address (`?waitQueueTimeoutMS=…`) replace Kith’s own timeouts',
     ),
 });
 
@@ -87,7 +87,7 @@ const secret = z
 /** What a process needs to seal, sign or verify with the secret of the installation (docs/adr/0048). */
 export const secretConfig = z.object({
   KITH_SECRET: secret.describe(
-    'secret of the installation, of at least 32 characters. It seals signing keys, and services recognise gateways by it. `KITH_SECRET_COMMAND` is a program that prints it. Outside of production, `npm start` makes one in the data folder',
+    'secret of the installation, of at least 32 characters. It seals signing keys, and services recognise gateways by it. `KITH_SECRET_COMMAND` names a program that prints the secret. Outside of production, `npm start` creates a secret in the data folder',
   ),
   KITH_SECRET_PREVIOUS: z
     .string()
@@ -107,7 +107,7 @@ export const secretConfig = z.object({
 /** How long a process drains in production, in ms. This is longer than most balancers wait between two readiness checks. */
 const productionDrainMs = 5_000;
 
-/** What a process that serves HTTP needs to end without losing requests. */
+/** Settings by which a process that serves HTTP ends without losing requests. */
 export const drainConfig = z.object({
   DRAIN_MS: wholeNumber(0, 600_000)
     .optional()

@@ -1,3 +1,3 @@
-// What processes read from their environment. Code can import this without the rest of the package, and so without database,
+// What processes read from their environment. Importing this file does not load the rest of the package, and so no database,
 // bus or telemetry.
 export { commonConfig, mongoConfig, natsConfig, secretConfig, storeOf, tokenConfig } from './common.ts';

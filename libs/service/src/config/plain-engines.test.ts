@@ -21,7 +21,7 @@ test.each([
   [{ REDIS_URL: 'rediss://gateway:secret@redis:6379' }],
   [{ NATS_URL: 'nats://nats:4222', ALLOW_PLAIN_ENGINES: true }],
   [{ NATS_URL: 'nats://nats:4222', NODE_ENV: 'development' }],
-])('takes %j', (addresses) => {
+])('accepts %j', (addresses) => {
   expect(() => check(addresses)).not.toThrow();
 });
 

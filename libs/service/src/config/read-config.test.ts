@@ -23,7 +23,7 @@ const file = (content: string) => {
   return path;
 };
 
-test('reads values, ignores other variables, and takes empty ones as absent', () => {
+test('reads values, ignores other variables, and treats empty variables as absent', () => {
   expect(readConfig(schema, {})).toEqual({ PORT: 8080, LOUD: false });
   expect(readConfig(schema, { PORT: '', LOUD: '', SECRET: '', HOME: '/x' })).toEqual({
     PORT: 8080,
@@ -36,7 +36,7 @@ test('reads values, ignores other variables, and takes empty ones as absent', ()
   });
 });
 
-test('reads a secret from a file; the variable itself comes first', () => {
+test('reads a secret from a file, unless the variable itself is set', () => {
   expect(readConfig(schema, { SECRET_FILE: file('quiet\n') }).SECRET).toBe('quiet');
   expect(readConfig(schema, { SECRET_FILE: file('quiet\n'), SECRET: 'louder' }).SECRET).toBe('louder');
   expect(readConfig(schema, { SECRET_FILE: file('quiet\n'), SECRET: '' }).SECRET).toBe('quiet');
@@ -44,7 +44,7 @@ test('reads a secret from a file; the variable itself comes first', () => {
   expect(readConfig(schema, { SECRET_FILE: '' }).SECRET).toBeUndefined();
 });
 
-test('takes a default for a variable that is absent or empty, and that no file gives', () => {
+test('uses a default for a variable that is absent or empty and has no file', () => {
   const read = (env: NodeJS.ProcessEnv) => readConfig(schema, env, { SECRET: 'usual', PORT: '1' });
   expect(read({})).toEqual({ SECRET: 'usual', PORT: 1, LOUD: false });
   expect(read({ SECRET: '', PORT: '' })).toEqual({ SECRET: 'usual', PORT: 1, LOUD: false });
@@ -58,7 +58,7 @@ test.each([
   ['PORT', { PORT: '65536' }, 'PORT: a whole number from 0 to 65535 is needed'],
   ['LOUD', { LOUD: 'yes' }, 'LOUD: true or false is needed'],
   ['SECRET_FILE', { SECRET_FILE: '/nowhere/at/all' }, 'SECRET_FILE: /nowhere/at/all cannot be read.'],
-])('names %s when it is wrong', (_, env, sentence) => {
+])('names %s when its value is wrong', (_, env, sentence) => {
   expect(() => readConfig(schema, env)).toThrow(new StartError(sentence));
 });
 
@@ -72,7 +72,7 @@ test('never quotes a value', () => {
   }
 });
 
-test('a service names the engine it lacks', () => {
+test('the error for a missing engine address names the variable', () => {
   expect(() => readConfig(serviceConfig, {})).toThrow('NATS_URL: a NATS address is needed, nats://host:4222');
   expect(() => readConfig(storingServiceConfig, { NATS_URL: 'nats://x' })).toThrow(
     'MONGODB_URL: a MongoDB address is needed, mongodb://host:27017',
@@ -96,7 +96,7 @@ test('a service names the engine it lacks', () => {
 
 const secret = 'x'.repeat(32);
 
-test('the secret of the installation comes from a variable, a file or a program, and is long', () => {
+test('the secret of the installation is read from a variable, a file or a program, and has to be long', () => {
   const read = (env: NodeJS.ProcessEnv) => readConfig(secretConfig, env);
   expect(
     read({ KITH_SECRET: secret, KITH_SECRET_PREVIOUS: `${'y'.repeat(32)}, ${'z'.repeat(40)}\n` }),
@@ -113,7 +113,7 @@ test('the secret of the installation comes from a variable, a file or a program,
   expect(() => read({ KITH_SECRET: secret, KITH_SECRET_PREVIOUS: 'short' })).toThrow(/^KITH_SECRET_PREVIOUS/);
 });
 
-test('a program that gives no secret is named, without what it has printed', () => {
+test('the error for a program that gives no secret contains the name of the program, but not its output', () => {
   const failing = `${process.execPath} -e "console.log('${secret}'); process.exit(3)"`;
   expect(() => readConfig(secretConfig, { KITH_SECRET_COMMAND: failing })).toThrow(
     new StartError(`KITH_SECRET_COMMAND: ${process.execPath} gave no secret (exit code 3).`),
@@ -121,6 +121,6 @@ test('a program that gives no secret is named, without what it has printed', () 
   expect(() => readConfig(secretConfig, { KITH_SECRET_COMMAND: '/nowhere/kms get' })).toThrow(
     new StartError('KITH_SECRET_COMMAND: /nowhere/kms gave no secret (ENOENT).'),
   );
-  // Only a setting that is a secret can come from a command.
+  // Only the secrets of the installation can come from a command.
   expect(readConfig(schema, { SECRET_COMMAND: `${process.execPath} -v` }).SECRET).toBeUndefined();
 });

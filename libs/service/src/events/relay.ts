@@ -52,7 +52,9 @@ export class Relay {
     log: Logger;
     metrics: Metrics;
     sweepMs?: number;
-    /** How often the marks are compared with the log, in ms. They are also compared at the start and after a lost connection. */
+    /**
+     * How often the marks are compared with the log, in ms. They are also compared at the start and after a lost connection.
+     */
     checkMs?: number;
   }) {
     this.#options = options;
@@ -78,8 +80,8 @@ export class Relay {
   }
 
   /**
-   * Publishes soon. Does not wait and does not throw. `within` is for events that nobody waits for. They are published that
-   * many ms later, together with the events that come in the meantime.
+   * Publishes soon. Does not wait and does not throw. Use `within` for events that nobody waits for: they are published after
+   * this time, in ms, together with the events that come in the meantime.
    */
   kick({ within = 0 }: { within?: number } = {}): void {
     afterChange(() => {
@@ -93,8 +95,8 @@ export class Relay {
     this.#gathering = undefined;
     if (this.#stopped) return;
     this.#again = true;
-    // A run also publishes what other requests have stored. So the run itself belongs to no trace. Each event has its own
-    // trace.
+    // A run also publishes events that other requests have stored. So the run itself belongs to no trace. Each event has its
+    // own trace.
     const run = () => this.#run();
     this.#running ??= (tracing()?.detached(run) ?? run()).finally(() => {
       this.#running = undefined;
@@ -124,7 +126,8 @@ export class Relay {
       while (this.#again) {
         this.#again = false;
         if (this.#isCheckDue) await this.#check();
-        // A sweep that is under way goes on. If each sweep ended the one before it, none might ever get past slow failures.
+        // A sweep that is under way continues. If each new sweep ended the previous sweep, perhaps no sweep would ever get past
+        // slow failures.
         if (this.#isSweepDue && isAtEnd) {
           this.#isSweepDue = false;
           this.#past = undefined;
@@ -160,7 +163,7 @@ export class Relay {
       if (after === undefined) return;
       // The events that are to be published again may lie before the point that this sweep has reached.
       this.#past = undefined;
-      this.#options.log.warn({ after }, 'the log has lost events: published again');
+      this.#options.log.warn({ after }, 'the log has lost events; they are published again');
     } catch (error) {
       this.#isCheckDue = true;
       throw error;
@@ -182,7 +185,7 @@ export class Relay {
       ),
     );
     // If the connection was lost in the meantime, the broker may have come back without the first of these events. If all of
-    // these events were marked now, the mark of the last event would show that the broker has them all.
+    // these events were marked now, the mark of the last event would wrongly show that the broker has all of them.
     if (connections !== this.#connections) return [];
     const done: { key: string; id: string; at: number; position: number }[] = [];
     const failures: Failure[] = [];
@@ -205,7 +208,8 @@ export class Relay {
     }
     metrics.eventsPublished.inc(done.length);
     metrics.eventsNotPublished.inc(failures.length);
-    // The log itself may be gone, and then it takes no events.
+    // Perhaps the log itself is gone and accepts no events. So the marks are compared with the log before the next event is
+    // published.
     if (failures.length > 0) this.#isCheckDue = true;
     return failures;
   }

@@ -10,7 +10,8 @@ export interface EventSubscription<App, E extends EventSpec = EventSpec> {
   durable: string;
   events: readonly E[];
   /**
-   * Applies one event. An event may come again, late or out of order. So apply it by `aggregate.seq`, or under the event's id.
+   * Applies one event. An event may come again, late or out of order. So compare its `aggregate.seq` with the last applied
+   * `seq`, or store its effect under the event's id.
    */
   apply(event: EventOf<E>, app: App): Promise<void>;
   /**
@@ -28,7 +29,7 @@ export function subscription<App, E extends EventSpec>(
   return options as unknown as EventSubscription<App>;
 }
 
-/** How many events are applied at the same time if a subscription does not say this. */
+/** The default number of events that are applied at the same time. */
 const someAtOnce = 4;
 
 /**

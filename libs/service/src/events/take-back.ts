@@ -41,8 +41,8 @@ export async function takeBackLost(parts: Parts): Promise<number | undefined> {
 }
 
 /**
- * Finds the position above which the log has lost marked events. Looks at `from` and below. Returns 0 if the log has lost all
- * marked events, and `undefined` if it has lost no marked event.
+ * Finds the position above which the log has lost marked events. Looks at positions up to `from`. Returns 0 if the log has lost
+ * all marked events, and `undefined` if it has lost no marked event.
  */
 async function findLoss({ bus, outbox }: Parts, from: number): Promise<number | undefined> {
   let isLost = false;
@@ -67,10 +67,10 @@ async function findLoss({ bus, outbox }: Parts, from: number): Promise<number | 
       isLost = true;
       below = last + 1;
     } else if (position < first) {
-      // This event is not lost but expired, as are all events below it.
+      // This event has expired and is not lost. The same is true for all events below it.
       return isLost ? position : undefined;
     }
-    // Otherwise the event was withdrawn, which says nothing about a loss.
+    // If the log covers this position, the event was withdrawn, which says nothing about a loss.
   }
   return isLost ? 0 : undefined;
 }

@@ -17,9 +17,10 @@ export function withdrawEvents(bus: Bus, events: readonly PublishedEvent[]): Pro
 }
 
 /**
- * Erases the published events of a range for which `only` returns true, except the event with the key `keep`. First removes from
- * the bus those for which `withdraw` returns true. Then erases all of them from the outbox. If the process dies in between, the
- * outbox still has the events, and the next run withdraws them again. At last, removes dead letters of earlier events.
+ * Erases the published events of a range for which `only` returns true, except the event with the key `keep`. First removes
+ * from the bus the events for which `withdraw` also returns true. Then erases all selected events from the outbox. If the
+ * process dies in between, the outbox still has the events, and the next run withdraws them again. Finally, removes dead
+ * letters of earlier events.
  */
 export async function eraseEvents(
   parts: { bus: Bus; outbox: Outbox },
@@ -46,13 +47,13 @@ export async function eraseEvents(
 
 /** For each bus, the keys of the events that have dead letters, by the ids of these events. */
 const knownKeys = new WeakMap<Bus, ReadonlyMap<string, string>>();
-/** The log keeps no event longer than the outbox keeps its record of the event. */
+/** An empty span, because the log keeps no event longer than the outbox keeps its record of the event. */
 const nowhere = { first: 0, last: 0 };
 
 /**
- * Removes the dead letters of a range's events for which `test` returns true, and the copies that were replayed. Dead letters are
- * kept for 90 days, but the outbox's record of an event only for 7. So this reads the letters themselves. Erasures look often.
- * So a process remembers the keys, and reads a letter again only if the letter is in the range.
+ * Removes the dead letters of a range's events for which `test` returns true, and the copies that were replayed. Dead letters
+ * are kept for 90 days, but the outbox's record of an event only for 7 days. So this function reads the letters themselves. It
+ * is called often. So a process remembers the keys of letters, and reads a letter again only if its key is in the range.
  */
 export async function withdrawLetters(bus: Bus, range: EventRange, test: Test): Promise<void> {
   const { from, to, telling = '' } = range;
@@ -85,7 +86,9 @@ async function keysOfLetters(bus: Bus): Promise<ReadonlyMap<string, string>> {
   return keys;
 }
 
-/** The key of a letter's event. An empty text if the letter holds something else. `undefined` if there is no letter any more. */
+/**
+ * The key of a letter's event. An empty text if the letter holds something else. `undefined` if there is no letter any more.
+ */
 function keyOf(letter: OutgoingEvent | undefined): string | undefined {
   if (!letter) return undefined;
   try {

@@ -42,7 +42,7 @@ async function bytesOf(incoming: IncomingMessage): Promise<{ body: string; isWho
   return { body: Buffer.concat(chunks).toString(), isWhole };
 }
 
-it('an intake that ends finishes what comes on its connections meanwhile, and says that they end', async () => {
+it('an intake that stops still answers requests on open connections, with `Connection: close`', async () => {
   // With two connections, a third request waits until a connection is free.
   const agent = new Agent({ keepAlive: true, maxSockets: 2 });
   let answer: BytesAnswer;
@@ -93,14 +93,14 @@ describe('a download', () => {
     body: Readable.from(pieces.map((one) => Buffer.from(one))),
   });
 
-  it('is whole, and leaves its connection to the next', async () => {
+  it('is complete, and its connection can be used again', async () => {
     for (let round = 0; round < 2; round++) {
       answer = answering(['all ', 'of it'], 9);
       expect(await download()).toEqual({ body: 'all of it', isWhole: true });
     }
   });
 
-  it('is broken off where its bytes end before their length, as when they are removed meanwhile', async () => {
+  it('is aborted if it has fewer bytes than announced, for example because they were removed meanwhile', async () => {
     answer = answering(['a part'], 9);
     expect(await download()).toEqual({ body: 'a part', isWhole: false });
     answer = answering(['all ', 'of it'], 9);

@@ -49,9 +49,11 @@ export interface HttpIntakeOptions<App> extends HttpIntakeConfig {
 export interface HttpIntake {
   /** `http://host:port` */
   readonly url: string;
-  /** Answers with `Connection: close` from now on, and goes on serving. */
+  /** Answers with `Connection: close` from now on, and continues to serve. */
   drain(): void;
-  /** Accepts no more connections, and waits at most `ms` for requests on open connections. Then breaks off the rest. */
+  /**
+   * Accepts no more connections, and waits at most `ms` for requests on open connections. Then aborts the remaining requests.
+   */
   stop(ms: number): Promise<void>;
 }
 
@@ -71,7 +73,7 @@ export async function serveHttp<App>(options: HttpIntakeOptions<App>): Promise<H
   const byName = new Map(options.handlers.map((one) => [one.spec.name as string, one]));
   const open = new Set<{ abort(): void; done: Promise<void>; response: ServerResponse }>();
   let isDraining = false;
-  // The gateway has already checked the head, and it limits how long a body takes.
+  // The gateway has already checked the head, and it limits how long a body takes. So no request timeout is needed here.
   const server = createServer({
     ...{ requestTimeout: 0, keepAliveTimeout: keepAliveMs, headersTimeout: 10_000 },
     // The context holds the query, which may be as long as the whole head of a client's request. Base64 makes it longer.
@@ -88,8 +90,8 @@ export async function serveHttp<App>(options: HttpIntakeOptions<App>): Promise<H
     one.done = answer(byName, options, { request, response, gone }).finally(() => open.delete(one));
   };
   // A body of unknown length ends with its connection. If the connection were closed while bytes are unread, it would be reset,
-  // and the gateway could lose the answer. So our side ends first. The connection is closed later, after the gateway has had
-  // time to notice.
+  // and the gateway could lose the answer. So the service first ends only its own side. It closes the connection later, after
+  // the gateway has had time to notice.
   server.on('connection', (socket) => {
     socket.destroySoon = () => {
       if (socket.writable) socket.end();
@@ -241,9 +243,9 @@ function requestOf(
 }
 
 /**
- * Refuses a request that no gateway seems to have sent. The answer lacks the status header of a reply. So if a gateway has sent
- * the request all the same, the gateway answers `gateway/unavailable` to its client. This happens if the clocks or the secrets
- * of gateway and service differ, or if one of the two processes was frozen. The client can do nothing about it.
+ * Refuses a request that no gateway seems to have sent. The answer lacks the status header of a reply. So if a gateway did send
+ * the request, the gateway answers `gateway/unavailable` to its client. This happens if the clocks or the secrets of gateway
+ * and service differ, or if one of the two processes was frozen. The client cannot correct this.
  */
 function refuseUnsigned(request: IncomingMessage, response: ServerResponse): void {
   response.writeHead(403, { 'Content-Length': 0 });
@@ -263,7 +265,7 @@ function write(request: IncomingMessage, response: ServerResponse, { headers, bo
   dropRest(request);
 }
 
-/** Reads and drops the rest of a request's body, for a while. */
+/** Reads and drops the rest of a request's body, for at most `dropMs`. */
 function dropRest(request: IncomingMessage): void {
   if (request.complete) return;
   request.unpipe();
@@ -274,7 +276,7 @@ function dropRest(request: IncomingMessage): void {
 
 /**
  * Writes the bytes of a download. Throws if there are fewer bytes than announced. Otherwise a reader on a connection that stays
- * open would wait for the rest.
+ * open would wait for the missing bytes.
  */
 async function writeBytes(
   response: ServerResponse,
@@ -284,7 +286,7 @@ async function writeBytes(
   response.writeHead(status, { ...headers, [statusHeader]: String(status) });
   if (!body) return void response.end();
   let left = Number(headers['Content-Length']);
-  // Stops reading when the client has disconnected. Otherwise the process would go on waiting for a store that hangs.
+  // Stops reading when the client has disconnected. Otherwise the process would continue to wait for a store that hangs.
   if (body instanceof Readable) addAbortSignal(signal, body);
   try {
     for await (const chunk of body) {
@@ -295,7 +297,7 @@ async function writeBytes(
     response.destroy();
     throw error;
   }
-  if (left > 0) throw new Error('The bytes of an answer have ended before their length.');
+  if (left > 0) throw new Error('An answer has fewer bytes than its Content-Length.');
   response.end();
 }
 

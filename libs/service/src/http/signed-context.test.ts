@@ -19,7 +19,7 @@ function signAt(now: number): { headers: Record<string, string>; end: number } {
 }
 
 describe('a signed context', () => {
-  it('begins something before its end, and not when that is more than a minute away', () => {
+  it('is accepted only before its end, and only if the end is at most a minute away', () => {
     const { headers, end } = signAt(1_000_000_000_000);
     const at = (now: number) => verifiedContext(secrets, signed, headers, now)?.requestId;
     expect(end).toBe(1_000_000_030_000);
@@ -27,7 +27,7 @@ describe('a signed context', () => {
     expect([at(end - longestLifeMs - 1), at(end), at(end + 1)]).toEqual([undefined, undefined, undefined]);
   });
 
-  it('says what was signed, for the same method, path and operation', () => {
+  it('is accepted only for the method, path and operation that were signed', () => {
     const { headers } = signAt(Date.now());
     expect(verifiedContext(secrets, signed, headers)).toMatchObject(context);
     for (const changed of [{ method: 'HEAD' }, { path: '/a/c' }, { operation: 'storage.create-file' }]) {
@@ -36,7 +36,7 @@ describe('a signed context', () => {
     expect(verifiedContext(new Secrets(recent), signed, headers)).toBeUndefined();
   });
 
-  it('holds in whatever order processes take up another secret', () => {
+  it('stays valid while processes change to another secret, in any order', () => {
     const stages = [secrets, new Secrets(recent, [old]), new Secrets(recent)];
     for (const [at, gateway] of stages.entries()) {
       const headers = signContext(gateway, signed, context);

@@ -7,7 +7,7 @@ export interface RunningProcess {
   /** Called before `stop` on a SIGTERM. The process keeps serving while load balancers learn that it will end. */
   drain?(): Promise<void>;
   log?: Logger;
-  /** Resolves when the process cannot go on. The process then stops in order, with exit code 1. */
+  /** Resolves when the process cannot continue. The process then stops in order, with exit code 1. */
   failed?: Promise<Error>;
   ready?: { internalPort: number; url?: string; httpUrl?: string; adminUrl?: string };
 }
@@ -40,7 +40,7 @@ export async function runProcess(...args: Parameters<typeof startProcess>): Prom
  * 12 s at most, sweeps have 8 s and relays 4 s.
  * @param options.endsWhileStarting Whether a signal during the start ends the process at once, with code 0. Use it for starts
  * that may take minutes. Everything that the start has made must end with the process.
- * @param options.env The environment, if it is not the process's own as it is.
+ * @param options.env The environment. By default, it is the environment of the process.
  */
 export async function startProcess(
   name: string,
@@ -71,9 +71,9 @@ export async function startProcess(
 }
 
 /**
- * Returns two promises. `asked` resolves on a signal, or when the launcher that started the process has gone. `atOnce` does the
- * same, but not on SIGTERM. A second SIGTERM changes nothing, because a launcher and a process group may both pass on the same
- * signal.
+ * Returns two promises. `asked` resolves on a signal, or when the launcher that started the process has gone. `atOnce` resolves
+ * in the same cases, except on SIGTERM. A second SIGTERM changes nothing, because a launcher and a process group may both pass
+ * on the same signal.
  */
 function askedToEnd(): { asked: Promise<void>; atOnce: Promise<void> } {
   const atOnce = new Promise<void>((resolve) => {

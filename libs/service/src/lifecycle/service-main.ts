@@ -41,7 +41,8 @@ export function runOnBus<Schema extends typeof serviceConfig>(
     const log = createLogger({ name, level: config.LOG_LEVEL });
     const metrics = new Metrics({ process: true });
     let service: Awaited<ReturnType<typeof start>> | undefined;
-    // Comes first, so that the process reports itself alive during a long start, for example while indexes are made.
+    // The internal server starts first, so that the process reports that it is alive during a long start, for example while
+    // indexes are made.
     const internal = await startInternalServer({
       host: config.INTERNAL_HOST,
       port: config.INTERNAL_PORT,

@@ -31,7 +31,7 @@ export interface ServiceParts<App> {
   replies?: Replies | undefined;
   /** Where the service keeps the audit log, if it keeps one. */
   auditLog?: AuditLog | undefined;
-  /** Further steps after a restore. They run before anything is served. They can be repeated. */
+  /** Further steps after a restore. They run before anything is served. They must be repeatable. */
   restored?: () => Promise<void>;
   /**
    * The sweeps and, as the last element, the relay. They are stopped after the intake has ended. The last element is stopped
@@ -45,7 +45,10 @@ export interface ServiceParts<App> {
   http?: HttpIntakeConfig | undefined;
 }
 
-/** How long work in flight, sweeps and the relay may take to end, in ms. Together with the bus, this is less than `stopMs`. */
+/**
+ * How long work in flight, sweeps and the relay may take to end, in ms. Together with the time for closing the bus, they are
+ * less than `stopMs`.
+ */
 const drainMs = 10_000;
 const sweepsMs = 8_000;
 const relayMs = 4_000;

@@ -101,7 +101,9 @@ export function serviceManifest<App>() {
   ) => declared as unknown as ServiceManifest & { readonly name: Name; readonly config: Config };
 }
 
-/** Starts a service by its manifest, in either form of deployment. The bus of the service allows only what the manifest lists. */
+/**
+ * Starts a service by its manifest, in either form of deployment. The bus of the service allows only what the manifest lists.
+ */
 export function startByManifest(
   manifest: ServiceManifest,
   runtime: ServiceRuntime,

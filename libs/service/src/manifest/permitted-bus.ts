@@ -18,7 +18,7 @@ import type { BusUses } from './bus-uses.ts';
 /**
  * Refuses every use of the bus that the manifest of a service does not list, in either form of deployment. On NATS, the rights
  * of the service's user refuse the same uses (docs/adr/0003). A refusal is thrown synchronously, because some callers ignore a
- * promise that rejects. Only when an event is refused, the promise rejects instead. So if an older version is not allowed to
+ * promise that rejects. Refused events are an exception: there, the promise rejects. So if an older version is not allowed to
  * publish an event, the other events are still published.
  */
 export class PermittedBus extends BusWrapper {

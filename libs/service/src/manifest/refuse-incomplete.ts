@@ -6,8 +6,8 @@ type Specs = Readonly<Record<string, { readonly spec: OperationSpec }>>;
 type Served = Pick<BusUses, 'name' | 'emits'> & { readonly operations: Specs; readonly streams?: Specs };
 
 /**
- * Refuses a service that has a store but lacks a part that its operations need. One such part stores the answers to requests
- * with a key. The other is the right to publish events of the audit log. Without this check, nobody would notice that a part is
+ * Refuses a service that has a store but lacks a part that its operations need. These parts are the store for the answers to
+ * requests with a key, and the right to publish events of the audit log. Without this check, nobody would notice that a part is
  * missing. Throws an `Error` that says what is missing.
  */
 export function refuseIncomplete(
@@ -25,7 +25,7 @@ export function refuseIncomplete(
   const audited = specs.find(mayBeAudited);
   if (audited && !emits.includes('audit')) {
     throw new Error(
-      `The audit log tells of ${audited.name}, but ${name} is not allowed to emit events of the audit log: add audit to emits in its manifest (docs/adr/0060-the-audit-log.md).`,
+      `The audit log records ${audited.name}, but ${name} is not allowed to emit events of the audit log: add audit to emits in its manifest (docs/adr/0060-the-audit-log.md).`,
     );
   }
 }

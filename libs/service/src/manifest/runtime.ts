@@ -15,9 +15,9 @@ export interface RunningService extends AsyncDisposable {
   /** The address of the operators' endpoints, for a gateway that serves them on a separate port. */
   readonly adminUrl?: string;
   /**
-   * Reports not ready from now on, and answers with `Connection: close`. Goes on serving for `DRAIN_MS`. In this time, balancers
-   * notice at their next check that the process is not ready, and send no more requests. Resolves when `DRAIN_MS` is over. The
-   * caller then has to call `stop`. Absent if no balancer sends requests here.
+   * Reports not ready from now on, and answers with `Connection: close`. Continues to serve for `DRAIN_MS`. In this time,
+   * balancers notice at their next check that the process is not ready, and send no more requests. Resolves when `DRAIN_MS` is
+   * over. The caller then has to call `stop`. Absent if no balancer sends requests here.
    */
   drain?(): Promise<void>;
   /** Stops the intake, waits a limited time for work in flight, then closes the stores. The bus stays open. */

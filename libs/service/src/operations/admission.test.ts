@@ -25,7 +25,7 @@ describe('admission', () => {
     for (let count = 0; ; count++) if (admission.enter(deadline) === false) return count;
   };
 
-  it('lets so many in at once, and the others in the order they came', async () => {
+  it('admits as many operations at once as it has places, and then the others in the order in which they came', async () => {
     const admission = new Admission(2);
     const order: string[] = [];
     expect([admission.enter(in5s()), admission.enter(in5s())]).toEqual([true, true]);
@@ -46,7 +46,7 @@ describe('admission', () => {
     expect(admission.enter(in5s())).toBe(true);
   });
 
-  it('lets a burst wait for half of its time', async () => {
+  it('lets a burst wait for at most half of the time that it has left', async () => {
     // Four places with work of 100 ms each do 40 operations per second. In 2.5 s, the four at work and about 96 more can end.
     const admission = await taken(4, 100);
     const count = waiting(admission, in5s());
@@ -55,7 +55,7 @@ describe('admission', () => {
     expect(waiting(await taken(4, 100), Date.now() + 1_000)).toBeLessThanOrEqual(16);
   });
 
-  it('keeps a queue short that stands, though a place is free now and then', async () => {
+  it('keeps a standing queue short, even if a place is free from time to time', async () => {
     const admission = await taken(4, 100);
     const most = waiting(admission, in5s());
     vi.advanceTimersByTime(1_001);
@@ -70,7 +70,7 @@ describe('admission', () => {
     expect(waiting(admission, in5s())).toBeLessThanOrEqual(36);
   });
 
-  it('takes a burst again after a pause', async () => {
+  it('accepts a burst again after a pause', async () => {
     const admission = await taken(4, 100);
     for (let i = 0; i < 41; i++) {
       end(admission);
@@ -84,7 +84,7 @@ describe('admission', () => {
     expect(waiting(admission, in5s())).toBeGreaterThan(60);
   });
 
-  it('goes by how far apart the ends are where places do not make work go faster', async () => {
+  it('uses the time between the ends of operations if more places do not make work faster', async () => {
     const admission = await taken(4, 100);
     for (let i = 0; i < 200; i++) {
       void admission.enter(in5s());
@@ -96,14 +96,14 @@ describe('admission', () => {
     expect(waiting(admission, Date.now() + 20_000)).toBeLessThanOrEqual(37);
   });
 
-  it('lets in whoever finds a place, however long work takes', async () => {
+  it('admits an operation that finds a free place, even if work takes very long', async () => {
     const admission = await taken(1, 60_000);
     expect(admission.enter(in5s())).toBe(false);
     admission.leave(60_000);
     expect(admission.enter(in5s())).toBe(true);
   });
 
-  it('bounds the queue where it knows nothing of the time that work takes', () => {
+  it('limits the queue even if it does not know yet how long work takes', () => {
     const admission = new Admission(2);
     admission.enter(in5s());
     admission.enter(in5s());

@@ -26,7 +26,7 @@ export async function ask<O extends InternalOperationSpec>(
       body: new TextEncoder().encode(JSON.stringify(body)),
     },
     left,
-    // An operation between services either only reads, or does the same when it runs twice.
+    // An operation between services either only reads, or has the same effect when it runs twice.
     { repeatable: true },
   );
   const code = reply.headers[codeHeader];

@@ -14,7 +14,9 @@ import type { RequestContext } from './context.ts';
 
 /** What a handler knows about the actor, target and outcome of a request, in addition to the context. */
 export interface Told {
-  /** Who acts, in the same form as in a row of the audit log. Without an actor, a request of an unknown caller leaves no row. */
+  /**
+   * Who acts, in the same form as in a row of the audit log. Without an actor, a request of an unknown caller leaves no row.
+   */
   actor?: string;
   target?: string;
   outcome?: ErrorCode;
@@ -47,8 +49,9 @@ export class Audit {
   }
 
   /**
-   * Whether the request leaves a row even if it changes nothing: it comes from an operator, or its operation is always recorded.
-   * Usually, the row's event is stored together with a change of the request. If there is none, the event is stored alone.
+   * Whether the request leaves a row even if it changes nothing: it comes from an operator, or its operation is always
+   * recorded. Usually, the row's event is stored together with a change of the request. If there is no such change, the event
+   * is stored alone.
    */
   get isOwed(): boolean {
     return this.#isWanted && (this.#context.operator !== undefined || this.#spec.audit === 'always');

@@ -21,7 +21,7 @@ const context: fc.Arbitrary<RequestContext> = fc.record({
 
 beforeEach(() => void vi.useFakeTimers());
 
-test('a context comes back as it was, over any bus', () => {
+test('a context arrives unchanged over any bus', () => {
   fc.assert(
     fc.property(context, (given) => {
       const carried = checkedMessage({ headers: encodeContext(given), body: new Uint8Array() });
@@ -30,7 +30,7 @@ test('a context comes back as it was, over any bus', () => {
   );
 });
 
-test('text of a client never makes a header line of its own', () => {
+test('text of a client cannot add a header line', () => {
   const sly: RequestContext = {
     requestId: 'r',
     projectId: null,
@@ -48,7 +48,7 @@ test('text of a client never makes a header line of its own', () => {
   expect(decodeContext(encodeContext(sly))).toEqual({ ...sly, userAgent: 'agent\r\nKith-Context: {}\ufffd' });
 });
 
-test('no headers make a context of nobody, without deadline', () => {
+test('without headers, the context has no caller and no deadline', () => {
   expect(decodeContext({})).toEqual({
     requestId: '',
     projectId: null,
@@ -65,7 +65,7 @@ test('no headers make a context of nobody, without deadline', () => {
 });
 
 test.each([-600_000, -6_000, 6_000, 600_000])(
-  'a machine whose clock is %d ms ahead has as much time left as the one that asks',
+  'a receiver whose clock is %d ms ahead has as much time left as the sender',
   (ahead) => {
     const headers = encodeContext({ deadline: Date.now() + 5_000 });
     vi.setSystemTime(Date.now() + ahead);

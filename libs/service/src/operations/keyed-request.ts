@@ -12,7 +12,7 @@ const tagBytes = 16;
 /**
  * A request with an Idempotency-Key. Neither the key nor the body is stored. Three values are derived from the key
  * (spec#idempotency-secrets). The first is the id under which the answer is kept. The second is a MAC. It shows whether a later
- * request with the same key is another request. The third is the key that seals the answer.
+ * request with the same key is a different request. The third is the key that seals the answer.
  */
 export class KeyedRequest {
   readonly id: string;
@@ -22,7 +22,7 @@ export class KeyedRequest {
   constructor(of: { spec: OperationSpec; context: RequestContext; body: Uint8Array }) {
     const { spec, context, body } = of;
     const { idempotencyKey = '', projectId, caller, serverKey, params, query } = context;
-    // A key is valid only for its caller or its project. Others may use the same key.
+    // A key is valid only for its caller or its project. Other callers may use the same key.
     const who = [caller?.userId ?? '-', ...(serverKey ? [serverKey.keyId] : [])].join('~');
     const scope = `${projectId}|${who}|${spec.name}`;
     // The target is part of the request. With another target, the same body is another request.

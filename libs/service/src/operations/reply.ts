@@ -53,7 +53,7 @@ export function errorReply(
   };
 }
 
-/** The reply to a request that is turned away before anybody reads it. */
+/** The reply to a request that is turned away before its body is read. */
 export function shedReply(): Message {
   const { headers, body } = errorReply('gateway/unavailable');
   return { headers: { ...headers, [shedHeader]: '1' }, body };

@@ -53,7 +53,9 @@ export interface ServeOptions<App> {
 /** The size in bytes from which checking a body takes milliseconds. */
 const largeBody = 64 * 1024;
 
-/** Serves an operation of the HTTP API. It reads context and payload, validates, waits for the handler, replies, and measures. */
+/**
+ * Serves an operation of the HTTP API. It reads context and payload, validates, waits for the handler, replies, and measures.
+ */
 export function serveOperation<App>(
   served: OperationHandler<App>,
   options: ServeOptions<App>,
@@ -126,7 +128,9 @@ interface Named extends Listing {
 
 interface Asked {
   context: RequestContext;
-  /** Returns the logger that adds the request's id. The logger is made with the first line, because most requests log nothing. */
+  /**
+   * Returns the logger that adds the request's id. The logger is made with the first line, because most requests log nothing.
+   */
   log: () => Logger;
 }
 
@@ -195,8 +199,8 @@ function outcomeOf({ headers }: Message): { outcome: string; code: string } {
 }
 
 /**
- * Every failure of a service passes here. A code that the contract lists is sent. Any other failure is logged, and sent as
- * `<feature>/server-error`.
+ * Makes the reply for any failure of a handler. A code that the contract lists is sent. Any other failure is logged, and sent
+ * as `<feature>/server-error`.
  */
 function failureReply(spec: Named, error: unknown, log: Asked['log']): Message {
   if (error instanceof ApiError && isListed(spec, error.code)) return errorReply(error.code, error);

@@ -38,7 +38,7 @@ function refusal(raw: Partial<typeof good>, of: OperationSpec = spec) {
   return undefined;
 }
 
-test('gives what the contract makes of a request, and drops what it does not know', () => {
+test('returns the values that the contract describes, and drops unknown fields', () => {
   const raw = {
     body: { name: '  ok ', deep: { list: [1], more: 1 }, other: true },
     query: 'other=1&other=2&limit=0020&cursor=a%20b',
@@ -52,7 +52,7 @@ test('gives what the contract makes of a request, and drops what it does not kno
   expect(validateRequest(spec, good).query).toEqual({ limit: 7 });
 });
 
-test('checks the body, then the query, then what the path names', () => {
+test('checks the body, then the query, then the parameters of the path', () => {
   const wrong = { body: { name: 7 } as never, query: 'limit=x', params: { collectionId: 'x' } };
   expect(refusal(wrong)?.field).toBe('name');
   expect(refusal({ ...wrong, body: good.body })?.field).toBe('limit');
@@ -64,7 +64,7 @@ test('checks the body, then the query, then what the path names', () => {
 });
 
 test.each([
-  ['the code of its own place', { body: { name: '' } }, 'collection/invalid-name', 'name'],
+  ['the code of its own field', { body: { name: '' } }, 'collection/invalid-name', 'name'],
   ['the code that the rule itself names', { body: { name: 'weak' } }, 'auth/weak-password', 'name'],
   [
     'the general code of the body',
@@ -73,7 +73,7 @@ test.each([
     'deep.list',
   ],
   [
-    'the path to what is wrong',
+    'the path to the wrong value',
     { body: { name: 'ok', deep: { list: [1, 'x'] } } as never },
     'collection/invalid-body',
     'deep.list.1',
@@ -90,7 +90,7 @@ test.each([
   expect(refusal(raw)).toMatchObject({ code, field });
 });
 
-test('tells of all that is wrong, in the order of the contract, where it is more than one field', () => {
+test('lists all wrong fields, in the order of the contract, if there is more than one', () => {
   const several = (raw: Partial<typeof good>) => {
     try {
       validateRequest(spec, { ...good, ...raw });
@@ -123,7 +123,7 @@ test('tells of all that is wrong, in the order of the contract, where it is more
   ]);
 });
 
-test('answers a bad path of a contract that names no code as no endpoint', () => {
+test('answers `route/not-found` for an invalid path if the contract names no code', () => {
   expect(refusal({ params: { collectionId: 'x' } }, { ...spec, invalid: {} })?.code).toBe('route/not-found');
 });
 
@@ -140,7 +140,7 @@ describe('unknown keys', () => {
     message: 'The body has none of the fields that can be changed here: name, bio.',
   };
 
-  test('a PATCH is refused where it names nothing that can be changed', () => {
+  test('a PATCH is refused if none of its fields can be changed', () => {
     expect(refusal({ body: { nmae: 'x', other: 1 } as never }, patch)).toEqual(nothingKnown);
     expect(refusal({ body: { nmae: 'x', bio: 'y' } as never }, patch)).toBeUndefined();
     expect(refusal({ body: {} as never }, patch)).toBeUndefined();
@@ -151,7 +151,7 @@ describe('unknown keys', () => {
     expect(refusal({ body: { other: 1 } as never }, { ...patch, method: 'POST' })).toBeUndefined();
   });
 
-  test('a PATCH that lacks what it has to have says so, in the code of that', () => {
+  test('a PATCH without a required field is refused with the code of that field', () => {
     const rename = { ...patch, body: spec.body, invalid: spec.invalid };
     expect(refusal({ body: { other: 1 } as never }, rename)).toMatchObject({
       code: 'collection/invalid-name',
@@ -159,7 +159,7 @@ describe('unknown keys', () => {
     });
   });
 
-  test('an operator’s endpoint refuses any, of body, query and what lies in them, before it looks at values', () => {
+  test('an operator’s endpoint refuses unknown keys, nested ones too, before it checks values', () => {
     const nested = z.object({ name: z.string(), deep: z.strictObject({ list: z.string() }).optional() });
     const operators = { ...spec, auth: 'operator', body: nested } as const satisfies OperationSpec;
     const unknown = (field: string) => ({
@@ -180,7 +180,7 @@ describe('unknown keys', () => {
 describe('parseJsonObject', () => {
   const bytes = (content: string) => new TextEncoder().encode(content);
 
-  test('takes an object, and no body at all as an empty one', () => {
+  test('accepts an object, and treats a missing body as an empty object', () => {
     expect(parseJsonObject(new Uint8Array())).toEqual({});
     expect(parseJsonObject(bytes(' {"a":[1,null,"é😀"]}\r\n'))).toEqual({ a: [1, null, 'é😀'] });
     expect(parseJsonObject(bytes('\ufeff{"a":1}'))).toEqual({ a: 1 });
@@ -200,7 +200,7 @@ describe('parseJsonObject', () => {
     ['bytes that are not UTF-8', Uint8Array.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d])],
     ['UTF-8 cut short', bytes('{"a":"é"}').slice(0, 7)],
     ['UTF-16', Uint8Array.from(Buffer.from('{}', 'utf16le'))],
-  ])('refuses %s, and quotes nothing of it', (_, body) => {
+  ])('refuses %s, and quotes no part of it', (_, body) => {
     const refused = () => parseJsonObject(body);
     expect(refused).toThrow(new ApiError('request/invalid-json'));
     try {

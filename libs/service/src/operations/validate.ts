@@ -61,7 +61,7 @@ export function validateRequest(
     body: Record<string, unknown>;
     query: string;
     params: Record<string, string>;
-    /** A server key that acts for nobody may send more (spec#users-role-server-keys). */
+    /** A server key that acts for nobody may send further fields (spec#users-role-server-keys). */
     isServerKey?: boolean;
   },
 ): { body: unknown; query: unknown; params: unknown } {

@@ -7,9 +7,9 @@ const keptMs = 8 * 24 * 3600 * 1000;
 const askMs = 4_000;
 
 /**
- * Whether the user of a `user.deleted` is there again. Dead letters are kept for 90 days. If one is replayed after an import has
- * reused the id, it must not erase the data of the present user (docs/adr/0018). Asks identity only if the event is old. Throws if
- * identity does not answer.
+ * Whether the user of a `user.deleted` event exists again. Dead letters are kept for 90 days. If such an event is replayed
+ * after an import has reused the id, it must not erase the data of the present user (docs/adr/0018). Asks identity only if the
+ * event is old. Throws if identity does not answer.
  */
 export async function hasComeBack(
   bus: Bus,

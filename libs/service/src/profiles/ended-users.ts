@@ -66,9 +66,9 @@ export class EndedUsers {
   }
 
   /**
-   * Calls `erase` for every user who is due, until nobody is due any more. `erase` has to set the next `lookAt` of its user. If some
-   * users cannot be erased, the others are erased nevertheless. Then throws `AggregateError`. Stops after fifty failures, because
-   * the cause is then probably the same for all users.
+   * Calls `erase` for every user who is due, until nobody is due any more. `erase` has to set the next `lookAt` of its user. If
+   * some users cannot be erased, the others are erased nevertheless. Then throws `AggregateError`. Stops after fifty failures,
+   * because the cause is then probably the same for all users.
    */
   async eachDue(
     erase: (user: EndedUser, now: number) => Promise<void>,
@@ -77,7 +77,7 @@ export class EndedUsers {
     const failures = new Map<string, unknown>();
     for (let hasMore = true; hasMore && failures.size < mostFailures; ) {
       const now = clock();
-      // The users who could not be erased are still the first.
+      // The users who could not be erased still come first, so the query has to return more users than a batch.
       const some = await this.due(now, batch + failures.size);
       const due = some.filter((user) => !failures.has(idOf(user)));
       for (const user of due) {

@@ -2,7 +2,7 @@ import type { AnyCollection, Counters, Documents } from '@kith/store';
 
 const batch = 1_000;
 
-/** What a service has of a project. These are the documents whose ids begin with the project's id. */
+/** The documents of a project in a service. Their ids begin with the project's id. */
 export interface OfProject {
   /** Documents that the users' events erase. `eraseProject` only checks whether any are left. */
   awaited: readonly AnyCollection[];

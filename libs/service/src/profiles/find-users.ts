@@ -5,7 +5,7 @@ import type { Profile, ProfileParts } from './profiles.ts';
 
 /** How many users one request to identity may name. */
 const askLimit = 100;
-/** How long to wait for a present profile if an earlier one is there, in ms. */
+/** How long to wait for the present profile from identity if the copy has an earlier profile, in ms. */
 const presentMs = 500;
 
 interface Users {
@@ -38,9 +38,9 @@ export async function findUsers(
 }
 
 /**
- * Finds users by id, as they are now. It asks identity, because events of users may still be on the way to the service's own copy.
- * If identity does not answer soon, the answer is the copy. Users whom identity does not have are absent from the answer. Throws if
- * identity does not answer and the copy lacks one of the users.
+ * Finds users by id, as they are now. It asks identity, because events of users may still be on the way to the service's own
+ * copy. If identity does not answer soon, the answer is the copy. Users whom identity does not have are absent from the answer.
+ * Throws if identity does not answer and the copy lacks one of the users.
  */
 export async function findUsersNow(
   parts: ProfileParts,
@@ -53,7 +53,7 @@ export async function findUsersNow(
   const soon = isCopied ? Math.min(Date.now() + presentMs, context.deadline) : context.deadline;
   try {
     const present = await askIdentity(bus, of, { ...context, deadline: soon });
-    // Profiles that are there already are kept up to date by events.
+    // Stores only missing profiles, because events keep the other profiles up to date.
     await store.profiles.keepAll(present.filter(({ user }) => !copied.has(user.id)));
     return new Map(present.map(({ user }) => [user.id, user]));
   } catch (error) {

@@ -314,8 +314,8 @@ export class ServiceCopy implements AsyncDisposable {
   }
 
   /**
-   * Ends the targets whose last event was made after they were copied (`ServiceBackup.ended`). Given-up events do not count: they
-   * may be older than a restore, and their targets may be back.
+   * Ends the targets whose last event was made after they were copied (`ServiceBackup.ended`). Given-up events do not count:
+   * they may be older than a restore, and their targets may be back.
    */
   #endTargets(): void {
     const { ended } = this.#backup;

@@ -96,8 +96,8 @@ export class FolderBlobs implements Blobs {
         await mkdir(dirname(path), { recursive: true, mode: 0o700 });
         return await rename(draft, path);
       } catch (error) {
-        // The folder, or a folder above it, was empty, and another call has removed it meanwhile. `mkdir` fails, too, if a folder
-        // that it has just found is gone a moment later.
+        // The folder, or a folder above it, was empty, and another call has removed it meanwhile. `mkdir` fails, too, if a
+        // folder that it has just found is gone a moment later.
         if (!isMissing(error) || tries === mostTries) throw error;
       }
     }

@@ -10,7 +10,9 @@ interface Asked<T> {
   reject: (error: unknown) => void;
 }
 
-/** Reads documents by id. One query reads all ids that any request asks for in one turn of the event loop. Nothing is cached. */
+/**
+ * Reads documents by id. One query reads all ids that any request asks for in one turn of the event loop. Nothing is cached.
+ */
 export class MongoById<T extends Document & { _id: string }> {
   readonly stored: MongoCollection<T>;
   readonly #isOne: (found: T) => boolean;

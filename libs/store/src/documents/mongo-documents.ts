@@ -75,7 +75,9 @@ export async function openMongoDocuments(options: MongoDocumentsOptions): Promis
   }
 }
 
-/** Stores the layout of what is declared. Throws `StartError` if another layout is stored already, because it needs a migration. */
+/**
+ * Stores the layout of what is declared. Throws `StartError` if another layout is stored already, because it needs a migration.
+ */
 async function noteLayout(db: Db, declared: readonly (AnyCollection | Counters)[]): Promise<void> {
   const layout = db.collection<{ _id: string; made: string }>('layout');
   const notes = declared.map((one) => ({ _id: one.name, made: layoutOf(one) }));

@@ -13,7 +13,9 @@ export interface Reply {
   expiresAt: number;
 }
 
-/** Answers, stored by caller, operation and a hash of the key. On MongoDB, a document without content is a request under way. */
+/**
+ * Answers, stored by caller, operation and a hash of the key. On MongoDB, a document without content is a request under way.
+ */
 export const replyCollection = collection<Reply>({
   name: 'replies',
   kind: 'copy',

@@ -194,7 +194,9 @@ export class SqliteTable<D> {
     return { rows, total };
   }
 
-  /** Stores a document, and overwrites an older one with the same id. `changed`: when an existing document was changed, Unix ms. */
+  /**
+   * Stores a document, and overwrites an older one with the same id. `changed`: when an existing document was changed, Unix ms.
+   */
   put(id: string, rev: number, doc: D, changed: number | null = null): void {
     this.#put.run(...valuesOf(this.collection, { id, rev, doc, changed }));
   }

@@ -33,7 +33,9 @@ export class RollForward {
   readonly #onStep: (step: Step) => void | Promise<void>;
   readonly #now: () => number;
   readonly #making: ReadonlySet<string>;
-  /** The intents that this process settles for other processes. While one call settles an intent, other calls leave it alone. */
+  /**
+   * The intents that this process settles for other processes. While one call settles an intent, other calls leave it alone.
+   */
   readonly #settling = new Set<string>();
 
   constructor({ db, onStep, now, making }: RollForwardOptions) {

@@ -49,7 +49,9 @@ export class Settler {
   readonly #now: () => number;
   readonly #patienceMs: number;
   readonly #forward: RollForward;
-  /** The changes that this process makes. While one call works on a change, the other calls of this process do not settle it. */
+  /**
+   * The changes that this process makes. While one call works on a change, the other calls of this process do not settle it.
+   */
   readonly #making = new Set<string>();
   #waitingForRoom = 0;
 
@@ -208,7 +210,9 @@ export class Settler {
     return (await counters.updateOne(open, { $push: { pending: intent } })).matchedCount > 0;
   }
 
-  /** Makes a counter's document, or waits until the document has room. Throws `gateway/unavailable` if it has no room in time. */
+  /**
+   * Makes a counter's document, or waits until the document has room. Throws `gateway/unavailable` if it has no room in time.
+   */
   async #provide(counter: { in: string; id: string }, until: number): Promise<void> {
     try {
       // Does not use an upsert: if two upserts race, some compatible servers do not report a duplicate key to the slower one.

@@ -72,7 +72,9 @@ export async function readLamp(db: Db, settler: Settler, name: string): Promise<
   return lamp;
 }
 
-/** Switches a lamp from the state in which it was read to the other state. Returns `null` if it has changed since it was read. */
+/**
+ * Switches a lamp from the state in which it was read to the other state. Returns `null` if it has changed since it was read.
+ */
 export async function flip(settler: Settler, lamp: Lamp): Promise<Lamp | null> {
   const on = !lamp.on;
   const life = on ? randomUUID() : lamp.life;
