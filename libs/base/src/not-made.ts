@@ -1,8 +1,8 @@
 import { ApiError } from './errors.ts';
 
 /**
- * Returns the error for a failure that came after a change was made. `gateway/unavailable` becomes `gateway/timeout`, because
- * it says that nothing was changed. Other errors stay as they are.
+ * Returns the error for a failure that came after a change was made. `gateway/unavailable` says that nothing was changed, so it
+ * becomes `gateway/timeout`. Other errors stay as they are.
  */
 export function failedAfterChange(error: unknown): unknown {
   const saysNothing = error instanceof ApiError && error.code === 'gateway/unavailable';

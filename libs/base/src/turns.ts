@@ -14,7 +14,7 @@ export class Turns {
 
   /**
    * Runs `work` when all earlier work with any of its keys has ended. If the turn has not come when the wait is over, the work
-   * never runs, and this throws `gateway/unavailable`, or the reason of the signal.
+   * never runs, and this method throws `gateway/unavailable`, or the reason of the signal.
    */
   async run<T>(keys: readonly string[], work: () => Promise<T>, patience: Patience = {}): Promise<T> {
     // All keys are taken in one step, so two pieces of work never wait for each other.

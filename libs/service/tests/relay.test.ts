@@ -147,7 +147,7 @@ test('tries refused events again, even if new events arrive all the time', async
   let relay: Relay | undefined;
   refused = ({ aggregate }) => {
     if (aggregate.id === 'hard') return ++refusals < 4;
-    // Each event is followed by another. So the relay finds something to publish whenever it looks.
+    // Each event is followed by another event. So the relay finds something to publish whenever it looks.
     store(`new-${count++}`);
     relay?.kick();
     return false;

@@ -91,7 +91,7 @@ const store = (count: number) => {
     });
   }
 };
-/** A process's relay. */
+/** Starts the relay of a process. */
 const start = (parts: { bus?: Bus; outbox?: SqliteOutbox; sweepMs?: number } = {}) => {
   const options = { bus: broker.connect(), outbox, log, metrics: new Metrics(), sweepMs: 20, checkMs: never };
   const relay = new Relay({ ...options, ...parts });

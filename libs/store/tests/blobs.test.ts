@@ -226,7 +226,7 @@ describe.each(availableBlobHomes())('bytes in %s', (kind) => {
     await blobs.removeAll('cut/');
   });
 
-  // Readers are as slow as their clients, and there may be many of them.
+  // A reader is as slow as its client, and there may be many readers. So each reader may use only little memory.
   it.runIf(kind === 'gridfs')(
     'has only a few chunks of a blob in memory while a client reads it',
     async () => {

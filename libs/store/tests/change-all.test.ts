@@ -97,7 +97,7 @@ describe.skipIf(!hasMongo)('many changes at once', () => {
         },
       );
       await expect(died).rejects.toThrow('died');
-      // The next reader sees the truth, without waiting for a sweep.
+      // The next reader sees the correct state, without waiting for a sweep.
       await agrees();
       await ageLeftovers(world.db);
       await settler.sweep(places);

@@ -121,7 +121,7 @@ describe.runIf(availableEngines().includes('containers'))('a copy of a service t
     }
   }, 60_000);
 
-  it('has no events of a target that is created during the copy, even if its creator’s clock is half an hour behind', async () => {
+  it('has no events of a target that is created during the copy, even by a process whose clock is behind', async () => {
     const created = (id: string, minutes: number) => ({
       ...told(id, { seq: 1 }),
       occurredAt: new Date(Date.now() - minutes * 60_000).toISOString(),

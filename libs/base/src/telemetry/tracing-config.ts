@@ -5,7 +5,9 @@ const address = z.url({ protocol: /^https?$/, error: 'an address is needed, http
 const count = wholeNumber(1, 1_000_000).optional();
 const milliseconds = wholeNumber(0, 3_600_000).optional();
 
-/** OpenTelemetry's own variables, as far as Kith uses them. The README's table is made from their descriptions. */
+/**
+ * OpenTelemetry's own variables, as far as Kith uses them. The table in docs/configuration.md is made from their descriptions.
+ */
 export const tracingConfig = z.object({
   OTEL_EXPORTER_OTLP_ENDPOINT: address.describe(
     'OTLP collector (HTTP, protobuf) to which traces are sent; if it is not set, nothing is traced',

@@ -15,11 +15,11 @@ const defaultTimes: StoreTimes = { everyMs: 1_000, checkMs: 3_000, endAfterMs: 1
 
 /**
  * Checks again and again whether a service's store answers. While the store does not answer, consumers wait (`subscribe`). So
- * an outage of any length does not use up an event's attempts. If the store stays away, the process ends. Orchestrators restart
- * a process that ends, but not a process that is only unhealthy (docs/adr/0029).
+ * an outage of any length does not use up an event's attempts. If the store stays unreachable for too long, the process ends.
+ * Orchestrators restart a process that ends, but not a process that is only unhealthy (docs/adr/0029).
  */
 export class StoreWatch {
-  /** Resolves when the store has been away for so long that the process has to end. */
+  /** Resolves when the store has been unreachable for so long that the process has to end. */
   readonly lost: Promise<Error>;
   readonly #lose: (error: Error) => void;
   readonly #check: () => Promise<void>;

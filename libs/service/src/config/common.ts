@@ -3,7 +3,7 @@ import type { StoreConfig } from '@kith/store';
 import { z } from 'zod';
 import { operationsAtOnce } from '../operations/admission.ts';
 
-/** What every process reads from its environment. The README's table is made from the descriptions. */
+/** What every process reads from its environment. The table in docs/configuration.md is made from the descriptions. */
 export const commonConfig = z.object({
   NODE_ENV: z
     .enum(['development', 'test', 'production'])

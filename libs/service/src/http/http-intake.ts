@@ -45,7 +45,7 @@ export interface HttpIntakeOptions<App> extends HttpIntakeConfig {
   outbox?: Outbox | undefined;
 }
 
-/** A service's address for bytes. */
+/** The HTTP server on which a service receives and sends bytes. */
 export interface HttpIntake {
   /** `http://host:port` */
   readonly url: string;
@@ -121,7 +121,8 @@ export async function serveHttp<App>(options: HttpIntakeOptions<App>): Promise<H
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       server.closeIdleConnections();
       const ended = async () => {
-        // If the head of an answer was sent before the drain, its connection may bring another request.
+        // If the head of an answer was sent before the drain, its connection may bring another request. So this loop runs until
+        // no request is open.
         while (open.size > 0) await Promise.all([...open].map(({ done }) => done));
         return true;
       };
@@ -151,7 +152,7 @@ async function answer<App>(
   if (!known) {
     options.log.warn(
       { method: request.method },
-      'refused: it is not signed by a gateway with the same KITH_SECRET, or the signature has expired',
+      'refused a request: it is not signed by a gateway with the same KITH_SECRET, or its signature has expired',
     );
     return refuseUnsigned(request, response);
   }

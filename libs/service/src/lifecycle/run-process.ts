@@ -71,9 +71,9 @@ export async function startProcess(
 }
 
 /**
- * Returns two promises. `asked` resolves on a signal, or when the launcher that started the process has gone. `atOnce` resolves
- * in the same cases, except on SIGTERM. A second SIGTERM changes nothing, because a launcher and a process group may both pass
- * on the same signal.
+ * Returns two promises. `asked` resolves on a signal, or when the launcher that started the process has ended. `atOnce`
+ * resolves in the same cases, except on SIGTERM. A second SIGTERM changes nothing, because a launcher and a process group may
+ * both pass on the same signal.
  */
 function askedToEnd(): { asked: Promise<void>; atOnce: Promise<void> } {
   const atOnce = new Promise<void>((resolve) => {

@@ -23,7 +23,7 @@ type Manifest<App> = Pick<
 export interface ServiceParts<App> {
   app: App;
   /**
-   * The outbox of the service's store. The outbox also knows how far the subscriptions have got, and whether the store was
+   * The outbox of the service's store. The outbox also stores the progress of the subscriptions, and whether the store was
    * restored from a backup (docs/adr/0028).
    */
   outbox?: Outbox;

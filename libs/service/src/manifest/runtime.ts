@@ -8,7 +8,7 @@ export interface RunningService extends AsyncDisposable {
   readonly name: string;
   /** What the service still lacks before it is ready; empty when it is ready. */
   notReady(): Promise<readonly string[]>;
-  /** Resolves when the store has been away for so long that only a new process can help. */
+  /** Resolves when the store has been unreachable for so long that only a new process can help. */
   readonly failed?: Promise<Error>;
   /** The address at which the service receives and sends bytes. Gateways use it. */
   readonly httpUrl?: string;

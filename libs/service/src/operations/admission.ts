@@ -36,7 +36,10 @@ export class Admission {
   /** The average time between the ends of two operations while all places are taken, in ms; unknown at first. */
   #apartMs: number | undefined;
   #endedAt = 0;
-  /** Since when all places have been taken, and since when a place has been free, by the process's own clock. */
+  /**
+   * The time since which all places have been taken, and the time since which a place has been free, both by
+   * `performance.now()`.
+   */
   #fullSince = 0;
   #freeSince = Number.NEGATIVE_INFINITY;
 

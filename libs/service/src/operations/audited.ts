@@ -13,7 +13,7 @@ export interface AuditLog {
 }
 
 export interface AuditParts {
-  /** The outbox of the service's store. A service that has no outbox changes nothing. */
+  /** The outbox of the service's store. A service without an outbox makes no changes. */
   outbox?: Outbox | undefined;
   /** The audit log, if this service keeps it. The row is then stored before the answer is sent. */
   auditLog?: AuditLog | undefined;
@@ -31,7 +31,7 @@ export async function audited<T>(audit: Audit, parts: AuditParts, work: () => Pr
   const carried = new CarriedEvent(outbox, () => audit.event());
   const show = async () => {
     const row = audit.row();
-    // If this fails, the row still comes with the event.
+    // If this write fails, the event still brings the row later.
     if (row)
       await auditLog
         ?.add(row)

@@ -40,7 +40,7 @@ export interface OperationRequest<O extends OperationSpec>
 export interface OperationHandler<App, O extends OperationSpec = OperationSpec> {
   spec: O;
   handle(request: OperationRequest<OperationSpec>, app: App): Promise<unknown>;
-  /** With which operations this operation shares its places (docs/adr/0036). */
+  /** The operations with which this operation shares its places (docs/adr/0036). */
   places: Places;
   /**
    * Looks at a kept answer before it is replayed. Returns the same value to leave the answer as it is, or another value in its

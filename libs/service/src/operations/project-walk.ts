@@ -15,7 +15,7 @@ export function refuseOtherProjects(
   throw new ApiError('auth/forbidden', { message });
 }
 
-/** A step of a walk. `after` is where the page begins. */
+/** One page of a walk through many pages. `after` is the position after which the page begins. */
 export interface WalkStep {
   after: string | null;
   /** Whether an item of the page belongs to the walk. */

@@ -36,12 +36,12 @@ export function parseJsonObject(body: Uint8Array): Record<string, unknown> {
 }
 
 /**
- * How many levels a body may nest. Code that walks or writes JSON is recursive, so a few thousand levels would overflow the
+ * How many levels a body may nest. Code that traverses or writes JSON is recursive, so a few thousand levels would overflow the
  * stack.
  */
 const deepest = 100;
 
-/** Whether JSON nests deeper than a body may. */
+/** Whether a JSON value nests deeper than is allowed for a body. */
 export function isTooDeep(value: unknown, depth = 0): boolean {
   if (depth > deepest) return true;
   if (typeof value !== 'object' || value === null) return false;

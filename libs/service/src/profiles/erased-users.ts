@@ -24,7 +24,7 @@ const batch = 1_000;
 /** The users that a service has erased recently. Data of these users that arrives late is erased too. */
 export class ErasedUsers {
   readonly #documents: Documents;
-  /** When the users who are due only rarely are due next, Unix ms. */
+  /** The next time at which the users who are rarely due are due, Unix ms. */
   #rarelyAt = 0;
 
   constructor(documents: Documents) {

@@ -8,14 +8,15 @@ import type { ServiceBackup } from './service-backup.ts';
 const atOnce = 1_000;
 
 /**
- * Copies a service's file from a backup, and replaces people in the copy. Leaves out events, because events say what people
- * have done. Counters are added up again, because they may count rows that are left out.
+ * Copies a service's file from a backup, and replaces the data of people in the copy. Leaves out events, because events show
+ * what people have done. Counters are added up again, because they may count rows that are left out.
  */
 export function anonymise(backup: ServiceBackup, from: string, to: string, made: MadeUp): void {
   using source = new DatabaseSync(from);
   using file = new DocumentsFile(to, backup.declared);
   for (const of of backup.declared.collections) {
-    // Leaves out answers. Answers contain texts of people, and nobody has the keys to open and replace these texts.
+    // Leaves out answers. Answers contain texts of people. These texts cannot be replaced, because nobody has the keys to open
+    // them.
     if (of === replyCollection) continue;
     const standIn = backup.anonymous[of.name];
     if (!standIn)

@@ -31,7 +31,7 @@ export interface PutEvent {
 
 /** Number of documents that are read together. */
 const some = 1_000;
-/** The `rev` of the document that was stored last. Any number will do: nobody has read these documents yet. */
+/** The `rev` of the document that was stored last. Any number is allowed, because nobody has read these documents yet. */
 let rev = 0;
 
 /** Fills a new database file of a service that is not running. The file can be used only after `close` has returned. */
@@ -100,7 +100,7 @@ export class DocumentsFile implements Copied, Disposable {
   /** Removes each row that has the same id as a document of the collection `of`. */
   removeThose(rows: AnyCollection, of: AnyCollection): void {
     for (const { name } of [rows, of])
-      if (!this.#tables.has(name)) throw new TypeError(`${name} is not here.`);
+      if (!this.#tables.has(name)) throw new TypeError(`${name} is not in this file.`);
     this.#db.exec(`DELETE FROM "${rows.name}" WHERE id IN (SELECT id FROM "${of.name}")`);
   }
 
@@ -146,7 +146,7 @@ export class DocumentsFile implements Copied, Disposable {
     return row && readEventText(row.event as string).event.id;
   }
 
-  /** All events in the order of their keys, some at a time. */
+  /** All events in the order of their keys, in batches. */
   *events(): Generator<{ key: string; event: string }[]> {
     const next = this.#db.prepare(`SELECT key, event FROM events WHERE key > ? ORDER BY key LIMIT ${some}`);
     for (let after = ''; ; ) {
@@ -163,7 +163,7 @@ export class DocumentsFile implements Copied, Disposable {
     for (const key of keys) remove.run(key);
   }
 
-  /** All documents of a collection in the order of their ids, some at a time. */
+  /** All documents of a collection in the order of their ids, in batches. */
   *documents(of: AnyCollection): Generator<{ id: string; doc: unknown }[]> {
     const table = this.#tableOf(of);
     for (let above = ''; ; ) {

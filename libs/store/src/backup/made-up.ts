@@ -3,7 +3,7 @@ import type { PublicUser } from '@kith/contracts';
 import type { AnyStored } from './any-stored.ts';
 
 const uuids = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g;
-/** The id that stands for nobody (RFC 9562 section 5.9). An anonymous copy keeps it. */
+/** The nil UUID, which means nobody (RFC 9562 section 5.9). An anonymous copy keeps it. */
 const nil = '00000000-0000-0000-0000-000000000000';
 
 const firstNames =

@@ -29,7 +29,7 @@ export interface Standing {
   isLast?: boolean;
 }
 
-/** What a backup has to know about a service beyond what the service declares (docs/adr/0038). */
+/** What a backup has to know about a service in addition to the service's declarations (docs/adr/0038). */
 export interface ServiceBackup {
   service: string;
   declared: Declared;
@@ -49,7 +49,7 @@ export interface ServiceBackup {
   early?: readonly AnyCollection[];
   /** Rows whose bytes are in the store of files. `of` returns a row's bytes, and `below` the prefix of their keys. */
   bytes?: { rows: AnyCollection; of(row: AnyStored): BlobEntry[]; below(row: AnyStored): string };
-  /** What is sealed under KITH_SECRET, and how to reseal it. */
+  /** The documents with texts that are sealed under KITH_SECRET, and how to reseal these texts. */
   sealed?: readonly Sealed[];
   standing(event: EventEnvelope, copied: Copied): Standing;
   /**

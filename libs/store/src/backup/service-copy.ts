@@ -31,14 +31,15 @@ const atOnce = 500;
 const targetsAtOnce = 16;
 /** Number of documents of a collection after which its progress is reported. */
 const tellEvery = 50_000;
-/** How many times at most targets are read again if a unique key has moved from one target to another. */
+/** The maximum number of times that targets are read again after a unique key has moved from one target to another. */
 const rounds = 20;
 /** Matches any time. This filter is a range, because some servers use a partial index only for ranges. */
 const ever = { $gt: new Date(0) };
 
 /**
- * Copies a service's database on MongoDB to a file, while the service goes on. The copy has a target and its rows at the same
- * version. It may have different targets at different moments, but always after the copy began (docs/adr/0038).
+ * Copies a service's database on MongoDB to a file, while the service continues to run. In the copy, a target and its rows have
+ * the same version. Different targets may have the state of different moments, but never of a moment before the copy began
+ * (docs/adr/0038).
  */
 export class ServiceCopy implements AsyncDisposable {
   readonly #backup: ServiceBackup;
@@ -89,7 +90,7 @@ export class ServiceCopy implements AsyncDisposable {
     return [...early, ...declared.collections.filter((of) => of === replyCollection)];
   }
 
-  /** Copies everything else. */
+  /** Copies all other collections, the events and the epoch, and adds up the counters. */
   async copy(): Promise<void> {
     const { declared, follows = [], insteadOf = [] } = this.#backup;
     const ofTargets = new Set(follows.map(({ rows }) => rows));
@@ -253,8 +254,8 @@ export class ServiceCopy implements AsyncDisposable {
   }
 
   /**
-   * Reads a range of documents in the order of their ids, some at a time. With `since`, reads only documents with a later
-   * version, including rows that were taken away.
+   * Reads a range of documents in the order of their ids, in batches. With `since`, reads only documents with a later version,
+   * including rows that were taken away.
    */
   async *#walk(of: AnyCollection, { above, below }: { above: string; below: string }, since?: number) {
     const stored = this.#db.collection<MongoDocument>(of.name);
@@ -331,7 +332,7 @@ export class ServiceCopy implements AsyncDisposable {
     }
   }
 
-  /** Whether an event may have occurred since the copy began, by the clock of any replica. */
+  /** Whether an event may have occurred since the copy began. Allows for the difference between the clocks of replicas. */
   #isNew({ occurredAt }: EventEnvelope): boolean {
     return Date.parse(occurredAt) > this.#begunAt - clocksMs;
   }

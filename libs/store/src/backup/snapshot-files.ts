@@ -1,7 +1,7 @@
 import { closeSync, fsyncSync, openSync } from 'node:fs';
 import { backup, DatabaseSync } from 'node:sqlite';
 
-/** How long to wait for another process that holds a file, in ms. */
+/** How long to wait for another process that has locked a file, in ms. */
 const busyMs = 5_000;
 const pagesAtOnce = 2_000;
 

@@ -1,4 +1,4 @@
-/** GridFS keeps bytes in collections whose names begin with this. */
+/** GridFS keeps bytes in collections whose names begin with this name. */
 export const bucketName = 'blobs';
 
 /** A range of bytes; both ends are included. */
@@ -24,13 +24,13 @@ export class BlobRemoved extends Error {
 
 /**
  * Where the bytes of files are stored: in a folder, in GridFS, or in an S3-compatible store (docs/adr/0045). A key is a path of
- * segments of `[A-Za-z0-9._-]`, divided by `/`. What is stored under a key is never changed, only removed.
+ * segments of `[A-Za-z0-9._-]`, divided by `/`. The bytes under a key are never changed, only removed.
  */
 export interface Blobs {
   /**
    * Stores bytes whole or not at all. Resolves to the number of bytes as soon as the bytes survive the death of this process.
-   * In a folder, they then survive a power failure too. Reads no faster than it can store: it asks for the next chunk only when
-   * it no longer needs the memory of the previous chunk. Rejects if the source rejects or the signal is aborted.
+   * In a folder, the bytes then survive a power failure too. Reads no faster than it can store: it asks for the next chunk only
+   * when it no longer needs the memory of the previous chunk. Rejects if the source rejects or the signal is aborted.
    */
   put(key: string, source: AsyncIterable<Uint8Array>, options?: { signal?: AbortSignal }): Promise<number>;
   /**

@@ -30,7 +30,8 @@ export async function copyBlobs(
     if (there.get(key) === size) continue;
     if (running.size >= atOnce) await Promise.race(running);
     if (failures.length > 0) break;
-    // A copy may fail at any time, for example while the next blobs are listed.
+    // A copy may fail at any time, for example while the next blobs are listed. So its failure is caught here, and thrown
+    // later.
     const one: Promise<void> = copy(key)
       .catch((error: unknown) => void failures.push(error))
       .finally(() => running.delete(one));

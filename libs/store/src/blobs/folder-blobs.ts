@@ -20,7 +20,7 @@ import { sweepFolder } from './sweep-folder.ts';
 
 /** The subfolder for blobs that are not whole yet. It cannot clash with a key, because no key begins with a dot. */
 const unfinished = '.unfinished';
-/** How often to try to give a blob its name. A try fails if another call has just removed the folder. */
+/** The maximum number of tries to give a blob its name. A try fails if another call has just removed the folder. */
 const mostTries = 20;
 
 /** Keeps blobs in a folder, one file each. A file gets its final name once all of it is on disk. */

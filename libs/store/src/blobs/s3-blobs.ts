@@ -15,7 +15,7 @@ export interface S3Place {
   bucket: string;
   prefix: string;
   region: string;
-  /** Absent for Amazon. */
+  /** The address of an S3-compatible server; absent for Amazon. */
   endpoint?: string;
   credentials?: { accessKeyId: string; secretAccessKey: string };
 }
@@ -112,7 +112,7 @@ export class S3Blobs implements Blobs {
       partSize: partBytes,
       queueSize: 1,
     });
-    // Rejects with the source's own error. The client library would replace this error with one of its own.
+    // `failed` rejects with the source's own error. The client library would replace that error with an error of its own.
     const { promise: failed, reject } = Promise.withResolvers<never>();
     failed.catch(() => undefined);
     body.once('error', reject);

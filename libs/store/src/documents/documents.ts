@@ -34,7 +34,7 @@ export interface Search {
   index?: string;
   /** Returns only matches after this id or key, while the total still counts the whole range. Only for ascending order. */
   after?: string;
-  /** Stops at the limit and reports the number found as the total. */
+  /** If set, the search stops at the limit, and the total is the number of matches that were found. */
   uncounted?: true;
 }
 
@@ -55,7 +55,7 @@ export type Refusal =
  */
 export interface Change<D> {
   in: Collection<D>;
-  /** The document as it was read, or the id of a new one. */
+  /** The document as it was read, or the id of a new document. */
   target: Stored<D> | string;
   /** The new content of the target; `null` deletes it. */
   set: D | null;
@@ -84,7 +84,7 @@ export interface Claim {
   token: string;
 }
 
-/** What became of changes that were to be stored with their answer. */
+/** The outcome of an attempt to store changes together with their answer. */
 export type Kept =
   | 'made'
   /** Another request has taken the claim over. Nothing is stored. */
@@ -170,9 +170,9 @@ export interface Documents {
    */
   search<D>(of: Collection<D>, range: Range, how: Search): Promise<{ found: Stored<D>[]; total: number }>;
   /**
-   * Makes changes in order, in few round trips and independently of each other. Returns the outcome of each. If it rejects, any
-   * of the changes may have been made, each as a whole or not at all. So read again before you try again. If a request has a
-   * key, its changes are held until its answer is known, and no read sees them before that (`HeldChanges`).
+   * Makes changes in order, in few round trips and independently of each other. Returns the outcome of each. If this method
+   * rejects, any of the changes may have been made, each as a whole or not at all. So read again before you try again. If a
+   * request has a key, its changes are held until its answer is known, and no read sees them before that (`HeldChanges`).
    */
   change(changes: readonly AnyChange[]): Promise<('made' | Refusal)[]>;
   /**
@@ -226,7 +226,7 @@ export interface Documents {
    * because replicas' clocks differ. Creating a target does not count as a change. The collection must be `dated`.
    */
   changedWithin<D>(of: Collection<D>, target: Stored<D>, ms: number): Promise<boolean>;
-  /** Deletes what has expired, and repairs what processes left behind when they died. */
+  /** Deletes expired documents, and settles the changes that processes left unsettled when they died. */
   sweep(): Promise<void>;
   /** Rejects when the database cannot be used. */
   check(): Promise<void>;
@@ -266,8 +266,8 @@ export function standingOf({ epoch, version }: Pick<Copy<unknown>, 'epoch' | 've
 }
 
 /**
- * The total of a search, if the results alone show it. `undefined` if the total is known only after the range is walked a
- * second time.
+ * The total of a search, if the results alone show it. `undefined` if the total is known only after the range is read a second
+ * time.
  */
 export function knownTotal(
   { above, limit, skip = 0 }: Range,

@@ -2,7 +2,7 @@
 export interface Examined {
   /** Declared indexes and tables that are not there. */
   missing: readonly string[];
-  /** What the engine says is damaged. */
+  /** The damage that the engine reports, if any. */
   damage: string | undefined;
   /** Only for a database on a server. */
   server?: ExaminedServer;

@@ -5,9 +5,9 @@ import type { AnyChange, Refusal, Replies } from './documents.ts';
 const holding = new AsyncLocalStorage<HeldChanges>();
 
 /**
- * Holds back the changes of one request until its answer is known, so that one write can store both (docs/adr/0046). To the
- * caller, a held change looks made. If the change is refused later, the request's work is done again. This time, the work gets
- * the refusal.
+ * Holds back the changes of one request until its answer is known, so that one write can store a change with the answer
+ * (docs/adr/0046). To the caller, a held change looks made. If the change is refused later, the request's work is done again.
+ * This time, the work gets the refusal.
  */
 export class HeldChanges {
   readonly changes: AnyChange[] = [];
@@ -73,9 +73,9 @@ export class HeldChanges {
 }
 
 /**
- * Does work that follows from a change that was just made. If changes are held, does the work after they are stored; otherwise
- * immediately. The process may die before the work is done, so the work must be repeatable or unimportant. It must not decide
- * the answer: the answer of a request with a key is stored with the change, and a failure of the work is only logged.
+ * Does work that follows from a change that was just made. If changes are held, does the work after they are stored. If not,
+ * does it immediately. The process may die before the work is done, so the work must be repeatable or unimportant. It must not
+ * decide the answer: the answer of a request with a key is stored with the change, and a failure of the work is only logged.
  */
 export function afterChange<T>(work: () => T): T | undefined {
   const held = HeldChanges.current();

@@ -60,8 +60,8 @@ const shallow = 20_000;
 const attempts = 5;
 
 /**
- * Opens a service's database on MongoDB. There, a change is committed in its target, and what follows from it is then settled
- * (docs/adr/0005). Throws `StartError`.
+ * Opens a service's database on MongoDB. On MongoDB, a change is first committed in its target. The writes that follow from it
+ * are made after that (docs/adr/0005). Throws `StartError`.
  */
 export async function openMongoDocuments(options: MongoDocumentsOptions): Promise<Documents> {
   const { url, database, collections, counters = [], onStep } = options;
@@ -76,7 +76,8 @@ export async function openMongoDocuments(options: MongoDocumentsOptions): Promis
 }
 
 /**
- * Stores the layout of what is declared. Throws `StartError` if another layout is stored already, because it needs a migration.
+ * Stores the layouts of the declared collections and counters. Throws `StartError` if another layout is stored already, because
+ * a different layout needs a migration.
  */
 async function noteLayout(db: Db, declared: readonly (AnyCollection | Counters)[]): Promise<void> {
   const layout = db.collection<{ _id: string; made: string }>('layout');

@@ -80,7 +80,9 @@ export async function insertAll(reads: MongoReads<unknown>, inserts: readonly In
   const stored = reads.stored as unknown as MongoCollection<MongoTarget>;
   for (let left = [...documents.values()], inVain = 0; left.length > 0; ) {
     if (inVain === attempts)
-      throw new Error(`Keys of ${of.name} were neither free nor taken, again and again.`);
+      throw new Error(
+        `Inserts into ${of.name} failed again and again, although their ids and keys were not taken.`,
+      );
     const failed = new Set(await failedWrites(stored, left));
     for (const { _id } of left) if (!failed.has(_id)) outcomes.set(_id, 'made');
     const refused = left.filter(({ _id }) => failed.has(_id));

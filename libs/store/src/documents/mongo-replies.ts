@@ -24,9 +24,9 @@ interface Parts {
 
 /**
  * Answers on MongoDB. As with counters (docs/adr/0005), an answer is stored after its change. First, the request's document
- * names the change. Then the commit stores the answer in the target. From there, the answer is written under its id. So a
- * process that finds an open request can find out whether the request has changed anything. A request that has changed nothing
- * can be stopped.
+ * names the change. Then the commit stores the answer in the target. Finally, the answer is copied from the target to the
+ * request's document. So a process that finds an open request can find out whether the request has changed anything. A request
+ * that has changed nothing can be stopped.
  */
 export class MongoReplies implements Replies {
   readonly #parts: Parts;
@@ -87,8 +87,8 @@ export class MongoReplies implements Replies {
       else kept = { at: 0, refusal: outcome };
     }
     if (kept !== 'made') {
-      // Keeps targets with rows or events: they may have changed since, and the request finds them when it is repeated. If the
-      // process dies here, the other targets stay behind without effect, and expire.
+      // Keeps targets with rows or events: they may have changed since they were made, and the request finds them when it is
+      // repeated. If the process dies here, the other targets stay behind without effect, and expire.
       for (const change of made) if (isAlone(change)) await erase(change);
     }
     return kept;

@@ -63,7 +63,7 @@ export class SqliteTable<D> {
       }));
   }
 
-  /** The statements that make the table and its indexes, in their order. */
+  /** The statements that make the table and its indexes, in the order in which they must run. */
   static statementsOf({ name, kind, indexes = {}, search = {}, dated }: AnyCollection): string[] {
     const columns = [
       ...[
@@ -210,7 +210,7 @@ export class SqliteTable<D> {
     const { id, shape } = current;
     const after = valuesOf(this.collection, { id, rev, doc, changed });
     const isOfShape = shape === this.collection.version;
-    // A document of another shape is written whole.
+    // A document of another shape is written completely.
     const before = isOfShape
       ? valuesOf(this.collection, { id, rev: current.rev, doc: JSON.parse(current.doc) })
       : [id];
@@ -296,7 +296,7 @@ export class SqliteTable<D> {
   }
 }
 
-/** Counters on SQLite: a column for each sum, so that adding rewrites no text. */
+/** Counters on SQLite: a column for each sum, so that an addition does not have to rewrite a text. */
 export class SqliteCounters {
   readonly #fields: readonly string[];
   readonly #add: StatementSync;

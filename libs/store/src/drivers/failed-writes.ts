@@ -98,7 +98,9 @@ export async function writeAll<T extends Document>(
 /** How often a write may be given up to end a deadlock. Each time, one of the other writes in the deadlock succeeds. */
 const attempts = 10;
 
-/** Makes a write. If the database gives it up to end a deadlock, repeats it, a few times. The write must be safe to repeat. */
+/**
+ * Makes a write, and repeats it a few times if the database gives it up to end a deadlock. The write must be safe to repeat.
+ */
 export async function despiteDeadlocks<T>(write: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {
@@ -111,7 +113,7 @@ export async function despiteDeadlocks<T>(write: () => Promise<T>): Promise<T> {
 
 /**
  * The refused writes of a bulk. Throws the error again if any write failed for another reason. The error's own code is only the
- * code of its first write, so this looks at each write.
+ * code of its first write, so this function looks at each write.
  */
 function refusalsOf(error: unknown): { failures: { index: number; code: unknown }[]; matched: number } {
   if (!(error instanceof MongoBulkWriteError)) throw error;

@@ -10,7 +10,7 @@ interface Waiting<T> {
 /**
  * Combines items into one write if they arrive in one turn of the event loop, or while a write is under way. `writeOne` writes
  * a single item. If the write of a group fails, `writeOne` writes each item of the group, so that no item fails because of
- * another. It must be safe to write items twice, and in any order.
+ * another item. It must be safe to write items twice, and in any order.
  */
 export class GatheredWrites<T> {
   readonly #writeOne: (item: T) => Promise<void>;
@@ -52,7 +52,7 @@ export class GatheredWrites<T> {
         for (const { resolve } of group) resolve();
         return;
       } catch {
-        // Each caller learns below what became of its own item.
+        // The writes of single items below give each caller the outcome of its own item.
       }
     }
     await Promise.all(group.map(({ item, resolve, reject }) => this.#writeOne(item).then(resolve, reject)));

@@ -25,14 +25,14 @@ export interface MongoOptions {
   url: string;
   database: string;
   schema: MongoSchema;
-  /** How long to try to connect at first, in ms. */
+  /** How long to try to make the first connection, in ms. */
   connectTimeoutMs?: number;
   times?: Partial<MongoTimes>;
 }
 
 export interface MongoConnection {
   db: Db;
-  /** Rejects if the server does not answer in two seconds. Reconnects if the server has not answered for long. */
+  /** Rejects if the server does not answer in two seconds. Reconnects if the server has not answered for `renewAfterMs`. */
   check(): Promise<void>;
   close(): Promise<void>;
 }
@@ -58,12 +58,12 @@ export async function openMongo(options: MongoOptions): Promise<MongoConnection>
   const traces = tracing();
   const settings: MongoClientOptions = {
     writeConcern: { w: 'majority', journal: true },
-    // With a lower level, a read could see a change that a failover takes back. Kith would then settle or publish a change that
+    // With a lower level, a read could see a change that a failover rolls back. Kith would then settle or publish a change that
     // does not exist.
     readConcern: { level: 'majority' },
     readPreference: 'primary',
-    // These waits are shorter than the deadline of a request's caller (REQUEST_TIMEOUT_MS, 5 s). So if the database is gone,
-    // the caller gets the feature's own error before the deadline.
+    // These waits are shorter than the deadline of a request's caller (REQUEST_TIMEOUT_MS, 5 s). So if the database is
+    // unreachable, the caller gets the feature's own error before the deadline.
     ...withoutThoseOf(url, {
       serverSelectionTimeoutMS: 3_000,
       connectTimeoutMS: 3_000,

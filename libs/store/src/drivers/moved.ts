@@ -5,7 +5,7 @@ import { StartError } from '@kith/base';
 /** Higher than every schema version. So a version of Kith that does not know about moving refuses a moved file as well. */
 const movedVersion = 1_000_000;
 
-/** The schema version that a database file says it has. */
+/** The schema version that is stored in a database file. */
 export function schemaVersion(db: DatabaseSync): number {
   return Number(db.prepare('PRAGMA user_version').get()?.user_version);
 }

@@ -25,7 +25,7 @@ export interface SqliteOptions {
 /** With `full`, a transaction is on the disk when it ends. With `normal`, it may reach the disk later. */
 export type Synchronous = 'normal' | 'full';
 
-/** How long a statement waits for another process. */
+/** How long a statement waits for another process, in ms. */
 const busyMs = 5_000;
 /** Sizes of the page cache, in KiB: SQLite's own default, and the size for a bulk. */
 const cacheKib = 2_000;

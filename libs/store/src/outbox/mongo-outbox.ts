@@ -27,7 +27,7 @@ interface EventDocument {
   event: string;
   at: Date;
   unpublished?: true;
-  /** Set if another event was already stored under the key of this one. */
+  /** Set if another event was already stored under the key of this event. */
   conflict?: true;
   expireAt?: Date;
   /** The span in which the event's copies lie. Absent if the event was published when spans were not stored yet. */

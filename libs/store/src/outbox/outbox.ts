@@ -44,7 +44,7 @@ export interface EventRange {
 
 /** The events that a store keeps. Each event is stored in the same write as the change that it reports (docs/adr/0004). */
 export interface Outbox {
-  /** Notes on how far the service's consumers have got. Present only if the service's database keeps such notes. */
+  /** Notes on the progress of the service's consumers. Present only if the service's database keeps such notes. */
   readonly progress?: Progress;
   /** The oldest events that are stored but not marked as published. If `past` is given, only events after this point. */
   unpublished(limit: number, past?: Past): Promise<StoredEvent[]>;

@@ -4,7 +4,7 @@ export interface Span {
   last: number;
 }
 
-/** How far a durable consumer has got: it has applied all its events of a log, up to a position. */
+/** The progress of a durable consumer. The consumer has applied all its events of a log up to a position. */
 export interface ProgressNote {
   /** `EventLogState.created` */
   log: string;

@@ -3,8 +3,8 @@ import { lightTransaction } from '../drivers/sqlite.ts';
 import type { Progress, ProgressNote } from './progress.ts';
 
 /**
- * Notes how far consumers have got, in the database that they write to. If the database loses changes, it loses the notes about
- * these changes too.
+ * Stores the progress of consumers in the database that the consumers write to. If the database loses changes, it loses the
+ * notes about these changes too.
  */
 export class SqliteProgress implements Progress {
   readonly #db: DatabaseSync;

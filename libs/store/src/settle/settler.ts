@@ -39,7 +39,7 @@ const fewWaiting = 16;
  * without transactions (docs/adr/0005). Steps: (1) Every counter gets an intent. (2) A compare-and-set on the target's `rev`
  * commits the change. It also stores the plan of the next steps in the target. (3) Rows are written under fixed ids. (4) One
  * update of each counter adds to the counter and removes the intent. (5) The target is marked as settled. This class makes
- * steps 1 and 2, and `RollForward` the others. If a process meets an unsettled target or an open intent, it rolls the change
+ * steps 1 and 2, and `RollForward` the others. If a process finds an unsettled target or an open intent, it rolls the change
  * forward. So a process may die at any point. A change that was acknowledged is whole. A change that was not acknowledged is
  * either stored completely or not at all.
  */

@@ -4,8 +4,8 @@ import { openDocuments } from '../../src/documents/open-documents.ts';
 import { answered, declaredWithReplies, makeBoxes } from './shelf-request.ts';
 
 /**
- * The child's orders: the store to use, the key to store under, and the number of a write. Just before this write, the child
- * dies.
+ * The instructions for the child: the store to use, the key to store under, and the number of a write. Just before this write,
+ * the child dies.
  */
 export interface DyingReply {
   store: StoreConfig;

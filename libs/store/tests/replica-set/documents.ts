@@ -7,7 +7,7 @@ export interface Stored {
 }
 type Fields = Record<string, unknown>;
 
-/** The code under test uses something that the model does not have. Add it to the model; never ignore it. */
+/** The code under test uses a feature that the model does not have. Add the feature to the model. Never ignore this error. */
 export class NotModelled extends Error {
   /** The first such error, because the code under test may catch it. */
   static first: NotModelled | undefined;

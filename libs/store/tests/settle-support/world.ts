@@ -64,7 +64,7 @@ export function rowId(owner: string, lamp: string, life: string): string {
   return `${owner}|${lamp}|${life}`;
 }
 
-/** Reads a lamp, and settles what was left of its last change. */
+/** Reads a lamp, and settles its last change if that change is unsettled. */
 export async function readLamp(db: Db, settler: Settler, name: string): Promise<Lamp> {
   const lamp = await lampsOf(db).findOne({ _id: name });
   if (!lamp) throw new Error(`no ${name}`);
