@@ -22,7 +22,9 @@ export const tracingConfig = z.object({
   OTEL_EXPORTER_OTLP_TRACES_HEADERS: z
     .string()
     .optional()
-    .describe('further headers for the collector, for traces alone'),
+    .describe(
+      'headers for traces alone, `name=value,…`; added to `OTEL_EXPORTER_OTLP_HEADERS`; may be a secret',
+    ),
   OTEL_TRACES_EXPORTER: z
     .enum(['otlp', 'none'])
     .optional()
