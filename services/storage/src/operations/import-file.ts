@@ -82,12 +82,12 @@ async function comparison(
     if (sent.size !== there.original.size) return false;
     const stored = await blobs.read(blobKey(there));
     if (!stored) {
-      // A deletion removes the record before the bytes. So the row can be imported again.
+      // A deletion removes the record before the bytes. If the record is gone too, the row can be imported again.
       if (!(await store.made(await store.account(owner), row.id)))
         throw new Error('The file was deleted meanwhile.');
       return false;
     }
-    // Otherwise a store that hangs would hold up the import for ever.
+    // Without this, a store that hangs would block the import forever.
     if (stored instanceof Readable) addAbortSignal(signal, stored);
     return (await digestOf(stored)).digest === sent.digest;
   };

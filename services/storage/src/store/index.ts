@@ -132,8 +132,8 @@ export class FileStore {
   }
 
   /**
-   * Claims the id of an imported file for its owner, until `until` (Unix ms). From then on, the file itself keeps others from using
-   * the id. Returns `false` if another user has claimed the id.
+   * Claims the id of an imported file for its owner, until `until` (Unix ms). After this time, the file itself prevents other
+   * users from using the id. Returns `false` if another user has claimed the id.
    */
   async claim({ projectId, userId }: Owner, fileId: string, until: number): Promise<boolean> {
     const id = claimId({ projectId, id: fileId });
@@ -178,7 +178,7 @@ export class FileStore {
   /** Removes the note of bytes that have been removed. Returns `false` if another change came first. */
   async forget(account: Account, fileId: string): Promise<boolean> {
     const { doc } = account;
-    // If there is no note, another process has removed it, or the account is gone. A missing account must not be made again.
+    // If there is no note, another process has removed it, or the account is gone. A missing account must not be created again.
     if (!doc.loose.some((one) => one.fileId === fileId)) return true;
     return this.#change(account, { ...doc, loose: doc.loose.filter((one) => one.fileId !== fileId) });
   }
@@ -189,7 +189,7 @@ export class FileStore {
    */
   async giveUp(account: Account, fileIds: ReadonlySet<string>): Promise<boolean> {
     const { doc } = account;
-    // If there is no such note, the account may be gone. A missing account must not be made again.
+    // If there is no such note, the account may be gone. A missing account must not be created again.
     if (!doc.loose.some(({ fileId, isDead }) => fileIds.has(fileId) && !isDead)) return true;
     const loose = doc.loose.map(
       (one): Loose => (fileIds.has(one.fileId) ? { fileId: one.fileId, due: 0, isDead: true } : one),
@@ -197,7 +197,7 @@ export class FileStore {
     return this.#change(account, { ...doc, loose });
   }
 
-  /** Accounts with bytes that are due to be removed. With `after`, only the accounts that come after this one. */
+  /** Accounts with bytes that are due to be removed. With `after`, only the accounts that follow this account in the index. */
   async due(now: number, limit: number, after?: Account): Promise<Account[]> {
     const above = after ? (dueKey(after.doc, accountId(after.owner)) ?? '') : '';
     const range = { above, below: timeKey(now + 1), limit };

@@ -38,7 +38,7 @@ export interface Receipt extends Intent {
   noted: Promise<void>;
   /**
    * Throws `storage/quota-exceeded` if there is no room for this many bytes. Until the upload is noted, the room is not known,
-   * and this never throws.
+   * and this method never throws.
    */
   checkRoom(bytes: number): void;
 }
@@ -56,8 +56,9 @@ export class IdTaken extends Error {
 
 const mebibyte = 1024 * 1024;
 /**
- * How long a change of an account waits for its turn and is tried, in ms. No request has a deadline for this: a client may take
- * any time for an upload as long as it goes on sending. After the last byte, the gateway waits twice as long for the answer.
+ * How long a change of an account waits for its turn and is tried, in ms. The request has no deadline for this, because a
+ * client may take any time for an upload as long as it keeps sending. After the last byte, the gateway waits twice this time
+ * for the answer.
  */
 const changeMs = 30_000;
 /**
@@ -247,15 +248,15 @@ async function commit(
 
 const importedMeanwhile = 'Another request has just imported this file. Nothing was changed. Try again.';
 
-/** The time at which a claim expires. By then, no upload can make its file any more, even if the replicas' clocks differ. */
+/** The time at which a claim expires. By then, the upload can no longer make its file, even if the replicas' clocks differ. */
 function claimEnd(due: number): number {
   return due + 2 * clocksMs;
 }
 
 /**
- * Removes what was stored of a failed upload. First it gives up the upload permanently, so that no other change can still make
- * a file of it. If the file has been made already, returns the file. `isOthers` is true if somebody else removes the bytes. If
- * anything fails here, the upload's note stays. The remover then finds the bytes later by this note.
+ * Removes the stored bytes of a failed upload. First it gives up the upload permanently, so that no other change can still make
+ * a file of it. If the file has been made already, returns the file. `isOthers` is true if another process removes the bytes.
+ * If a step fails here, the upload's note stays. The remover then finds the bytes later by this note.
  */
 async function abandon(
   app: AppContext,
