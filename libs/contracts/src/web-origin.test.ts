@@ -32,7 +32,7 @@ it.each([
   'https://*example.org',
   'https://*.127.0.0.1',
   `https://${'a'.repeat(60)}.${'b'.repeat(300)}.org`,
-])('%s is none, or none that can be listed', (origin) => {
+])('%s is not an origin that can be listed', (origin) => {
   expect(isWebOrigin(origin)).toBe(false);
 });
 

@@ -19,7 +19,7 @@ export {
 /** `data` is the whole public profile. A service that keeps a copy needs nothing else. */
 export const userCreated = event({ type: 'user.created', version: 1, data: publicUser });
 export const userUpdated = event({ type: 'user.updated', version: 1, data: publicUser });
-/** The last event of a user. Services that get it erase what they hold of the user. */
+/** The last event of a user. Services that receive this event erase their data about the user. */
 export const userDeleted = event({ type: 'user.deleted', version: 1, data: z.object({ id: uuid }) });
 export const userSuspended = event({ type: 'user.suspended', version: 1, data: publicUser });
 

@@ -15,7 +15,7 @@ const limit = z.object({
     .max(7 * 24 * 3600),
 });
 
-/** What strangers see of a profile: a part (`card`), all of it, or nothing. */
+/** How much of a profile callers who are not signed in can see: a part (`card`), all of it, or nothing. */
 const publicProfiles = z.enum(['card', 'all', 'none']);
 
 /** A project as operators see it (spec#projects). */
@@ -184,14 +184,14 @@ export const deletedProject = z.object({ id: uuid, status: z.literal('deleting')
 export type DeletedProject = z.output<typeof deletedProject>;
 
 /**
- * Deletes a project permanently. From now on, its requests are refused. Its data is then erased; `GET` shows the progress.
- * Repeating the call changes nothing (spec#projects-delete).
+ * Deletes a project permanently. From then on, requests to the project are refused. Its data is erased in the background; `GET`
+ * shows the progress. Repeating the call changes nothing (spec#projects-delete).
  */
 export const deleteProject = operation({
   ...one,
   name: 'identity.delete-project',
   operatorScope: 'projects:write',
-  summary: 'Delete a project with all it has',
+  summary: 'Delete a project and all its data',
   method: 'DELETE',
   body: nothing,
   output: deletedProject,
@@ -234,10 +234,10 @@ export const listProjectUsers = operation({
   output: generalList(projectUser),
 });
 
-/** What older client libraries read about a project before anybody has signed in (spec#existing-clients-lean). */
+/** The data of a project that older client libraries read before anybody has signed in (spec#existing-clients-lean). */
 export const getProjectLean = operation({
   name: 'identity.get-project-lean',
-  summary: 'Get what a client may know of a project',
+  summary: 'Get the public data of a project',
   feature: 'project',
   method: 'GET',
   path: '/projects/lean',
