@@ -209,10 +209,10 @@ export class SessionKeeper {
     if (this.#session !== from) return true;
     if (stored?.refreshToken === from.refreshToken) return false;
     if (this.#isUnread || this.#outdated.has(stored?.refreshToken)) {
-      // The stored session is not a newer session of another client, but an earlier session of this client. If its refresh
-      // token were used again, the platform would treat it as stolen and end the session. An earlier session that was never
-      // read may also belong to another user. If it was never read, another client may have stored it meanwhile. Nothing in the
-      // store tells so, and the current session replaces it.
+      // The stored session is an earlier session of this client, not a newer session of another client. If its refresh token
+      // were used again, the platform would treat the token as stolen and end the session. If the stored session was never
+      // read, it may belong to another user, or another client may have stored it meanwhile. The store does not show which of
+      // these is true, so the current session replaces it.
       await this.#write(from).catch(() => {});
       return this.#session !== from;
     }
