@@ -82,7 +82,7 @@ export interface DeadLetter {
 
 /** How far a durable is behind. */
 export interface Backlog {
-  /** Events that the durable has not applied yet, including those that it tries again. */
+  /** Events that the durable has not applied yet, including events that it retries. */
   pending: number;
   /** Events that the durable has given up. */
   dead: number;
@@ -185,7 +185,7 @@ export interface Bus {
   listen(subject: string, hear: (notice: Notice) => void): Promise<Intake>;
   /** Calls back each time a lost connection is restored, because notices may have been missed. */
   onReconnect(callback: () => void): void;
-  /** Whether requests can be made now. */
+  /** Whether requests can be sent now. */
   isConnected(): boolean;
   /** Sends what is buffered and closes. Repeatable. */
   close(): Promise<void>;

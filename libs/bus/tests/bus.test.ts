@@ -125,7 +125,7 @@ describe.each(availableEngines())('request and serve (%s)', (engine) => {
     for (let asked = 0; asked < 150; asked++) await ask(to);
     expect(counts.reduce((sum, count) => sum + count)).toBe(150);
     expect(Math.min(...counts)).toBeGreaterThan(10);
-    // When a server leaves, the others take over.
+    // When a server stops, the other servers get its requests.
     await intakes[0]?.drain();
     const [first = 0] = counts;
     for (let asked = 0; asked < 20; asked++) await ask(to);

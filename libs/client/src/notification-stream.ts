@@ -106,8 +106,8 @@ function parserAfter({ lastEventId, retryMs }: EventParser): EventParser {
 }
 
 /**
- * How long to wait before the next connection, in ms. The first delay is what the platform asked for. The delay grows with each
- * failure.
+ * How long to wait before the next connection, in ms. The first delay is the one that the platform asked for. The delay grows
+ * with each failure.
  */
 function delayOf(asked: number | undefined, failures: number, failure: unknown): number {
   const first = asked ?? firstRetryMs;

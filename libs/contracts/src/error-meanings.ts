@@ -53,7 +53,7 @@ export const errorMeanings = {
   'request/in-progress': {
     when: 'The first request with this `Idempotency-Key` has not been answered yet.',
     remedy:
-      'Repeat the request in a moment. Once the first request is answered, the repeated request gets the same answer.',
+      'Repeat the request in a moment. When the first request has been answered, the repeated request gets the same answer.',
   },
   'request/idempotency-mismatch': {
     when: 'A request with this `Idempotency-Key` was answered within the last 24 hours, but had another body, query or target.',
@@ -73,7 +73,7 @@ export const errorMeanings = {
   },
   'request/unsupported-media-type': {
     when: 'The `Content-Type` of the body is not `application/json`, or the body is compressed or not in UTF-8.',
-    remedy: 'Send plain JSON in UTF-8 and say so in `Content-Type`.',
+    remedy: 'Send plain JSON in UTF-8, with `application/json` as `Content-Type`.',
   },
   'request/expectation-failed': {
     when: 'The request has an `Expect` header other than `100-continue`.',
@@ -289,7 +289,8 @@ export const errorMeanings = {
   },
   'connection/request-pending': {
     when: 'One of the two users has already sent a request, and the other has not answered it.',
-    remedy: 'Show the request. The caller can withdraw their own request, or answer the other user’s.',
+    remedy:
+      'Show the request. The caller can withdraw their own request, or answer the request of the other user.',
   },
   'connection/already-connected': {
     when: 'The two users are connected.',
@@ -297,7 +298,7 @@ export const errorMeanings = {
   },
   'connection/request-declined': {
     when: 'The other user has declined an earlier request of the caller. Now only the other user can send a request.',
-    remedy: 'Tell the user so. Do not repeat the request.',
+    remedy: 'Tell the user that the request was declined. Do not repeat it.',
   },
   'connection/unauthorized': {
     when: 'Only the receiver of a request can accept or decline it, and only its requester can withdraw it.',
@@ -339,7 +340,7 @@ export const errorMeanings = {
     remedy: 'Delete files first, or have an operator raise the quota.',
   },
   'storage/invalid-range': {
-    when: '`Range` is malformed, or starts after the end of the file. `Content-Range` says how long the file is.',
+    when: '`Range` is malformed, or starts after the end of the file. `Content-Range` gives the length of the file.',
     remedy: 'Ask for a range within the file, or leave the header out.',
   },
   'storage/invalid-body': invalidBody,

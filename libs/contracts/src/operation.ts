@@ -129,8 +129,8 @@ export interface OperationSpec {
    */
   keyedByProject?: { userOf(output: unknown): string };
   /**
-   * When the audit log records the operation. `always`: whenever the caller is known. `told`: when the handler says so. Changes
-   * by an operator or a server key are recorded in any case (spec#audit-what).
+   * When the audit log records the operation. `always`: whenever the caller is known. `told`: when the handler asks for it.
+   * Changes by an operator or a server key are recorded in any case (spec#audit-what).
    */
   audit?: 'always' | 'told';
   /** For testing only. In production, the operation exists only with ALLOW_TEST_TOKENS (spec#test-tokens-production). */

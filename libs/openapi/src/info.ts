@@ -25,8 +25,8 @@ const { version } = JSON.parse(readFileSync(new URL('../package.json', import.me
 };
 
 /**
- * What the document says about itself. Its version is the version of the packages; docs/upgrading.md says what may change in
- * which version. The 6 and 7 in addresses are two forms of the same API (spec#addresses-forms).
+ * General information about the document. Its version is the version of the packages. docs/upgrading.md says which changes a
+ * version may contain. The 6 and 7 in addresses are two forms of the same API (spec#addresses-forms).
  */
 export const info: JsonObject = {
   title: 'Kith',

@@ -18,7 +18,7 @@ import { parametersOf } from './parameters.ts';
 import type { Schemas } from './schemas.ts';
 import { securityOf, takesServerKey } from './security.ts';
 
-/** What is needed to make an operation's description. */
+/** The data that an operation's description is made from. */
 export interface Parts {
   schemas: Schemas;
   /** Answers that operations share, by name. An answer is added when it is first used. */

@@ -173,7 +173,7 @@ describe.each(each)('%s', (name, spec) => {
     for (const { security, parameters = [] } of describedAs(spec)) {
       expect(security).toEqual(wanted[spec.auth]);
       const names = parameters.map((one) => resolve(one).name);
-      // At operations for server keys alone, a key acts for no user (spec#server-keys-on-behalf).
+      // At operations that only server keys may call, a key acts for no user (spec#server-keys-on-behalf).
       const isOnBehalf = ofKey.length > 0 && spec.auth !== 'server-key';
       expect(names.includes('On-Behalf-Of')).toBe(isOnBehalf);
     }

@@ -55,7 +55,7 @@ export class Remover {
     const due = doc.loose.filter((one) => one.due <= now);
     if (due.some(({ isDead }) => !isDead)) {
       const late = new Set(due.map(({ fileId }) => fileId));
-      // An upload may have ended meanwhile. Then its note is gone from the account, and its bytes are not given up.
+      // If an upload has ended meanwhile, its note is gone from the account, and its bytes are not given up.
       await changeAccount(this.#app, owner, (account) => store.giveUp(account, late));
     }
     const { doc: current } = await store.account(owner);

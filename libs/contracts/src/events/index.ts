@@ -16,7 +16,7 @@ export {
   eventSubject,
 } from './envelope.ts';
 
-/** `data` is the whole public profile. A service that keeps a copy needs nothing else. */
+/** `data` is the whole public profile. A service that stores a copy of profiles needs no other data. */
 export const userCreated = event({ type: 'user.created', version: 1, data: publicUser });
 export const userUpdated = event({ type: 'user.updated', version: 1, data: publicUser });
 /** The last event of a user. Services that receive this event erase their data about the user. */

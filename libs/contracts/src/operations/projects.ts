@@ -53,14 +53,14 @@ export const project = z.object({
   createdAt: timestamp,
   updatedAt: timestamp,
   /**
-   * Null if the project is not being deleted. Otherwise, `since` is the time at which the deletion began, and `usersLeft` is
-   * the number of users who are not deleted yet.
+   * Null if the project is not being deleted. If it is being deleted, `since` is the time at which the deletion began, and
+   * `usersLeft` is the number of users who are not deleted yet.
    */
   deletion: z.object({ since: timestamp, usersLeft: wholeNumber }).nullable(),
 });
 export type Project = z.output<typeof project>;
 
-/** Those settings of a project that gateways use. If `publicProfiles` is `none`, `publicConnections` is false. */
+/** The settings of a project that gateways use. If `publicProfiles` is `none`, `publicConnections` is false. */
 export const gatewaySettings = project
   .pick({ limits: true, webOrigins: true, publicConnections: true })
   .extend({

@@ -52,8 +52,8 @@ export const username = z
   .meta({ pattern: '^[A-Za-z0-9._]{3,30}$', maxLength: 30 });
 
 /**
- * The profile fields that a user may set. In a PATCH, an absent field stays as it is. At sign-up, it stays empty. Null empties
- * a field.
+ * The profile fields that a user may set. In a PATCH, an absent field stays as it is. At sign-up, an absent field is empty. The
+ * value null empties a field.
  */
 export const profileFields = {
   username: username.nullish(),

@@ -28,7 +28,7 @@ const reasons: Partial<Record<ErrorCode, ImportReason>> = {
 /**
  * Imports a user's file, with the time of its original upload. Publishes no event (docs/adr/0018). If the file exists already,
  * the row changes nothing. If the row differs from the existing file, the row is a `conflict`. The bytes of images are not
- * compared, because an image is not kept as it was sent.
+ * compared, because images are not stored in the form in which they are sent.
  */
 export const importFile = uploadHandler(spec, async (request, app: AppContext): Promise<ImportResult> => {
   const { projectId } = request.params;

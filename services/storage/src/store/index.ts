@@ -158,7 +158,7 @@ export class FileStore {
     await this.#documents.erase(claims, claim);
   }
 
-  /** Deletes a file and notes that its bytes are to be removed right away. Returns `false` if another change came first. */
+  /** Deletes a file and notes that its bytes must be removed immediately. Returns `false` if another change came first. */
   delete(account: Account, file: FileRecord): Promise<boolean> {
     const { doc } = account;
     const after: StoredAccount = {
@@ -184,8 +184,8 @@ export class FileStore {
   }
 
   /**
-   * Makes sure that nobody can make a file of some bytes any more, and that these bytes are removed right away. Returns
-   * `false` if another change came first.
+   * Makes sure that the given bytes cannot become a file any more, and that they are removed immediately. Returns `false` if
+   * another change came first.
    */
   async giveUp(account: Account, fileIds: ReadonlySet<string>): Promise<boolean> {
     const { doc } = account;

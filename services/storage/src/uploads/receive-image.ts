@@ -89,7 +89,7 @@ export function imageReceiver(
           const size = await storeBytes(blobs, key, bytes, receipt);
           return { size, width: one.width, height: one.height };
         } finally {
-          // If nothing was read, nothing else closes the file.
+          // If the stream was not read, only this call closes its file.
           bytes.destroy();
         }
       };

@@ -24,7 +24,7 @@ export interface Receiver<T> {
 /** Who will own the uploaded file, and how it is received. */
 export interface Intent extends Owner {
   receiver: Receiver<unknown>;
-  /** For an imported file: its id and time in the other backend. */
+  /** Only for an imported file: its id and its upload time in the backend that it comes from. */
   imported?: { id: string; createdAt: number };
 }
 
@@ -70,7 +70,7 @@ const gatherMs = 200;
 export type Draft = Pick<FileRecord, 'original' | 'bytes' | 'contentType' | 'name' | 'image'>;
 
 /**
- * Receives a file. Before its bytes are complete in the store, a note is stored. It says that there may be bytes under the
+ * Receives a file. Before its bytes are complete in the store, a note is stored, which says that there may be bytes under the
  * upload's id. Until the note exists, the store itself removes incomplete bytes. One write stores the file's record and removes
  * the note. So if a process dies, there is either the whole file or a note of what to remove (docs/adr/0045). `intent` may be a
  * function, which gets the file and the fields that came before the file. If this function resolves to `undefined`, nothing is

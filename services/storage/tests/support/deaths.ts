@@ -29,7 +29,7 @@ export interface DyingAct {
   prepare?(world: World, owner: Owner): Promise<{ fileId: string } | undefined>;
   /** Repeats the act with the service that runs after the death. */
   again?(world: World, owner: Owner): Promise<void>;
-  /** Checks what is there in the end, while a service runs. */
+  /** Checks the stored data at the end, while a service runs. */
   check(world: World, after: { death: Death; held: Held; owner: Owner }): Promise<void>;
 }
 
