@@ -39,7 +39,8 @@ export async function removeMessage(jsm: JetStreamManager, stream: string, seq: 
   try {
     return await jsm.streams.deleteMessage(stream, seq);
   } catch (error) {
-    // The server uses one error code for all failed deletions. So this checks whether the message exists.
+    // The server uses one error code for all failed deletions. So after an error, this function checks whether the message
+    // exists.
     if (error instanceof JetStreamApiError && (await jsm.streams.getMessage(stream, { seq })) === null)
       return false;
     throw error;

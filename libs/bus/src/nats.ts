@@ -150,7 +150,7 @@ export class NatsBus implements Bus {
       queue: group,
       callback: (error, msg) => {
         if (error) this.#log.error({ err: error, subject }, 'subscription failed');
-        // The client does not wait for callbacks. So this tracks the work and catches its errors.
+        // The client does not wait for callbacks. So the work is tracked and its errors are caught here.
         else if (isAsked(msg))
           inFlight.track(
             respond(msg).catch((failure) => this.#log.error({ err: failure, subject }, 'reply failed')),

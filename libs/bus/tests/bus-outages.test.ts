@@ -72,7 +72,7 @@ describe.runIf(availableEngines().includes('containers'))('outages and delays of
     expect(asked).toBeGreaterThan(1);
   });
 
-  test('a publication whose answer is lost with the connection fails immediately, and a retry stores it once', async () => {
+  test('a publication whose answer is lost with the connection fails immediately, and a retry stores the event once', async () => {
     await using line = await layLine(new URL(url));
     const [publishing, reading] = [await connect(`nats://${line.address}`), await connect()];
     const project = randomUUID();
@@ -156,7 +156,7 @@ describe.runIf(availableEngines().includes('containers'))('outages and delays of
     await expect(plain).rejects.toThrow('does not answer');
   });
 
-  test('a consumer that works on what it has fetched for longer than two heartbeats is not interrupted', async () => {
+  test('a consumer that works on fetched events for longer than two heartbeats is not interrupted', async () => {
     const lines: { msg?: string }[] = [];
     const heard = createLogger({
       name: 'test',

@@ -25,7 +25,7 @@ export interface ClientOptions extends ConnectionOptions {
 /** A project's API for one of its users, or for a visitor who has not signed in yet. */
 export interface KithClient extends MethodGroups {
   readonly users: MethodGroups['users'] & {
-    /** Deletes the account of the signed-in user for good, and ends the session. */
+    /** Deletes the account of the signed-in user permanently, and ends the session. */
     delete(input: Methods['users.delete']['input'], options?: WriteOptions): Promise<void>;
   };
   readonly auth: MethodGroups['auth'] & {

@@ -25,7 +25,7 @@ export interface Answer {
 
 /**
  * Sends a request once and reads its answer. Rejects with `KithError` for an answer outside 2xx. Rejects with
- * `KithNetworkError` if no whole answer comes in time. If the signal ends the request, rejects with the signal's reason.
+ * `KithNetworkError` if no complete answer arrives in time. If the signal ends the request, rejects with the signal's reason.
  */
 export async function exchange(request: Outgoing, options: ExchangeOptions): Promise<Answer> {
   return within(options, async (signal, alive) => {

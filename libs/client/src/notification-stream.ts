@@ -4,7 +4,7 @@ import { EventParser, type ServerSentEvent } from './event-parser.ts';
 import { backoff } from './retry.ts';
 import { longestTimerMs, unlessAborted, wait } from './wait.ts';
 
-/** What a stream yields. */
+/** An event that a stream yields. */
 export type NotificationEvent =
   | { readonly type: 'notification'; readonly id: string; readonly notification: AppNotification }
   /** The missed notifications can no longer be sent: load the list again. */

@@ -133,7 +133,7 @@ describe('a session', () => {
     },
   );
 
-  it('is the new one even if a synchronous store throws when it writes the session', async () => {
+  it('is the new session even if a synchronous store throws when it writes the session', async () => {
     const { keeper } = keeperOf({
       get: () => null,
       set() {
@@ -144,7 +144,7 @@ describe('a session', () => {
     expect(await keeper.token()).toBe(keeper.current?.accessToken);
   });
 
-  it('is the one of another tab if that tab has stored it during the first reading', async () => {
+  it('is the session of another tab if that tab has stored it during the first reading', async () => {
     const read = Promise.withResolvers<Session | null>();
     const listeners: ((session: Session | null) => void)[] = [];
     const { keeper } = keeperOf({
@@ -222,7 +222,7 @@ describe('a session', () => {
         },
       };
       let turn = 0;
-      // Each session is expired as soon as it comes, so that each call refreshes it.
+      // Each session is already expired when it arrives, so that each call refreshes it.
       const next = async () => ({ ...answer(), accessToken: tokenFor(0), refreshToken: `r${++turn}` });
       const { keeper, refreshes } = keeperOf(store, next);
       const first = what === 'a refresh' ? keeper.token() : next().then((given) => keeper.start(given));

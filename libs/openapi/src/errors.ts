@@ -70,7 +70,7 @@ export function errorResponse(status: string, codes: readonly ErrorCode[]): Json
   };
 }
 
-/** The name for an answer with these codes, which several operations share. Undefined if there are too many codes for a name. */
+/** The name of the shared answer with these codes. Undefined if there are too many codes for a name. */
 export function errorResponseName(codes: readonly ErrorCode[]): string | undefined {
   return codes.length <= 3 ? codes.map(pascalCase).join('Or') : undefined;
 }

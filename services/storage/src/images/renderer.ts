@@ -16,7 +16,7 @@ export interface RenderRequest {
   /** The folder for the rendered files. */
   folder: string;
   signal: AbortSignal;
-  /** When the rendered images are no longer of use, Unix ms. */
+  /** The time after which the rendered images are no longer needed, Unix ms. */
   deadline: number;
 }
 

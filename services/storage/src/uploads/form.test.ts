@@ -95,7 +95,7 @@ const headOf = (name: string) =>
 it.each([
   ['a file under another name', [headOf('other'), 'abc']],
   ['a second file', [`${headOf('file')}abc\r\n${headOf('file')}`, 'abc', 'abc']],
-])('refuses a form that ends within %s that is not read', async (_, pieces) => {
+])('refuses a form that ends within a part that is not read: %s', async (_, pieces) => {
   const request = requestOf(pieces);
   await expect(readForm(request, createFile.upload, readSlowly)).rejects.toMatchObject({
     code: 'request/invalid-multipart',

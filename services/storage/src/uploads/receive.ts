@@ -32,7 +32,7 @@ export interface Intent extends Owner {
 export interface Receipt extends Intent {
   /** The id under which the bytes are stored. It becomes the file's id, except for an imported file, which has its own id. */
   id: string;
-  /** Aborted when the request ends, when the upload cannot be noted, and when it is not finished in time. */
+  /** Aborted when the request ends, when the upload cannot be noted, or when the upload is not finished in time. */
   signal: AbortSignal;
   /** Resolves when the upload is noted. Until then, the last bytes must not be stored. */
   noted: Promise<void>;
@@ -136,7 +136,7 @@ interface NotedReceipt extends Receipt {
   due: number;
   /** Whether the note may be stored. */
   mayBeNoted: boolean;
-  /** Aborted, with the error, when the upload cannot be noted, and when it is not finished in time. */
+  /** Aborted, with the error, when the upload cannot be noted, or when the upload is not finished in time. */
   refused: AbortController;
 }
 
@@ -176,7 +176,7 @@ function noteUpload(
 async function begin({ store, turns }: AppContext, receipt: NotedReceipt, quotas: Quotas): Promise<number> {
   const { id, projectId, userId, due } = receipt;
   const owner = { projectId, userId };
-  // These two are read at the same time as the account.
+  // The user's erasure mark and the project's bytes are read at the same time as the account.
   const read = Promise.all([store.erased.has(owner), store.projectBytes(projectId)]);
   read.catch(() => undefined);
   let room = 0;
