@@ -13,7 +13,7 @@ import type {
   Withdrawal,
 } from './bus.ts';
 
-/** A bus that passes every call to another bus. A subclass overrides a method if this method has to do more. */
+/** Passes every call to another bus. A subclass overrides the methods that have to do more. */
 export class BusWrapper implements Bus {
   readonly prefix: string;
   protected readonly inner: Bus;

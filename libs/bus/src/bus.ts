@@ -1,23 +1,32 @@
 import type { Progress, Span } from '@kith/store';
 
-/** What travels on the bus: header lines and the bytes of a body. Both are the same over NATS and in process. */
+/** A message on the bus: headers, and a body of bytes. Messages look the same over NATS and in process. */
 export interface Message {
   headers: Record<string, string>;
   body: Uint8Array;
-  /** For a received message: the earliest time at which it may have come in, Unix ms. Absent if it came in now (docs/adr/0035). */
+  /**
+   * Only on a received message: the earliest time at which the message may have arrived, Unix ms. Absent if it arrived just now
+   * (docs/adr/0035).
+   */
   receivedAt?: number;
 }
 
-/** An event ready to be published. Because of its `id`, publishing it twice within the broker's window is harmless. */
+/**
+ * An event ready to be published. Publishing an event again with the same `id` within the broker's duplicate window has no
+ * effect.
+ */
 export interface OutgoingEvent {
   subject: string;
   id: string;
   body: Uint8Array;
-  /** The place of the event's change in its trace, if the change was traced. It travels beside the event (docs/adr/0017). */
+  /**
+   * The trace parent of the change that the event reports, if the change was traced. Sent beside the event, not in its body
+   * (docs/adr/0017).
+   */
   traceparent?: string | undefined;
 }
 
-/** An event as a consumer gets it. `delivery` is the number of the delivery, from 1. */
+/** An event as a consumer receives it. `delivery` counts the deliveries of this event, from 1. */
 export interface Delivery {
   subject: string;
   id: string;
@@ -26,17 +35,17 @@ export interface Delivery {
   traceparent?: string | undefined;
 }
 
-/** Identifies a log of events, and says how far it goes. */
+/** Identifies an event log and gives the range of its positions. */
 export interface EventLogState {
-  /** The time when the log was made, or another text that no other log has. */
+  /** The time when the log was created, or another text that is unique to this log. */
   created: string;
-  /** The first position whose event is kept. If no event is kept, this is above `last`. */
+  /** The first position whose event still exists. If no event exists any more, `first` is above `last`. */
   first: number;
-  /** The last position that was given out. */
+  /** The last position that an event received. */
   last: number;
 }
 
-/** A published event that is to be removed. If `span` is not known, the whole log is searched for the event. */
+/** A published event to remove. If `span` is not known, the whole log is searched for the event. */
 export interface Withdrawal {
   subject: string;
   id: string;
@@ -51,15 +60,15 @@ export interface ConsumeOptions {
   /** How many events a process works on at the same time on NATS, 1 by default. In the embedded form, events come one by one. */
   atOnce?: number;
   /**
-   * Attempts before an event goes to the dead-letter subject. On NATS, the number includes deliveries whose event no handler
-   * got, because the process died or stopped first. At least half of the deliveries are attempts (docs/adr/0029).
+   * Attempts before an event goes to the dead-letter subject. On NATS, every delivery counts, even if the process died or
+   * stopped before a handler received the event. At least half of the deliveries are attempts (docs/adr/0029).
    */
   maxDeliveries?: number;
   /** How long to wait before each further attempt, in ms. The last number applies to all later attempts. */
   backoffMs?: readonly number[];
   /** On NATS: if a process is silent for this long, in ms, its events go to another process. */
   ackWaitMs?: number;
-  /** In the embedded form: notes on how far the consumer has got, in the consumer's own database. */
+  /** In the embedded form: the consumer's progress, which is stored in the consumer's own database. */
   progress?: Progress | undefined;
 }
 
@@ -73,7 +82,7 @@ export interface DeadLetter {
 
 /** How far a durable is behind. */
 export interface Backlog {
-  /** Events that the durable has not applied yet, including those that it tries again. */
+  /** Events that the durable has not applied yet, including events that it retries. */
   pending: number;
   /** Events that the durable has given up. */
   dead: number;
@@ -81,13 +90,13 @@ export interface Backlog {
 
 export interface RequestOptions {
   /**
-   * Whether the request changes nothing, or does the same when it runs twice. If so, it may be sent again to another server: after
-   * a second without an answer, and when a lost connection is back.
+   * Whether the request is safe to run twice: it changes nothing, or the second run has no further effect. The bus sends a
+   * repeatable request again, perhaps to another server, after each second without an answer and after each reconnect.
    */
   repeatable?: boolean;
 }
 
-/** A message for everyone who listens at that moment. */
+/** A message for all processes that listen when the message is sent. */
 export interface Notice {
   subject: string;
   body: Uint8Array;
@@ -100,8 +109,9 @@ export interface Intake {
 }
 
 /**
- * How services reach each other. There are two implementations: NATS and in process. Both pass one contract suite
- * (`tests/bus.test.ts`, `tests/bus-events.test.ts`). No other file knows which of them is in use (docs/adr/0001).
+ * Connects the services. There are two implementations: over NATS and in process. Both pass the same contract tests
+ * (`tests/bus.test.ts`, `tests/bus-events.test.ts`). Code that uses a bus does not depend on which implementation it is
+ * (docs/adr/0001).
  */
 export interface Bus {
   /** First part of every subject. */
@@ -127,49 +137,55 @@ export interface Bus {
    */
   publish(event: OutgoingEvent): Promise<number>;
   /**
-   * Identifies the log that the events are in, and says how far it goes. If a log was created again, or replaced by an older
-   * copy, it has lost events (docs/adr/0027).
+   * Identifies the event log and gives the range of its positions. A log that was created again, or that was replaced by an
+   * older copy, has lost events (docs/adr/0027).
    */
   log(): Promise<EventLogState>;
-  /** The id that the event at a position had when it was first published. `undefined` if no event is there (any more). */
+  /** The id that the event at a position had when it was first published. `undefined` if there is no event (any more). */
   idAt(position: number): Promise<string | undefined>;
   /**
-   * Removes events, every copy of them, and their dead letters. Afterwards, no consumer gets such an event, but a consumer that
-   * is already working on the event goes on. Ignores events that are not there (any more). May reject while another process
-   * withdraws events: then try again.
+   * Removes events, all their copies, and their dead letters. Afterwards, no consumer receives such an event. A consumer that
+   * is already working on such an event finishes that work. Ignores events that do not exist (any more). May reject while
+   * another process withdraws events: then call it again.
    */
   withdraw(events: readonly Withdrawal[]): Promise<void>;
-  /** The ids of all events that have a dead letter, whichever consumer's. There should be only a few such events. */
+  /** The ids of all events that have a dead letter, of any consumer. There should be only a few such events. */
   deadEvents(): Promise<string[]>;
-  /** An event that has a dead letter, as it was published. `undefined` if it has no dead letter (any more). */
+  /**
+   * An event that has a dead letter, in the form in which it was published. `undefined` if the event has no dead letter (any
+   * more).
+   */
   deadEvent(id: string): Promise<OutgoingEvent | undefined>;
   /**
    * Delivers events to `handle` at least once. If `handle` throws, the event is delivered again. If the last attempt fails, the
    * event becomes a dead letter.
    */
   consume(options: ConsumeOptions, handle: (delivery: Delivery) => Promise<void>): Promise<Intake>;
-  /** Makes a durable consumer begin again, at the first event that is kept. Call it before you consume the durable here. */
+  /**
+   * Makes a durable consumer begin again, at the first event that still exists. Call it before this process consumes the
+   * durable.
+   */
   startOver(durable: string): Promise<void>;
-  /** How far a durable is behind. This process must consume the durable. */
+  /** How far a durable is behind. This process must be consuming the durable. */
   backlog(durable: string): Promise<Backlog>;
   /** The events that a durable has given up, oldest first. For operators and tests: there should be only a few such events. */
   deadLetters(durable: string): Promise<DeadLetter[]>;
   /**
-   * Publishes again the events that a durable has given up, and removes their dead letters. Returns how many there were. Every
-   * consumer gets these events again. If a consumer has already applied an event, the repeated event has no effect there. Stops
-   * at the first event that cannot be published.
+   * Publishes again the events that a durable has given up, and removes their dead letters. Returns the number of these events.
+   * Every consumer receives them again. A consumer that has already applied such an event ignores it. Stops at the first event
+   * that cannot be published.
    */
   replayDeadLetters(durable: string): Promise<number>;
   /**
-   * Sends a notice to everyone who listens now. Nothing is kept for listeners that are away: they have to ask for what they
-   * have missed.
+   * Sends a notice to all current listeners. The notice is not stored: a listener that was disconnected has to ask for the
+   * current state.
    */
   broadcast(subject: string, body: Uint8Array): Promise<void>;
-  /** Listens to the notices on a subject, which may have NATS wildcards. */
+  /** Listens to the notices on a subject. The subject may contain NATS wildcards. */
   listen(subject: string, hear: (notice: Notice) => void): Promise<Intake>;
-  /** Calls back each time a lost connection is back, because notices may have been missed. */
+  /** Calls back each time a lost connection is restored, because notices may have been missed. */
   onReconnect(callback: () => void): void;
-  /** Whether requests can be made now. */
+  /** Whether requests can be sent now. */
   isConnected(): boolean;
   /** Sends what is buffered and closes. Repeatable. */
   close(): Promise<void>;
@@ -189,8 +205,8 @@ export class RequestTimeout extends Error {
 export const maxPayload = 4 * 1024 * 1024;
 
 /**
- * All attempts together take about a quarter of an hour. So an outage of a consumer's database should end before its events are
- * given up.
+ * All attempts together take about a quarter of an hour. An outage of a consumer's database should end within this time, before
+ * the consumer gives up its events.
  */
 export const defaultDelivery = {
   atOnce: 1,
@@ -204,7 +220,10 @@ export function backoffAfter(delivery: number, backoffMs: readonly number[]): nu
   return backoffMs[Math.min(delivery, backoffMs.length) - 1] ?? 0;
 }
 
-/** The id of an event that is published again. It differs from the first id, so the broker treats the event as a new one. */
+/**
+ * The id of an event that is published again. It differs from the first id, because the broker would drop a second event with
+ * the first id.
+ */
 export function replayedId(id: string): string {
   return `${originalId(id)}~${Date.now()}`;
 }
@@ -215,19 +234,19 @@ export function originalId(id: string): string {
 }
 
 /**
- * The subject of the dead letter for an event that a consumer has given up. The subject names the event, so that the dead
- * letter can be found and removed.
+ * The subject of the dead letter for an event that a consumer has given up. It contains the event's id, so that the dead letter
+ * can be found and removed.
  */
 export function deadLetterSubject(prefix: string, durable: string, id: string): string {
   return `${prefix}.dead.${durable}.${subjectToken(originalId(id))}`;
 }
 
-/** An id as one token of a subject. */
+/** Encodes an id as one token of a subject. */
 export function subjectToken(id: string): string {
   return /^[\w-]+$/.test(id) ? id : `=${Buffer.from(id).toString('base64url')}`;
 }
 
-/** The id that a token of a subject stands for. */
+/** Decodes the id that a token of a subject contains. */
 export function idOfToken(token: string): string {
   return token.startsWith('=') ? Buffer.from(token.slice(1), 'base64url').toString() : token;
 }

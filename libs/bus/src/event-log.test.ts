@@ -18,7 +18,7 @@ afterAll(() => rm(folder, { recursive: true, force: true }));
 const publish = (events: EventLog, id: string) =>
   events.append({ subject: 'x.event.p.thing.made', id, body: new TextEncoder().encode(id) });
 
-/** Consumes events, and fails on those in `failing`. */
+/** Consumes events. The handler throws for the ids in `failing`. */
 function consume(events: EventLog, failing: readonly string[] = [], more: Partial<ConsumeOptions> = {}) {
   const seen: Delivery[] = [];
   const options = { durable: 'd', subjects: ['x.event.>'], maxDeliveries: 3, backoffMs: [20], ...more };
@@ -59,7 +59,7 @@ test('positions, retries and dead letters outlive the process', async () => {
   await third.close();
 });
 
-test('events that are over a week old go while it is open, once every consumer has passed them', async () => {
+test('an open log removes events that are over a week old after every consumer has passed them', async () => {
   const file = join(folder, 'old.sqlite');
   const events = new EventLog({ prefix: 'x', file, log, expireEveryMs: 20 });
   publish(events, 'old');
@@ -76,7 +76,7 @@ test('events that are over a week old go while it is open, once every consumer h
   await events.close();
 });
 
-test('events that are over a week old do not wait for a consumer that no service has any more', async () => {
+test('events that are over a week old do not wait for a consumer that no service uses any more', async () => {
   const file = join(folder, 'former.sqlite');
   const first = new EventLog({ prefix: 'x', file, log });
   const former = consume(first, ['retried'], { durable: 'former', backoffMs: [3_600_000] });
@@ -103,7 +103,7 @@ test('events that are over a week old do not wait for a consumer that no service
   await behind.close();
   const second = new EventLog({ prefix: 'x', file, log, durables: ['d', 'never consumed'] });
   expect(ids(second)).toEqual([undefined, undefined, undefined, 'new']);
-  // If an earlier version has the consumer again, it goes on with the events that are kept.
+  // If an earlier version of the service uses the consumer again, the consumer continues with the events that still exist.
   const again = consume(second, [], { durable: 'former' });
   await waitFor(() => again.ids().includes('new'));
   expect(again.ids()).toEqual(['new']);
@@ -111,7 +111,7 @@ test('events that are over a week old do not wait for a consumer that no service
   await second.close();
 });
 
-test('dead letters go after 90 days', async () => {
+test('dead letters are removed after 90 days', async () => {
   const file = join(folder, 'letters.sqlite');
   const events = new EventLog({ prefix: 'x', file, log, expireEveryMs: 20 });
   consume(events, ['old', 'new'], { maxDeliveries: 1 });
@@ -144,7 +144,7 @@ test('an event that waits for its next attempt does not wait longer because the 
   await second.close();
 });
 
-test('the file is its owner’s alone', async () => {
+test('only the owner can read and write the file', async () => {
   const file = join(folder, 'mode.sqlite');
   const events = new EventLog({ prefix: 'x', file, log });
   const { stat } = await import('node:fs/promises');
@@ -152,8 +152,10 @@ test('the file is its owner’s alone', async () => {
   await events.close();
 });
 
-describe('a database that has lost events gets them all again', () => {
-  /** The notes of a consumer's database. `position` can be set back, as if an older copy had replaced the database. */
+describe('a consumer whose database has lost applied events gets all of them again', () => {
+  /**
+   * The progress notes of a consumer's database. A test sets `position` back, as if an older copy had replaced the database.
+   */
   function notes() {
     let log = '';
     const kept = { position: 0 };
@@ -166,7 +168,7 @@ describe('a database that has lost events gets them all again', () => {
     return { kept, progress };
   }
 
-  test('if an attempt at a later event was broken off', async () => {
+  test('if an attempt to apply a later event was broken off', async () => {
     const { kept, progress } = notes();
     const [file, copy] = [join(folder, 'broken-off.sqlite'), join(folder, 'broken-off-copy.sqlite')];
     const first = new EventLog({ prefix: 'x', file, log });
@@ -196,7 +198,7 @@ describe('a database that has lost events gets them all again', () => {
     expect(kept.position).toBe(6);
   });
 
-  test('if a later event is due again first', async () => {
+  test('if the next attempt of a later event is due first', async () => {
     const { kept, progress } = notes();
     const file = join(folder, 'due.sqlite');
     const first = new EventLog({ prefix: 'x', file, log });
@@ -219,7 +221,7 @@ describe('a database that has lost events gets them all again', () => {
     expect(kept.position).toBe(5);
   });
 
-  test('except what it has given up, unless it starts over', async () => {
+  test('except events that it has given up, unless it starts over', async () => {
     const { kept, progress } = notes();
     const file = join(folder, 'given-up.sqlite');
     const first = new EventLog({ prefix: 'x', file, log });
@@ -245,7 +247,7 @@ describe('a database that has lost events gets them all again', () => {
   });
 });
 
-test('under another prefix, consumers get what they had not received, and dead letters are replayed', async () => {
+test('after a change of the prefix, consumers get the events they missed, and dead letters can be replayed', async () => {
   const file = join(folder, 'prefix.sqlite');
   const first = new EventLog({ prefix: 'x', file, log });
   const before = consume(first, ['dead']);

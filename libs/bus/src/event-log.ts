@@ -26,10 +26,10 @@ const schema = [
    CREATE TABLE dead_letters (
      durable TEXT NOT NULL, id TEXT NOT NULL, subject TEXT NOT NULL, body BLOB NOT NULL, error TEXT NOT NULL,
      at INTEGER NOT NULL, PRIMARY KEY (durable, id)) WITHOUT ROWID;`,
-  // trying: the position of the event whose attempt has begun and not ended.
+  // trying: the position of the event whose current attempt has not ended.
   'ALTER TABLE consumers ADD COLUMN trying INTEGER',
   'ALTER TABLE events ADD COLUMN traceparent TEXT',
-  // An id that no other log has.
+  // id: unique to this log.
   `CREATE TABLE log (id TEXT NOT NULL);
    INSERT INTO log (id) VALUES (lower(hex(randomblob(16))));`,
   'ALTER TABLE consumers ADD COLUMN noted INTEGER NOT NULL DEFAULT 0',
@@ -40,14 +40,14 @@ const keepMs = 7 * 24 * 3600 * 1000;
 const keepDeadMs = 90 * 24 * 3600 * 1000;
 const expireEveryMs = 3600 * 1000;
 /**
- * A condition for all copies of an event. The id of a replayed event is the original id, then `~`, then more. 126 is `~`, and 127
- * is the character after it.
+ * A condition for all copies of an event. The id of a replayed event is the original id, then `~` and a suffix. Character 126
+ * is `~`, and 127 is the next character.
  */
 const copies = 'id = :id OR (id > :id || char(126) AND id < :id || char(127))';
 
 /**
  * The event log of the embedded form. All events are in one table. Each durable consumer has its own position, retries and dead
- * letters. So if one consumer cannot apply an event, this stops no other consumer (docs/adr/0001).
+ * letters. A consumer that cannot apply an event therefore does not stop other consumers (docs/adr/0001).
  */
 export class EventLog {
   readonly #db: DatabaseSync;
@@ -58,9 +58,10 @@ export class EventLog {
   readonly #expiry: NodeJS.Timeout;
 
   /**
-   * @param options.prefix The prefix of all subjects. Events of the log that have another prefix get this one.
-   * @param options.durables The durables that services have, if they are known. Events that are older than seven days wait only for
-   * these durables.
+   * @param options.prefix The prefix of all subjects. Events in the log whose subjects have another prefix are changed to this
+   * prefix.
+   * @param options.durables The durables of all services, if they are known. Events that are older than seven days wait only
+   * for these durables.
    * @param options.expireEveryMs How often to look for events that are older than seven days.
    */
   constructor(options: {
@@ -70,7 +71,8 @@ export class EventLog {
     durables?: readonly string[] | undefined;
     expireEveryMs?: number;
   }) {
-    // If the machine loses the end of the log, the services publish the lost events again. Their databases keep these events.
+    // `normal`: a crash of the machine may lose the end of the log. The services then publish the lost events again from their
+    // databases.
     this.#db = openSqlite({ file: options.file, migrations: schema, synchronous: 'normal' });
     this.#log = options.log;
     this.#durables = options.durables;
@@ -85,8 +87,8 @@ export class EventLog {
   }
 
   /**
-   * Gives all subjects the platform's prefix. The log may have been copied or restored under another prefix, and consumers would
-   * pass events that have the other prefix.
+   * Gives all subjects the platform's prefix. The log may have been copied or restored from a platform with another prefix, and
+   * consumers would skip events with that prefix.
    */
   #rename(prefix: string): void {
     const isOther = `subject NOT GLOB '${prefix}.*'`;
@@ -102,7 +104,9 @@ export class EventLog {
     });
   }
 
-  /** Returns the event's position. If the log already has an event with this id, returns the position of that event. */
+  /**
+   * Stores an event and returns its position. If the log already has an event with this id, returns the position of that event.
+   */
   append(event: OutgoingEvent): number {
     const { id, subject, body, traceparent = null } = event;
     const { changes, lastInsertRowid } = this.#insert.run(id, subject, body, Date.now(), traceparent);
@@ -114,7 +118,7 @@ export class EventLog {
     return Number(lastInsertRowid);
   }
 
-  /** Identifies this log, and says how far it goes. */
+  /** Identifies this log and gives the range of its positions. */
   state(): EventLogState {
     const state = this.#db.prepare(
       `SELECT id AS created, coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'events'), 0) AS last,
@@ -160,7 +164,7 @@ export class EventLog {
     return row && { id, subject: row.subject as string, body: row.body as Uint8Array };
   }
 
-  /** Adds a handler to a durable. The handlers of a durable share one position, and any of them takes the next event. */
+  /** Adds a handler to a durable. All handlers of a durable share its position. They take events in turn. */
   consume(options: ConsumeOptions, handle: (delivery: Delivery) => Promise<void>): Intake {
     const { durable } = options;
     const consumer = this.#consumers.get(durable) ?? new LogConsumer(this.#db, options, this.#log);
@@ -176,7 +180,7 @@ export class EventLog {
 
   startOver(durable: string): void {
     transaction(this.#db, () => {
-      // Otherwise, an event with a dead letter would not come again.
+      // The consumer skips events that have a dead letter. Without this deletion, it would not get them again.
       this.#db
         .prepare('DELETE FROM dead_letters WHERE durable = ? AND id IN (SELECT id FROM events)')
         .run(durable);
@@ -213,9 +217,9 @@ export class EventLog {
   }
 
   /**
-   * Removes only events that every consumer has passed and nobody retries. A consumer that no service has any more does not count:
-   * it would keep all later events forever. If it comes back within seven days, for example because an upgrade is undone, it
-   * misses nothing (docs/adr/0001).
+   * Removes old events that every consumer has passed and that no consumer retries. Consumers that no service uses any more are
+   * ignored, because such a consumer would keep all later events forever. If a service uses such a consumer again within seven
+   * days, for example after an upgrade is undone, the consumer misses nothing (docs/adr/0001).
    */
   #expire(): void {
     const remove = this.#db.prepare(

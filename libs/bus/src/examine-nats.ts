@@ -2,21 +2,21 @@ import { jetstreamManager } from '@nats-io/jetstream';
 import { firstConnection, type NatsBusOptions } from './nats-connection.ts';
 import { streamNames } from './stream-names.ts';
 
-/** What is found at a NATS server. */
+/** What an examination of a NATS server finds. */
 export interface ExaminedNats {
   version: string;
   maxPayload: number;
-  /** Whether it asks for credentials. */
+  /** Whether the server requires credentials. */
   asksWho: boolean;
   /**
-   * Streams that are not there. If the streams could not be looked up, `refusal` says why, for example because a right is
-   * missing.
+   * Streams that do not exist. If the streams could not be looked up, `refusal` gives the reason, for example a missing
+   * permission.
    */
   missing: readonly string[];
   refusal: string | undefined;
 }
 
-/** Looks at a NATS server and changes nothing. Throws `StartError` when it cannot be reached. */
+/** Examines a NATS server without changing anything. Throws `StartError` if the server cannot be reached. */
 export async function examineNats(options: NatsBusOptions): Promise<ExaminedNats> {
   const connection = await firstConnection(options);
   try {

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import type { Notice } from './bus.ts';
 
-/** Passes a notice to a listener. If the listener throws, the error is logged. The bus and the other listeners go on. */
+/** Passes a notice to a listener. Logs the error if the listener throws, so that the bus and the other listeners continue. */
 export function hearSafely(hear: (notice: Notice) => void, notice: Notice, log: Logger): void {
   try {
     hear(notice);

@@ -7,7 +7,7 @@ test('is idle with no work', async () => {
   expect(inFlight.size).toBe(0);
 });
 
-test('waits for all work, also for what starts while it waits', async () => {
+test('waits for all work, including work that starts while it waits', async () => {
   const inFlight = new InFlight();
   const first = Promise.withResolvers<void>();
   const second = Promise.withResolvers<void>();
@@ -29,7 +29,7 @@ test('waits for all work, also for what starts while it waits', async () => {
   expect(inFlight.size).toBe(0);
 });
 
-test('waits until less than so much runs', async () => {
+test('below() waits until fewer pieces of work run than the given number', async () => {
   const inFlight = new InFlight();
   await inFlight.below(1);
   const works = [0, 1, 2].map(() => Promise.withResolvers<void>());

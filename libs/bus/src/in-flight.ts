@@ -6,7 +6,7 @@ export class InFlight {
     return this.#running.size;
   }
 
-  /** Remembers a piece of work until it settles. The work must not reject. */
+  /** Counts a piece of work as running until its promise settles. The promise must not reject. */
   track(work: Promise<unknown>): void {
     this.#running.add(work);
     void work.finally(() => this.#running.delete(work));
@@ -17,7 +17,7 @@ export class InFlight {
     while (this.#running.size >= most) await Promise.race(this.#running);
   }
 
-  /** Resolves when no work runs. Waits also for work that begins meanwhile. */
+  /** Resolves when no work runs. Also waits for work that starts while it waits. */
   async idle(): Promise<void> {
     while (this.#running.size > 0) await Promise.all(this.#running);
   }

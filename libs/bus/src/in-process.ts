@@ -39,7 +39,8 @@ export class InProcessBus implements Bus {
 
   /**
    * @param options.file SQLite file of the events, or `:memory:`.
-   * @param options.durables The durables that services have, if they are known. Other durables keep no events beyond seven days.
+   * @param options.durables The durables of all services, if they are known. Events that are older than seven days wait only
+   * for these durables.
    */
   constructor(options: { prefix: string; file: string; log: Logger; durables?: readonly string[] }) {
     this.prefix = options.prefix;
@@ -60,14 +61,14 @@ export class InProcessBus implements Bus {
       );
       const work = async () => {
         try {
-          // As with NATS, a turn of the event loop passes between caller and server. So neither runs inside the other's stack.
+          // As with NATS, the call crosses a turn of the event loop. So the server never runs inside the caller's stack.
           await nextTurn();
           const reply = await server.answer(request);
           if (!reply) return;
           resolve(checkedMessage(reply));
           clearTimeout(timer);
         } catch (error) {
-          // As over NATS, the caller learns nothing of a failure, and times out.
+          // As over NATS, the caller does not learn that the server failed. The request times out.
           this.#log.error({ err: error, subject }, 'reply failed');
         }
       };

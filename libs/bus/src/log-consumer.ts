@@ -15,8 +15,8 @@ interface EventRow {
   failures: number;
   traceparent: string | null;
   /**
-   * For a row that was read from the log: whether its event has failed before. Such an event waits for its next attempt, or is
-   * a dead letter.
+   * Only on a row that was read from the log: whether its event has failed before. Such an event is waiting for its next
+   * attempt or is a dead letter.
    */
   hasFailed?: number;
 }
@@ -25,7 +25,7 @@ interface EventRow {
 const troubleMs = 1_000;
 /** After a consumer has made progress, it waits this long before it notes its position in its own database, in ms. */
 const noteMs = 1_000;
-/** How long a consumer works before other work in this process gets a turn, in ms. */
+/** How long a consumer works before it lets other work in this process run, in ms. */
 const breathMs = 10;
 
 /** Works through the event log for one durable, one event at a time: first due retries, then new events. */
@@ -36,7 +36,7 @@ export class LogConsumer {
   readonly #handlers: Handle[] = [];
   /** The longest wait before another attempt, in ms. */
   readonly #longestMs: number;
-  /** Events that were read from the log and not yet delivered. */
+  /** Events that were read from the log but have not been delivered. */
   #fresh: EventRow[] = [];
   #running: Promise<void> | undefined;
   #working: { handle: Handle; done: Promise<void> } | undefined;
@@ -53,8 +53,8 @@ export class LogConsumer {
       options.durable,
     );
     this.#sql = prepare(db);
-    // Comes first, because it may set the position back to the broken-off event. After `#takeBack`, this would skip events that
-    // have to come again.
+    // Must come before `#takeBack`, because it may set the position to the event whose attempt was broken off. If it came after
+    // `#takeBack`, it would skip events that have to be applied again.
     this.#countBrokenOff();
     this.#takeBack();
   }
@@ -83,7 +83,7 @@ export class LogConsumer {
     this.#noteNow();
   }
 
-  /** How many events the consumer has not applied yet, including those that it tries again. */
+  /** How many events the consumer has not applied, including events that wait for another attempt. */
   pending(): number {
     const { durable, subjects } = this.#options;
     const rows = this.#sql.waiting.all(durable) as unknown as { subject: string; count: number }[];
@@ -92,7 +92,7 @@ export class LogConsumer {
     return matching.reduce((sum, { count }) => sum + count, retries.count);
   }
 
-  /** Forgets the events at these positions if they were read ahead. */
+  /** Drops the events at these positions if they were read ahead. */
   drop(positions: ReadonlySet<number>): void {
     this.#fresh = this.#fresh.filter(({ position }) => !positions.has(position));
   }
@@ -125,8 +125,8 @@ export class LogConsumer {
   }
 
   /**
-   * The event to deliver now. The result is `passed` if a page of the log had no event on the consumer's subjects, and `end` if
-   * nothing is left.
+   * Returns the event to deliver now. Returns `passed` if a page of the log had no event on the consumer's subjects, and `end`
+   * if nothing is left.
    */
   #next(): EventRow | 'passed' | 'end' {
     if (this.idle) return 'end';
@@ -147,8 +147,8 @@ export class LogConsumer {
   }
 
   /**
-   * Lets the event loop turn from time to time. Without this it might not turn, because neither the log nor most handlers ever
-   * wait.
+   * Lets the event loop turn from time to time. Neither the log nor most handlers ever wait, so without this call the event
+   * loop might never turn.
    */
   async #breathe(): Promise<void> {
     if (performance.now() - this.#breathedAt < breathMs) return;
@@ -157,22 +157,25 @@ export class LogConsumer {
   }
 
   /**
-   * Compares the position in the log's file with the position that the consumer's own database has noted. If the noted position is
-   * lower, the database has lost the events that were applied after this position. In this case, goes back to the noted position.
-   * Events above it that wait for their next attempt keep their failures, and dead letters stay dead letters. Otherwise, an event
-   * that kills its process would never be given up.
+   * Compares the position in the log's file with the position that the consumer's own database has noted. A lower noted
+   * position means that the database has lost the events applied after it. The consumer then goes back to the noted position.
+   * Later events that wait for their next attempt keep their failure counts, and dead letters stay dead letters. If these were
+   * reset, an event that kills its process would never be given up.
    */
   #takeBack(): void {
     const { durable, progress } = this.#options;
     if (!progress) return;
     const { log, position, noted } = this.#sql.state.get(durable) as unknown as State;
     const note = progress.read(durable);
-    // If there is no note, either the consumer has never made one, or the database was restored to a state from before the first
-    // note.
+    // If there is no note, either the consumer has never written one, or the database was restored from a copy that is older
+    // than the first note.
     const known = note?.log === log ? note.position : noted ? 0 : position;
     if (known < position) {
       this.#sql.takeBack.run(known, durable);
-      this.#log.warn({ durable, from: position, to: known }, 'a database has lost events: applied again');
+      this.#log.warn(
+        { durable, from: position, to: known },
+        'a database has lost events: applying them again',
+      );
     }
     this.#note();
   }
@@ -209,8 +212,8 @@ export class LogConsumer {
   }
 
   /**
-   * If an attempt has begun and never ended, counts it as failed. The process of that attempt died, perhaps because of the
-   * event, or the log failed.
+   * If an attempt began and never ended, counts it as failed. Either the log failed, or the process died during that attempt,
+   * perhaps because of the event.
    */
   #countBrokenOff(): void {
     const row = this.#sql.brokenOff.get(this.#options.durable) as unknown as EventRow | undefined;
@@ -258,8 +261,8 @@ export class LogConsumer {
   }
 
   /**
-   * Ends an attempt. If the event was retried, the position stays: events between the position and this event may still have to
-   * come.
+   * Ends an attempt. If the event had failed before, the position stays, because events between the position and this event may
+   * not be applied yet.
    */
   #end(row: EventRow): void {
     if (row.failures > 0) {
@@ -285,9 +288,12 @@ export class LogConsumer {
 interface State {
   log: string;
   position: number;
-  /** Whether the consumer's database has ever noted its progress. */
+  /** Whether the consumer's database has ever stored a note. */
   noted: number;
-  /** The consumer has applied or given up everything up to here. Events that it tries again are above this position. */
+  /**
+   * The last position up to which the consumer has applied or given up every event. Events that it retries are above this
+   * position.
+   */
   applied: number;
 }
 
@@ -304,7 +310,7 @@ function prepare(db: DatabaseSync) {
     ),
     takeBack: db.prepare('UPDATE consumers SET position = ? WHERE durable = ?'),
     hasNoted: db.prepare('UPDATE consumers SET noted = 1 WHERE durable = ? AND noted = 0'),
-    // If the clock was set back, a retry may be due later than any retry that is stored now. Such a retry is due immediately.
+    // If the clock was set back, the stored due time of a retry may be too far in the future. Such a retry is due immediately.
     due: db.prepare(
       `SELECT e.position, e.id, e.subject, e.body, e.traceparent, r.failures FROM redeliveries r
          JOIN events e ON e.position = r.position
@@ -315,7 +321,8 @@ function prepare(db: DatabaseSync) {
          FROM consumers c JOIN events e ON e.position > c.position
         WHERE c.durable = ? ORDER BY e.position LIMIT 100`,
     ),
-    // Committed before the handler runs. So an event that kills its process can kill it only a limited number of times.
+    // Committed before the handler runs, so that an event that kills its process is counted and can kill it only a limited
+    // number of times.
     begin: db.prepare('UPDATE consumers SET trying = ? WHERE durable = ?'),
     brokenOff: db.prepare(
       `SELECT e.position, e.id, e.subject, e.body, e.traceparent, coalesce(r.failures, 0) AS failures
@@ -327,7 +334,7 @@ function prepare(db: DatabaseSync) {
     pass: db.prepare('UPDATE consumers SET position = max(position, ?), trying = NULL WHERE durable = ?'),
     end: db.prepare('UPDATE consumers SET trying = NULL WHERE durable = ?'),
     forget: db.prepare('DELETE FROM redeliveries WHERE durable = ? AND position = ?'),
-    // If an event was withdrawn while it was handled, `retry` and `bury` do not store this event.
+    // `retry` and `bury` store nothing for an event that was withdrawn while it was handled.
     retry: db.prepare(
       `INSERT INTO redeliveries (durable, position, failures, due)
          SELECT ?, position, ?, ? FROM events WHERE position = ?

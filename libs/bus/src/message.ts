@@ -1,9 +1,9 @@
 import { type Message, maxPayload } from './bus.ts';
 
-// On both buses, a header name consists of these characters (RFC 9110 token), and a header value is one line.
+// Both buses require header names of these characters (RFC 9110 token) and header values of one line.
 const headerName = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 
-/** How many bytes a message takes on the wire: its body, and its headers as NATS writes them. */
+/** The size of a message on the wire, in bytes: its body, and its headers in the form in which NATS writes them. */
 export function messageSize(message: Message): number {
   const { headers, body } = message;
   let lines = 0;

@@ -9,24 +9,27 @@ import type { Logger } from 'pino';
 
 export interface NatsBusOptions {
   url: string;
-  /** Seed of this service's NKey user, whose rights are in the server's configuration (docs/adr/0003). */
+  /** Seed of this service's NKey user. The server's configuration defines the rights of this user (docs/adr/0003). */
   nkeySeed?: string | undefined;
-  /** The certificate authority of the server, PEM. Needed if this process does not trust that authority by default. */
+  /**
+   * The certificate authority (PEM) that signed the server's certificate. Needed if this process does not trust this authority
+   * by default.
+   */
   ca?: string | undefined;
   /** Service name: names the connection and its inbox, `_INBOX_<name>.>`. */
   name: string;
   prefix: string;
   log: Logger;
   /**
-   * How many servers of a cluster keep each stream, 1 by default. If more servers keep a stream already, the stream is left as it
-   * is.
+   * How many servers of a cluster store each stream, 1 by default. An existing stream that more servers store is left
+   * unchanged.
    */
   replicas?: number;
-  /** How long to try to connect at first, in ms. */
+  /** How long the first connection is tried, in ms. */
   connectTimeoutMs?: number;
 }
 
-/** Connects for the first time, trying again until the time is up. Throws `StartError`. */
+/** Makes the first connection. Tries again until the time is up, then throws `StartError`. */
 export async function firstConnection(options: NatsBusOptions): Promise<NatsConnection> {
   const until = Date.now() + (options.connectTimeoutMs ?? 10_000);
   const settings: ConnectionOptions = {
@@ -38,11 +41,11 @@ export async function firstConnection(options: NatsBusOptions): Promise<NatsConn
     reconnectTimeWait: 250,
     reconnectJitter: 250,
     timeout: 3_000,
-    // If a server or the network hangs, the client leaves the server after two pings without a pong. By default, this takes six
-    // minutes.
+    // If a server or the network hangs, the client leaves the server after two pings without a pong. With the client's default
+    // settings, this would take six minutes.
     pingInterval: 2_000,
     maxPingOut: 2,
-    // Without this, the client would close permanently when another server with the same users replaces the current server.
+    // Without this setting, the client closes permanently when a server with the same users replaces the current server.
     ignoreAuthErrorAbort: true,
   };
   if (options.ca) settings.tls = { ca: options.ca };

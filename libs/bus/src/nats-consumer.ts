@@ -34,37 +34,37 @@ interface Connection {
   flush: () => Promise<void>;
 }
 
-/** An event, and the number of the connection over which it came. */
+/** A fetched event, and the number of the connection that delivered it. */
 interface Fetched {
   message: JsMsg;
   over: number | undefined;
 }
 
-/** Those events of a fetch that are not begun immediately. */
+/** The events of a fetch that are not started immediately. */
 interface Rest {
-  /** Events that may kill their process. */
+  /** Events that perhaps kill their process. */
   suspects: Fetched[];
-  /** Events that are to be given back. */
+  /** Events to return to the server. */
   left: Fetched[];
 }
 
-/** The headers of a dead letter, beside the event's body. */
+/** The headers of a dead letter. Its body is the event's body. */
 export const subjectHeader = 'Kith-Subject';
 export const errorHeader = 'Kith-Error';
 const maxErrorLength = 1_000;
-/** The maximum number of events per fetch. The number is so low that work on the last event begins well within `ack_wait`. */
+/** The maximum number of events per fetch. It is low enough for work on the last event to begin well within `ack_wait`. */
 const batch = 50;
-/** How long a start waits for streams and consumers that another process makes, in ms (docs/adr/0056). */
+/** How long the start of a consumer waits for the keeper to create the streams and consumers, in ms (docs/adr/0056). */
 const keeperMs = 15_000;
 /**
- * How long a fetch waits for events, in ms. The client gives up a fetch that hears nothing from the server for about half of
- * this time after a heartbeat is due. Events that the server has sent by then come again only after `ack_wait`.
+ * How long a fetch waits for events, in ms. If the server stays silent for about half of this time after a heartbeat is due,
+ * the client gives up the fetch. Events that the server has already sent come again only after `ack_wait`.
  */
 const fetchMs = 5_000;
 
 /**
- * A durable pull consumer. It limits the number of deliveries itself, and does not use the server's `max_deliver`. The server would
- * drop an event that it gives up, but the event has to reach the dead-letter subject.
+ * A durable pull consumer. It limits the number of deliveries itself. The server's `max_deliver` is not used, because it would
+ * drop the event without storing a dead letter.
  */
 export class NatsConsumer {
   readonly #connection: Connection;
@@ -89,10 +89,10 @@ export class NatsConsumer {
 
   async start(): Promise<void> {
     await this.#firstOpen();
-    // Tells the server that events are still being worked on. Otherwise slow events, and events that wait for a store to come
-    // back, would go to another replica.
+    // Tells the server that events are still being worked on. Without this, slow events, and events that wait for a store to
+    // return, would be delivered to another replica.
     this.#heartbeat = setInterval(() => {
-      // Without a connection, the calls would only gather until it is back.
+      // Without a connection, the calls would only pile up until it returns.
       if (this.#connection.current() === undefined) return;
       for (const one of this.#held) void this.#tell(one, (message) => message.working());
     }, this.#options.ackWaitMs / 3);
@@ -100,7 +100,7 @@ export class NatsConsumer {
     this.#loop = this.#run();
   }
 
-  /** Ends the fetch, gives back events that nobody works on yet, and waits for events that are being handled. */
+  /** Ends the fetch, returns events that no handler has begun, and waits for events that are being handled. */
   async stop(): Promise<void> {
     this.#stopped.abort();
     await this.#loop;
@@ -108,7 +108,7 @@ export class NatsConsumer {
     clearInterval(this.#heartbeat);
   }
 
-  /** Opens the consumer. If the consumer is not there, waits, because the keeper may be making it just now. */
+  /** Opens the consumer. If the consumer does not exist, waits, because the keeper may be creating it. */
   async #firstOpen(): Promise<void> {
     const until = performance.now() + keeperMs;
     for (;;) {
@@ -136,15 +136,15 @@ export class NatsConsumer {
     const { log } = this.#connection;
     let failures = 0;
     for (;;) {
-      // The client drops requests that are made without a connection, and they time out only after seconds.
+      // Waits for a connection, because the client drops requests without one, and these requests would time out only after
+      // seconds.
       await this.#connection.connected(this.#stopped.signal);
       if (this.#stopped.signal.aborted) return;
       try {
         const consumer = this.#consumer ?? (await this.#open());
         const { suspects, left } = await this.#fetch(consumer, await mostOf(consumer));
-        // Gives back the events that were fetched but will not be worked on here, so that another replica gets them
-        // immediately. This is done only after the fetch: while this replica still fetches, the server could send such an event
-        // back here.
+        // Returns the events that were fetched but are not handled here, so that another replica gets them immediately. This
+        // happens only after the fetch has ended. During the fetch, the server could send such an event to this replica again.
         for (const one of left) await this.#tell(one, (message) => message.nak());
         await this.#workAlone(suspects);
         failures = 0;
@@ -157,8 +157,8 @@ export class NatsConsumer {
   }
 
   /**
-   * Fetches events and begins to work on them, until the fetch ends. Keeps suspects for later. Fetches batches and not an endless
-   * stream. If a stream were closed, events on their way would be lost until `ack_wait` is over.
+   * Fetches events and begins to work on them, until the fetch ends. Keeps suspects for later. Uses batches, because when an
+   * endless stream is closed, events on their way are not delivered again until `ack_wait` is over.
    */
   async #fetch(consumer: Consumer, most: number): Promise<Rest> {
     const rest: Rest = { left: [], suspects: [] };
@@ -170,16 +170,18 @@ export class NatsConsumer {
       for await (const message of messages) {
         fetched++;
         const one = { message, over };
-        // While any event comes again, events are fetched one at a time (`mostOf`). A suspect waits for the end of its fetch.
+        // While any event is being redelivered, events are fetched one at a time (`mostOf`). A suspect is handled only after
+        // its fetch has ended.
         if (message.info.deliveryCount > 1) end();
-        // A suspect is worked on even if this process stops. If it were given back, it would lose one of its last attempts.
+        // A suspect is handled even if this process is stopping. If the suspect were returned, it would lose one of its last
+        // attempts.
         if (this.#isSuspect(message)) rest.suspects.push(one);
         else if (this.#stopped.signal.aborted) rest.left.push(one);
         else await this.#begin(one);
       }
     } catch (error) {
-      // The client throws this error at the end of a fetch if work on its events took longer than a second. All its events
-      // have arrived.
+      // The client throws this error at the end of a fetch if work on its events took longer than a second. All events of the
+      // fetch have arrived by then.
       if (fetched === 0 || (error as Error).message !== heartbeatsMissed) throw error;
     } finally {
       letGo();
@@ -188,22 +190,22 @@ export class NatsConsumer {
   }
 
   /**
-   * Whether an event may be one that kills its process. The server counts the deliveries of every event that the process holds
-   * when it dies. If such an event always came together with the same other events, the other events would be given up too,
-   * although no handler ever got them.
+   * Whether an event is suspected to kill its process. When a process dies, the server has counted a delivery for every event
+   * that the process held. If an event that kills its process were always fetched with the same other events, these would be
+   * given up too, although no handler ever received them.
    */
   #isSuspect(message: JsMsg): boolean {
     return message.info.deliveryCount > Math.max(this.#options.maxDeliveries / 2, 1);
   }
 
-  /** Works on one suspect after the other, while this process holds no other event of the consumer. */
+  /** Works on the suspects one by one, while this process holds no other event of the consumer. */
   async #workAlone(suspects: Fetched[]): Promise<void> {
     for (const one of suspects) this.#held.add(one);
     try {
       for (const one of suspects) {
         await this.#working.idle();
-        // The server must know what became of the other events before this process can die. If the connection is lost, the
-        // server cannot be told. Then this process works on the event all the same.
+        // The server must know the outcomes of the other events before this process can die. If the connection is lost, the
+        // outcomes cannot be sent, and this process handles the suspect anyway.
         await this.#connection.flush().catch(() => undefined);
         await this.#begin(one);
         await this.#working.idle();
@@ -213,7 +215,7 @@ export class NatsConsumer {
     }
   }
 
-  /** Begins to work on an event; resolves when there is room for the next one. */
+  /** Begins to work on an event. Resolves when another event can begin. */
   async #begin(fetched: Fetched): Promise<void> {
     const { atOnce, durable } = this.#options;
     this.#working.track(
@@ -225,7 +227,7 @@ export class NatsConsumer {
     await this.#working.below(atOnce);
   }
 
-  /** Works on an event and tells the server the outcome. */
+  /** Works on an event and reports the outcome to the server. */
   async #deliver(fetched: Fetched): Promise<void> {
     const { message } = fetched;
     const { durable, maxDeliveries, backoffMs } = this.#options;
@@ -234,7 +236,7 @@ export class NatsConsumer {
     const id = message.headers?.get(PubHeaders.MsgIdHdr) ?? String(message.seq);
     const traceparent = message.headers?.get(traceparentHeader) || undefined;
     try {
-      // A process that dies because of an event cannot count the failure, so this checks the server's count.
+      // A process that dies because of an event cannot count the failure. So the server's count is checked here.
       if (delivery > maxDeliveries) throw new Error('delivered too often');
       this.#held.add(fetched);
       const { subject, data: body } = message;
@@ -252,11 +254,11 @@ export class NatsConsumer {
   }
 
   /**
-   * Tells the server what became of an event. The server identifies the event by its number. After a reconnect, the broker may have
-   * lost its files. The number may then belong to another event, which nobody has worked on. So this first looks whether the number
-   * still belongs to the event. If the number no longer belongs to the event, or if this cannot be found out, the server is told
-   * nothing. If the event is still there, it comes again after `ack_wait`. Without a connection, this waits until there is one, or
-   * until the consumer stops.
+   * Reports the outcome of an event to the server. The server identifies the event by its sequence number. If the broker has
+   * lost its files before a reconnect, the number may now belong to another event, which has not been handled. So after a
+   * reconnect, this method first checks that the number still belongs to the same event. If the number belongs to another
+   * event, or if the check fails, nothing is reported. An event that still exists then comes again after `ack_wait`. Without a
+   * connection, this method waits until there is one, or until the consumer stops.
    */
   async #tell({ message, over }: Fetched, say: (message: JsMsg) => void): Promise<void> {
     const { current, connected } = this.#connection;
@@ -270,7 +272,7 @@ export class NatsConsumer {
         continue;
       }
       const isThere = await this.#isStillThere(message);
-      // If the connection broke meanwhile, its answer says nothing.
+      // If the connection broke during the check, the result is not valid.
       if (current() !== now) continue;
       if (!isThere) return;
       known = now;
@@ -304,8 +306,8 @@ export class NatsConsumer {
     );
     try {
       await js.publish(subject, message.data, { msgID: `${durable}:${id}`, headers });
-      // If the event was withdrawn while it was handled, the withdrawal came too early to find this letter. So this removes the
-      // letter.
+      // If the event was withdrawn while it was handled, the withdrawal ran before this dead letter existed. So the dead letter
+      // is removed here.
       const isThere = await jsm.streams.getMessage(streams.events, { seq: message.seq });
       if (!isThere) await jsm.streams.purge(streams.dead, { filter: subject });
       await this.#tell(fetched, () => message.term());
@@ -319,8 +321,8 @@ export class NatsConsumer {
 
 /**
  * How many events to fetch. The server counts deliveries, not attempts: if a process dies, each event that it holds has used up
- * one delivery. So while any event comes again, a process fetches one event at a time. It then holds only events that it works
- * on. So from its third delivery on, an event uses up no delivery because of another event that kills the process.
+ * one delivery. So while any event is being redelivered, a process fetches one event at a time and holds only the events that
+ * it works on. From its third delivery on, an event therefore loses no delivery when another event kills the process.
  */
 async function mostOf(consumer: Consumer): Promise<number> {
   const { num_redelivered: again } = await consumer.info();
@@ -328,22 +330,23 @@ async function mostOf(consumer: Consumer): Promise<number> {
 }
 
 /**
- * The error that the client throws if a fetch receives nothing for the time of two heartbeats. The client measures this time
+ * The error that the client throws if a fetch receives nothing for the length of two heartbeats. The client keeps measuring
  * until this process has taken the last event of the fetch, even if all events have arrived.
  */
 const heartbeatsMissed = 'heartbeats missed';
 
 /**
- * Ends a fetch when the signal is aborted, or when `end` is called. After a call of `letGo`, an abort no longer ends the fetch.
- * The fetch ends by draining the subscription. Events that the server sends before it knows of the drain still arrive. Events
- * that it can no longer deliver go to another replica immediately. The client has no public method for this, and its `close`
- * drops events on their way. In a cluster, an event can be on its way between servers when the drain arrives. Such an event
- * comes again after `ack_wait`.
+ * Ends a fetch when the signal is aborted, or when `end` is called. After `letGo` is called, an abort no longer ends the fetch.
+ * The fetch ends by draining the subscription. Events that the server sends before it receives the drain still arrive. Events
+ * that the server can no longer deliver go to another replica immediately. The client has no public method for this, and its
+ * `close` drops events that are on their way. In a cluster, an event may be between two servers when the drain arrives. Such an
+ * event comes again after `ack_wait`.
  */
 function endOnAbort(messages: ConsumerMessages, signal: AbortSignal): { end: () => void; letGo: () => void } {
   const { sub } = messages as ConsumerMessages & { readonly sub: Subscription };
   const end = () => {
-    // The drain rejects only if the fetch has ended already, by itself or with its connection. Then no event is on its way.
+    // The drain rejects only if the fetch has already ended, by itself or with its connection. In both cases, no event is on
+    // its way.
     sub.drain().catch(() => undefined);
   };
   if (signal.aborted) end();

@@ -7,16 +7,16 @@ import { streamNames } from './stream-names.ts';
 const replayed = 'replayed';
 
 /**
- * The subject of a mark, which says that an event was replayed. Nobody knows the position of the replayed copy. So if such an
- * event is withdrawn, the search goes up to the end of the stream.
+ * The subject of a message that marks an event as replayed. The position of the replayed copy is not stored. So when such an
+ * event is withdrawn, the search continues to the end of the stream.
  */
 export function replayMark(prefix: string, durable: string, id: string): string {
   return `${deadLetterSubject(prefix, durable, id)}.${replayed}`;
 }
 
 /**
- * Finds out which events have dead letters and which were replayed. For each of these events, returns the token that stands for the
- * event's id in a subject.
+ * Finds the events that have dead letters and the events that were replayed. For each of these events, returns the subject
+ * token that stands for the event's id.
  */
 export async function deadOnes(
   jsm: JetStreamManager,
@@ -31,7 +31,7 @@ export async function deadOnes(
   return found;
 }
 
-/** Reads an event that has a dead letter, with the token that stands for the event's id in a subject. */
+/** Reads an event that has a dead letter. `token` is the subject token that stands for the event's id. */
 export async function readDeadEvent(
   jsm: JetStreamManager,
   prefix: string,
@@ -43,7 +43,9 @@ export async function readDeadEvent(
   return letter ? { subject: letter.header.get(subjectHeader), body: letter.data } : undefined;
 }
 
-/** A durable consumer of the events. It has acknowledged all its events up to its position. */
+/**
+ * A durable consumer of the events. `position` is the last position up to which the consumer has acknowledged all its events.
+ */
 export interface Position {
   durable: string;
   subjects: string[];
@@ -51,9 +53,9 @@ export interface Position {
 }
 
 /**
- * Reads the bodies of all events that consumers have given up, and of replayed events that a consumer has perhaps not received.
- * The consumers' positions may be from an earlier moment. An event that was given up or waited then is found even if it was
- * replayed meanwhile, because its new copy is above the positions.
+ * Reads the bodies of all events that consumers have given up, and of replayed events that a consumer may not have received.
+ * The positions of the consumers may be slightly old. This does not matter: an event that was given up or waiting then, and was
+ * replayed since, has a new copy above these positions.
  */
 export async function readGivenUp(
   jsm: JetStreamManager,
@@ -62,12 +64,13 @@ export async function readGivenUp(
 ): Promise<Uint8Array[]> {
   const streams = streamNames(prefix);
   const bodies: Uint8Array[] = [];
-  // The first subject finds old letters, whose subjects did not name the event yet.
+  // The first subject finds old dead letters, whose subjects do not contain the event's id.
   const letters = [`${prefix}.dead.*`, `${prefix}.dead.*.*`];
   await searchStream(jsm, streams.dead, { first: 0, last: Infinity, subjects: letters }, ({ data }) => {
     bodies.push(data);
   });
-  // A replay leaves its mark before it removes the letter. So if a letter was already gone above, its mark is found here.
+  // A replay writes its mark before it removes the dead letter. So if a dead letter was already gone in the search above, its
+  // mark is found here.
   if ((await deadOnes(jsm, prefix)).replayed.size === 0) return bodies;
   for (const { subjects, position } of consumers) {
     const search = { first: position + 1, last: Infinity, subjects };
@@ -100,7 +103,7 @@ export async function readDeadLetters(
 ): Promise<(DeadLetter & { seq: number })[]> {
   const own = `${prefix}.dead.${durable}`;
   const letters: (DeadLetter & { seq: number })[] = [];
-  // The first subject finds old letters, whose subjects did not name the event yet.
+  // The first subject finds old dead letters, whose subjects do not contain the event's id.
   const search = { first: 0, last: Infinity, subjects: [own, `${own}.*`] };
   await searchStream(jsm, streamNames(prefix).dead, search, ({ seq, header, data }) => {
     // `<durable>:<id>`

@@ -3,15 +3,12 @@ import { AckPolicy, DeliverPolicy, JetStreamApiError, type JetStreamManager } fr
 import { nanos, PermissionViolationError } from '@nats-io/transport-node';
 import type { ConsumeOptions } from './bus.ts';
 
-/**
- * A stream or consumer is missing, and this process is not allowed to make it. Another process makes and keeps it
- * (docs/adr/0056).
- */
+/** A stream or consumer is missing, and this process has no right to create it. The keeper creates it (docs/adr/0056). */
 export class MayNotMake extends StartError {
   override name = 'MayNotMake';
 }
 
-/** Makes a stream or consumer; throws `MayNotMake` if the NATS user has no right to do so. */
+/** Creates or changes a stream or consumer. Throws `MayNotMake` if the NATS user has no right to do so. */
 export async function made(what: string, make: () => Promise<unknown>): Promise<void> {
   try {
     await make();
@@ -33,8 +30,8 @@ function isRefused(error: unknown): boolean {
 }
 
 /**
- * Makes a durable consumer if it is missing, or adds subjects to the existing consumer. Never removes a subject: while one
- * version replaces another, both run, and each needs its own subjects.
+ * Creates a durable consumer, or adds missing subjects to an existing consumer. Never removes a subject: during an upgrade, two
+ * versions run at the same time, and each version needs its own subjects.
  */
 export async function ensureConsumer(
   jsm: JetStreamManager,
@@ -74,11 +71,11 @@ async function configOf(jsm: JetStreamManager, stream: string, durable: string) 
 }
 
 /**
- * Events that wait for their next attempt count as pending. With a limit, events that cannot be applied could reach the limit,
- * and would stop all other events for a quarter of an hour (docs/adr/0029). The work of a process is limited in another way: by
- * the number of events that it fetches.
+ * Events that wait for their next attempt count as pending. If there were a limit, events that cannot be applied could reach it
+ * and would stop all other events for a quarter of an hour (docs/adr/0029). The number of fetched events limits the work of a
+ * process instead.
  */
 const unlimited = -1;
 
-/** JetStream's error for a consumer that is not there. */
+/** JetStream's error code for a consumer that does not exist. */
 export const consumerNotFound = 10014;

@@ -5,22 +5,22 @@ import { ensureConsumer } from './nats-durables.ts';
 import { ensureStreams } from './nats-streams.ts';
 import { streamNames } from './stream-names.ts';
 
-/** Keeps the streams and consumers of a platform. */
+/** Makes sure that the streams and consumers of a platform exist. */
 export interface NatsKeeper extends AsyncDisposable {
-  /** Whether all streams and consumers were there when the keeper last looked. */
+  /** Whether all streams and consumers existed at the keeper's last check. */
   isKept(): boolean;
   stop(): Promise<void>;
 }
 
 /**
- * How often the keeper checks the streams and consumers, in ms. If a process finds that its consumer is missing, it waits about
- * this long for a new one.
+ * How often the keeper checks the streams and consumers, in ms. A process whose consumer is missing waits about this long for a
+ * new one.
  */
 const everyMs = 1_000;
 
 /**
- * Makes the streams and consumers of a platform, and makes them again if the broker has lost them. So services do not need the
- * right to make them (docs/adr/0056). Resolves when all of them are there. Throws `StartError`.
+ * Creates the streams and consumers of a platform, and creates them again if the broker has lost them. So services do not need
+ * the right to create them (docs/adr/0056). Resolves when all of them exist. Throws `StartError`.
  */
 export async function keepStreams(
   options: NatsBusOptions & { consumers: readonly Pick<ConsumeOptions, 'durable' | 'subjects'>[] },
@@ -42,7 +42,7 @@ export async function keepStreams(
   let [isKept, isLooking] = [true, false];
   try {
     await ensureStreams(jsm, prefix, replicas);
-    // Checks all consumers. A consumer that is there may take fewer subjects than this version needs.
+    // Checks all consumers, because an existing consumer may have fewer subjects than this version needs.
     await ensure(consumers);
   } catch (error) {
     await nc.close();

@@ -10,9 +10,9 @@ import type { NatsWrites } from './nats-writes.ts';
 
 interface Asked {
   subject: string;
-  /** The message to send again while no answer has come. Absent if it is not safe to send it again. */
+  /** The message to send again until an answer arrives. Absent if it is not safe to send the message again. */
   again: Message | undefined;
-  /** When to send it again, on the process's own clock. */
+  /** When to send the message again, on the process's own clock. */
   againAt: number;
   answer: (message: Message) => void;
   fail: (error: Error) => void;
@@ -22,17 +22,17 @@ interface Asked {
 }
 
 /**
- * How long a repeatable request waits before another server is asked, in ms. If a replica hangs, the broker notices this only
- * after the replica has not answered several pings. Until then, the broker still sends requests to this replica.
+ * How long a repeatable request waits before it is sent again, in ms. The broker notices that a replica hangs only after
+ * several pings without an answer. Until then, the broker still sends requests to this replica.
  */
 const againMs = 1_000;
 /** The NATS server sends a message with this status if nobody listens (NATS client protocol, no responders). */
 const noResponders = 503;
 
 /**
- * Sends requests and receives their replies. All requests share one inbox, and each has a number. Does the same as the client's
- * own `request`, with less work per request. It makes no error object beforehand, and no random token (9 % less CPU in the
- * gateway, bench/README.md). All requests share one timer, which is set to the first request that is due.
+ * Sends requests and receives their replies. All requests share one inbox, and each request has a number. Replaces the client's
+ * own `request`, which does more work per request: it creates an error object in advance and a random token (9 % less CPU in
+ * the gateway, bench/README.md). All requests share one timer, which is set to the first request that is due.
  */
 export class NatsRequests {
   readonly #nc: NatsConnection;
@@ -72,7 +72,7 @@ export class NatsRequests {
     });
   }
 
-  /** Sends repeatable requests again after the connection broke, because these requests or their answers may have been lost. */
+  /** Sends repeatable requests again after a reconnect, because these requests or their answers may have been lost. */
   askAgain(): void {
     for (const [id, { subject, again }] of this.#asked) if (again) this.#send(id, subject, again);
   }
@@ -86,13 +86,13 @@ export class NatsRequests {
     });
   }
 
-  /** Fails requests to a subject to which this process is not allowed to publish, because no reply will come. */
+  /** Fails the requests to a subject to which this process has no right to publish. No reply to these requests will come. */
   refused(error: Error): void {
     if (!(error instanceof PermissionViolationError) || error.operation !== 'publish') return;
     for (const [id, { subject }] of this.#asked) if (subject === error.subject) this.#take(id)?.fail(error);
   }
 
-  /** Subscribes to the inbox with the first request, because most processes only answer. */
+  /** Subscribes to the inbox only at the first request, because most processes send no requests. */
   #listen(): void {
     if (this.#isListening) return;
     this.#isListening = true;
@@ -123,11 +123,11 @@ export class NatsRequests {
   #wakeAt(at: number): void {
     clearTimeout(this.#timer);
     this.#timerAt = at;
-    // The timer need not keep the process alive, because the connection keeps it alive.
+    // The connection keeps the process alive, so the timer does not have to.
     this.#timer = setTimeout(() => this.#lookAtLate(), Math.max(at - performance.now(), 0)).unref();
   }
 
-  /** Fails requests whose time is over. Sends repeatable requests again if they have waited for long. */
+  /** Fails requests that have timed out. Sends repeatable requests again that have waited too long for an answer. */
   #lookAtLate(): void {
     this.#timerAt = Number.POSITIVE_INFINITY;
     const now = performance.now();

@@ -1,10 +1,10 @@
 import type { JetStreamManager, MsgRequest, StoredMsg } from '@nats-io/jetstream';
 
-/** How many readers ask for messages at the same time, and the smallest number of messages in a reader's part. */
+/** How many readers ask for messages at the same time, and the smallest number of positions in a reader's part. */
 const readers = 16;
 const smallest = 100;
 
-/** A part of a stream, and the subjects to look for in it. Subjects may have wildcards. */
+/** A part of a stream, and the subjects to search for in this part. Subjects may contain wildcards. */
 export interface StreamSearch {
   first: number;
   last: number;
@@ -12,8 +12,8 @@ export interface StreamSearch {
 }
 
 /**
- * Reads the messages of some subjects in a part of a stream, several at the same time and in no order. Messages that are published
- * after the call are not read.
+ * Reads the messages on some subjects in a part of a stream. Reads several messages at the same time, in no particular order.
+ * Skips messages that are published after the call.
  */
 export async function searchStream(
   jsm: JetStreamManager,
@@ -44,8 +44,8 @@ function cut({ first, last }: { first: number; last: number }): { first: number;
 }
 
 /**
- * Reads the messages of a subject in a range one by one. A consumer would be faster, but no service and no operator may make one
- * on the stream of events (docs/adr/0056).
+ * Reads the messages on a subject in a range, one by one. A consumer would be faster, but services and operators have no right
+ * to create a consumer on the stream of events (docs/adr/0056).
  */
 async function* messagesOf(
   jsm: JetStreamManager,
@@ -53,7 +53,8 @@ async function* messagesOf(
   { first, last, subject }: { first: number; last: number; subject: string },
 ): AsyncGenerator<StoredMsg> {
   for (let seq = first; seq <= last; seq++) {
-    // Since version 2.9, the server supports `next_by_subj` together with `seq`. The client's types do not have this yet.
+    // The server supports `next_by_subj` together with `seq` since version 2.9. The client's types do not contain this
+    // combination.
     const query = { seq, next_by_subj: subject } as MsgRequest;
     const message = await jsm.streams.getMessage(stream, query);
     if (!message || message.seq > last) return;

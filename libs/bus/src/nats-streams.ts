@@ -5,8 +5,8 @@ import { made } from './nats-durables.ts';
 import { streamNames } from './stream-names.ts';
 
 /**
- * Creates the two streams. Repeatable. If a stream is there already, leaves it as an operator has tuned it. The one exception: if
- * the stream has too few replicas, raises their number. Throws `StartError` if there are fewer servers than `replicas`.
+ * Creates the two streams. Repeatable. Leaves an existing stream unchanged, because an operator may have tuned it, except that
+ * a number of replicas that is too low is raised. Throws `StartError` if there are fewer servers than `replicas`.
  */
 export async function ensureStreams(jsm: JetStreamManager, prefix: string, replicas: number): Promise<void> {
   const names = streamNames(prefix);
@@ -34,12 +34,13 @@ export async function ensureStreams(jsm: JetStreamManager, prefix: string, repli
   }
 }
 
-/** Deletes a message permanently. Returns `false` if it is not there. */
+/** Deletes a message permanently. Returns `false` if the message does not exist. */
 export async function removeMessage(jsm: JetStreamManager, stream: string, seq: number): Promise<boolean> {
   try {
     return await jsm.streams.deleteMessage(stream, seq);
   } catch (error) {
-    // The server has one code for all failures of a deletion. So this checks whether the message is there.
+    // The server uses one error code for all failed deletions. So after an error, this function checks whether the message
+    // exists.
     if (error instanceof JetStreamApiError && (await jsm.streams.getMessage(stream, { seq })) === null)
       return false;
     throw error;

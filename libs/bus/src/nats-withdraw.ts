@@ -10,7 +10,7 @@ interface Parts {
   prefix: string;
 }
 
-/** A part of the stream to search, and the ids and subjects to look for. */
+/** The part of the stream to search, and the ids and subjects to search for. */
 interface Search {
   first: number;
   last: number;
@@ -18,13 +18,13 @@ interface Search {
   subjects: Set<string>;
 }
 
-/** If the gap between two spans has at most this many messages, reading the gap takes less time than another search. */
+/** If the gap between two spans has at most this many messages, reading the gap is faster than another search. */
 const nearby = 100;
 
 /**
- * Removes events from both streams. Removes dead letters before the events, and again after them. An event may be given up or
- * replayed meanwhile. Its new letter or copy is then removed here, or by the process that gives up or replays the event
- * (`NatsConsumer`, `NatsBus.replayDeadLetters`).
+ * Removes events from both streams. Removes dead letters before the events, and again after them, because an event may be given
+ * up or replayed meanwhile. A dead letter or copy that appears even later is removed by the process that gives up or replays
+ * the event (`NatsConsumer`, `NatsBus.replayDeadLetters`).
  */
 export async function withdrawEvents(parts: Parts, events: readonly Withdrawal[]): Promise<void> {
   const tokens = new Set(events.map(({ id }) => subjectToken(originalId(id))));
@@ -34,7 +34,7 @@ export async function withdrawEvents(parts: Parts, events: readonly Withdrawal[]
 }
 
 /**
- * Purges the dead letters of these events. Returns the tokens of all events that were ever replayed, not only of these events.
+ * Purges the dead letters of these events. Returns the tokens of all events that were ever replayed, including other events.
  */
 async function purgeLetters({ jsm, prefix }: Parts, tokens: ReadonlySet<string>): Promise<Set<string>> {
   const { dead, replayed } = await deadOnes(jsm, prefix);
@@ -46,8 +46,8 @@ async function purgeLetters({ jsm, prefix }: Parts, tokens: ReadonlySet<string>)
 }
 
 /**
- * Where to look. Spans that are close together become one search. If an event may have a copy anywhere, the search goes to the
- * end of the stream.
+ * Plans the searches. Spans that are close together become one search. If an event may have a copy at an unknown position, its
+ * search continues to the end of the stream.
  */
 export function searchesFor(events: readonly Withdrawal[], replayed: ReadonlySet<string>): Search[] {
   const searches: Search[] = [];
@@ -69,7 +69,7 @@ export function searchesFor(events: readonly Withdrawal[], replayed: ReadonlySet
   return searches;
 }
 
-/** Deletes every copy of the events. Recognises a copy by its id, because the given positions may be from an earlier stream. */
+/** Deletes every copy of the events. Compares ids, because the given positions may belong to an earlier stream. */
 async function takeOut({ jsm, prefix }: Parts, { ids, ...search }: Search) {
   const { events: stream } = streamNames(prefix);
   await searchStream(jsm, stream, search, async ({ seq, header }) => {

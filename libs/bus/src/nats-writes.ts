@@ -9,9 +9,9 @@ interface Write {
 }
 
 /**
- * Writes to NATS once per turn of the event loop. Without this class, the client would write as soon as the running callback
- * ends. Each HTTP request has a callback of its own, so the client would make one system call per request. With this class,
- * messages of requests that came in together go out together.
+ * Collects writes to NATS and makes them once per turn of the event loop. On its own, the client writes as soon as the running
+ * callback ends. Each HTTP request has its own callback, so the client would make one system call per request. With this class,
+ * messages of requests that arrived together are sent together.
  */
 export class NatsWrites {
   readonly #nc: Pick<NatsConnection, 'publish'>;

@@ -54,9 +54,9 @@ import { receivedAt, watchAbsence } from './received-at.ts';
 import { streamNames } from './stream-names.ts';
 
 /**
- * Whether a message is a request, and not an event that the server has delivered. If a NATS user has the right to fetch events, it
- * can have them delivered to any subject. Events that arrive there could look like requests or notices. But the reply subject of
- * such an event is not a client's inbox, and notices have no reply subject (docs/adr/0056).
+ * Whether a message is a request, and not an event that the server has delivered. A NATS user with the right to fetch events
+ * can choose any subject for their delivery. Events that arrive on a service's subject could look like requests or notices. But
+ * the reply subject of such an event is not a client's inbox, and notices have no reply subject (docs/adr/0056).
  */
 const isAsked = ({ reply }: Msg) => reply?.startsWith('_INBOX') === true;
 
@@ -75,11 +75,11 @@ export class NatsBus implements Bus {
   readonly #consumers = new Set<NatsConsumer>();
   readonly #reconnected: (() => void)[] = [];
   #connected = true;
-  /** The number of connections so far. */
+  /** The number of connections so far, including the first. */
   #connections = 1;
   /** Publications that have not been acknowledged. */
   readonly #waiting = new Set<(error: Error) => void>();
-  /** Ends the waits for a connection. */
+  /** The callbacks that end the waits for a connection. */
   readonly #absent = new Set<() => void>();
   #streams: Promise<void> | undefined;
 
@@ -96,8 +96,8 @@ export class NatsBus implements Bus {
   }
 
   /**
-   * Connects. Throws `StartError` if no server accepts the connection, or if the server allows only messages that are too
-   * small.
+   * Connects. Throws `StartError` if no server accepts the connection, or if the server's limit for the size of messages is too
+   * low.
    */
   static async connect(options: NatsBusOptions): Promise<NatsBus> {
     const nc = await firstConnection(options);
@@ -118,7 +118,7 @@ export class NatsBus implements Bus {
     how?: RequestOptions,
   ): Promise<Message> {
     const checked = checkedMessage(message);
-    // Rejects immediately: if the request were kept until the connection is back, it would be late.
+    // Rejects immediately, because a request that is kept until the connection returns would arrive late.
     if (!this.isConnected()) throw new NoResponders('Not connected to NATS.');
     try {
       return await this.#requests.request(subject, checked, timeoutMs, how);
@@ -150,7 +150,7 @@ export class NatsBus implements Bus {
       queue: group,
       callback: (error, msg) => {
         if (error) this.#log.error({ err: error, subject }, 'subscription failed');
-        // The client does not wait for callbacks. So this tracks the work and catches its errors.
+        // The client does not wait for callbacks. So the work is tracked and its errors are caught here.
         else if (isAsked(msg))
           inFlight.track(
             respond(msg).catch((failure) => this.#log.error({ err: failure, subject }, 'reply failed')),
@@ -177,15 +177,15 @@ export class NatsBus implements Bus {
       const stored = this.#js.publish(subject, body, { msgID, headers });
       return (await this.#whileConnected(stored)).seq;
     } catch (error) {
-      // Perhaps the broker has lost its streams: they are made again before the next attempt.
+      // The broker may have lost its streams. They are created again before the next attempt.
       this.#streams = undefined;
       throw error;
     }
   }
 
   /**
-   * Rejects as soon as the connection breaks. The answer may be lost with the connection, and the caller should not have to
-   * wait for the timeout.
+   * Rejects as soon as the connection breaks. The answer may be lost with the connection, and the caller does not have to wait
+   * for the timeout.
    */
   async #whileConnected<T>(answer: Promise<T>): Promise<T> {
     const { promise, resolve, reject } = Promise.withResolvers<T>();
@@ -195,7 +195,7 @@ export class NatsBus implements Bus {
   }
 
   async log(): Promise<EventLogState> {
-    // Makes the streams even if this was done before: the broker may have lost them since.
+    // Creates the streams even if this was already done, because the broker may have lost them since.
     await this.#makeStreams();
     const { created, state } = await this.#jsm.streams.info(streamNames(this.prefix).events);
     return { created: String(created), first: state.first_seq, last: state.last_seq };
@@ -211,7 +211,7 @@ export class NatsBus implements Bus {
     if (events.length === 0) return;
     await this.#ensureStreams();
     const parts = { jsm: this.#jsm, prefix: this.prefix };
-    // Withdrawals run one after the other, because each asks for many messages at the same time.
+    // Withdrawals run one after another, because each withdrawal reads many messages at the same time.
     const done = this.#withdrawing.then(() => withdrawEvents(parts, events));
     this.#withdrawing = done.catch(() => undefined);
     await done;
@@ -255,7 +255,7 @@ export class NatsBus implements Bus {
 
   async startOver(durable: string): Promise<void> {
     await this.#ensureStreams();
-    // If another process uses the consumer, that process notices that the consumer is missing, and makes it again.
+    // Another process that uses the consumer notices that the consumer is missing, and creates it again.
     await this.#jsm.consumers.delete(streamNames(this.prefix).events, durable).catch((error) => {
       if (!(error instanceof JetStreamApiError) || error.code !== consumerNotFound) throw error;
     });
@@ -275,7 +275,7 @@ export class NatsBus implements Bus {
   }
 
   /**
-   * The bodies of the events that a consumer has given up, and of the replayed events that are above the position of one of these
+   * The bodies of the events that a consumer has given up, and of the replayed events above the position of one of these
    * consumers.
    */
   async givenUp(consumers: readonly Position[]): Promise<Uint8Array[]> {
@@ -299,7 +299,7 @@ export class NatsBus implements Bus {
     for (const { seq, subject, id, body } of letters) {
       await this.#js.publish(replayMark(this.prefix, durable, id));
       const position = await this.publish({ subject, id: replayedId(id), body });
-      // If the letter is gone, the event was withdrawn meanwhile. So the new copy has to go too.
+      // If the dead letter is gone, the event was withdrawn meanwhile. So the new copy is removed too.
       if (!(await removeMessage(this.#jsm, streams.dead, seq)))
         await removeMessage(this.#jsm, streams.events, position);
     }
@@ -360,7 +360,10 @@ export class NatsBus implements Bus {
     else await this.#nc.close();
   }
 
-  /** Makes the streams when a process first needs them. A process without events has no rights on JetStream (docs/adr/0003). */
+  /**
+   * Creates the streams at their first use. A process without events has no rights on JetStream, so it must not create them
+   * (docs/adr/0003).
+   */
   #ensureStreams(): Promise<void> {
     this.#streams ??= this.#makeStreams().catch((error) => {
       this.#streams = undefined;

@@ -3,7 +3,7 @@ import type { Bus } from './bus.ts';
 import { MeasuredBus } from './measured-bus.ts';
 import { TracingBus } from './tracing-bus.ts';
 
-/** The bus as a process uses it: measured, and traced if the process is traced. */
+/** Wraps the bus of a process: with metrics, and with tracing if the process is traced. */
 export function observedBus(bus: Bus, options: { metrics: Metrics; system: 'nats' | 'in_process' }): Bus {
   const measured = new MeasuredBus(bus, options.metrics);
   const traces = tracing();

@@ -1,4 +1,4 @@
-// The bus of the distributed form, and the only entry that loads a driver of NATS.
+// The bus of the distributed form. No other entry of this package loads the NATS client.
 export { type ExaminedNats, examineNats } from './examine-nats.ts';
 export { NatsBus } from './nats.ts';
 export { type NatsBusOptions, serversOf } from './nats-connection.ts';

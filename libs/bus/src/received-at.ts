@@ -1,30 +1,30 @@
 const tickMs = 250;
-/** If the event loop of a process did not turn for this long, in ms, the process was frozen or almost frozen. */
+/** If the event loop of a process does not turn for this long, in ms, the process counts as frozen. */
 const awayMs = 1_000;
-/** When a frozen process runs again, it needs at most this time to read the messages that waited in its sockets, in ms. */
+/** A process that runs again after a freeze needs at most this long to read the messages that waited in its sockets, in ms. */
 const catchUpMs = 1_000;
 
 let tickedAt: number | undefined;
-/** The process was away after `since`. If it reads a message before `until`, the message counts as received at `since`. */
+/** The process was frozen from `since`. A message that it reads before `until` counts as received at `since`. */
 let away = { since: 0, until: 0 };
 
-/** Begins to watch whether this process is away: stopped, paused with its container, or starved. Repeatable. */
+/** Starts to detect whether this process is frozen: stopped, paused with its container, or without CPU time. Repeatable. */
 export function watchAbsence(): void {
   if (tickedAt !== undefined) return;
   tickedAt = performance.now();
   setInterval(() => {
     const now = performance.now();
     const since = tickedAt ?? now;
-    // Perhaps messages that came in during an earlier absence are not read yet. They may have waited since that absence began.
+    // Messages from an earlier freeze may still be unread. They may have waited since that freeze began.
     if (now - since > awayMs) away = { since: now < away.until ? away.since : since, until: now + catchUpMs };
     tickedAt = now;
   }, tickMs).unref();
 }
 
 /**
- * A message that is read now may have come in earlier. Returns the earliest time at which it may have come in, in Unix ms. A
- * process that was away finds messages that have waited for it. Their senders may have gone on long ago. If the process worked on
- * these messages as if they were new, an old change could undo a later change that was acknowledged.
+ * Returns the earliest time at which a message that is read now may have arrived, in Unix ms. After a freeze, a process reads
+ * messages that have waited for it, and their senders may have given up long ago. If the process treated these messages as new,
+ * an old change could undo a later change that was acknowledged.
  */
 export function receivedAt(): number {
   const now = performance.now();

@@ -4,14 +4,14 @@ import { BusWrapper } from './bus-wrapper.ts';
 import { codeHeader, statusHeader } from './reply-headers.ts';
 
 /**
- * A bus that traces what goes over it. It makes a span for each side of a request, for publishing an event, and for each
- * attempt to apply an event. The header `traceparent` carries the place in the trace. Baggage is not passed on (docs/adr/0017).
+ * A bus that traces its messages. It makes a span for each side of a request, for publishing an event, and for each attempt to
+ * apply an event. The header `traceparent` carries the trace parent. Baggage is not passed on (docs/adr/0017).
  */
 export class TracingBus extends BusWrapper {
   readonly #tracing: Tracing;
   readonly #system: string;
 
-  /** @param options.system What carries messages: `nats` or `in_process`. */
+  /** @param options.system The system that carries messages: `nats` or `in_process`. */
   constructor(inner: Bus, options: { tracing: Tracing; system: string }) {
     super(inner);
     this.#tracing = options.tracing;
@@ -64,7 +64,7 @@ export class TracingBus extends BusWrapper {
 
   override publish(event: OutgoingEvent): Promise<number> {
     const parent = event.traceparent ?? this.#tracing.active();
-    // The event's change was not traced, or tracing was not on yet.
+    // The change behind the event was not traced, or tracing was off at that time.
     if (parent === undefined) return this.inner.publish(event);
     const type = typeOf(event.subject);
     const span = this.#tracing.start(`publish ${type}`, {
@@ -75,7 +75,8 @@ export class TracingBus extends BusWrapper {
         'messaging.operation.name': 'publish',
       },
     });
-    // Runs outside the trace: publishing wakes a consumer in this process, and the consumer's work must not belong to this trace.
+    // Runs outside the trace, because publishing wakes a consumer in this process, and the consumer's work must not belong to
+    // this trace.
     const sent = this.#tracing.detached(() =>
       this.inner.publish({ ...event, traceparent: span.traceparent }),
     );
@@ -87,8 +88,8 @@ export class TracingBus extends BusWrapper {
       const type = typeOf(delivery.subject);
       const span = this.#tracing.start(`process ${type}`, {
         kind: 'consumer',
-        // The span is a child of the publishing span, and not only linked to it. Events are applied one by one, so each has one
-        // cause.
+        // The span is a child of the publishing span, not only linked to it. Events are applied one by one, so each span has
+        // one cause.
         parent: delivery.traceparent ?? null,
         attributes: {
           ...this.#messaging(type, 'process', delivery.id),
@@ -105,8 +106,8 @@ export class TracingBus extends BusWrapper {
   }
 
   /**
-   * If a notice starts work in a listener, this work does not belong to the trace of the notice's sender. No bus passes a trace on
-   * with a notice.
+   * Runs outside the sender's trace, so that work that a notice starts in a listener does not belong to this trace. No bus
+   * passes a trace on with a notice.
    */
   override broadcast(subject: string, body: Uint8Array): Promise<void> {
     return this.#tracing.detached(() => this.inner.broadcast(subject, body));
@@ -144,7 +145,7 @@ function endRpc(span: TraceSpan, reply: Message | undefined): void {
   }
   const status = reply.headers[statusHeader] ?? '';
   span.set({ 'rpc.response.status_code': status });
-  // As in HTTP, an answer that refuses a request is not a failure of the server.
+  // As in HTTP, a reply that refuses a request does not count as a failure of the server.
   span.end(Number(status) >= 500 ? (reply.headers[codeHeader] ?? status) : undefined);
 }
 

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 const body = new TextEncoder().encode('{}');
 const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
 
-describe.each(availableEngines())('what is told of a bus (%s)', (engine) => {
+describe.each(availableEngines())('trace parents, backlog and metrics of a bus (%s)', (engine) => {
   let bus: Bus & AsyncDisposable;
   beforeAll(async () => {
     bus = await createBus(engine);
@@ -19,7 +19,7 @@ describe.each(availableEngines())('what is told of a bus (%s)', (engine) => {
     return { project, subject: `${bus.prefix}.event.${project}.thing.made` };
   };
 
-  test('an event takes its place in a trace along, beside what it says', async () => {
+  test('an event carries its traceparent beside its body', async () => {
     const { project, subject } = space();
     const seen: (string | undefined)[] = [];
     const bodies: string[] = [];
@@ -28,7 +28,7 @@ describe.each(availableEngines())('what is told of a bus (%s)', (engine) => {
       async (delivery) => {
         seen.push(delivery.traceparent);
         bodies.push(new TextDecoder().decode(delivery.body));
-        // Fails once, so that there is a second attempt, which has to have the same `traceparent`.
+        // Fails once, so that there is a second attempt, which must receive the same `traceparent`.
         if (delivery.delivery === 1 && delivery.traceparent) throw new Error('once more');
       },
     );
@@ -41,7 +41,7 @@ describe.each(availableEngines())('what is told of a bus (%s)', (engine) => {
     await intake.drain();
   });
 
-  test('the backlog of a durable is what it has not applied of its own subjects', async () => {
+  test('the backlog of a durable counts only events on its own subjects that it has not applied', async () => {
     const { project, subject } = space();
     const durable = `behind-${project}`;
     const held = Promise.withResolvers<void>();
@@ -55,7 +55,7 @@ describe.each(availableEngines())('what is told of a bus (%s)', (engine) => {
     await intake.drain();
   });
 
-  test('what a durable tries again is pending, what it has given up is dead until it is replayed', async () => {
+  test('retried events count as pending, and given-up events count as dead until they are replayed', async () => {
     const { project, subject } = space();
     const durable = `failing-${project}`;
     let isMended = false;
@@ -76,7 +76,7 @@ describe.each(availableEngines())('what is told of a bus (%s)', (engine) => {
     await intake.drain();
   });
 
-  test('questions without an answer are counted by the service asked', async () => {
+  test('requests without an answer are counted per service', async () => {
     const metrics = new Metrics();
     const observed = observedBus(bus, { metrics, system: 'nats' });
     const silent = `${bus.prefix}.svc.quiet.hear`;

@@ -13,7 +13,7 @@ describe.each(availableEngines())('publish and consume (%s)', (engine) => {
   });
   afterAll(() => bus?.[Symbol.asyncDispose]());
 
-  /** Subjects of a new project, so that tests on the same bus do not interfere. */
+  /** Subjects of a new project, so that tests on the same bus do not affect each other. */
   const space = () => {
     const project = randomUUID();
     const subject = (type: string) => `${bus.prefix}.event.${project}.${type}`;
@@ -40,7 +40,7 @@ describe.each(availableEngines())('publish and consume (%s)', (engine) => {
     return { seen, contents: () => seen.map(({ body }) => text(body)), drain: () => intake.drain() };
   };
 
-  test('delivers an event as it was published', async () => {
+  test('delivers an event in the form in which it was published', async () => {
     const { subject, publish, consumer } = space();
     const { seen, drain } = await collect(consumer('one'));
     await publish('é😀\u0000', 'thing.made', 'event-1');
@@ -57,7 +57,7 @@ describe.each(availableEngines())('publish and consume (%s)', (engine) => {
     await drain();
   });
 
-  test('a durable that starts over gets all that is kept once more, and no other does', async () => {
+  test('a durable that starts over gets all events again, and other durables do not', async () => {
     const { publish, consumer } = space();
     const again = consumer('again');
     const [before, other] = [await collect(again), await collect(consumer('other'))];
@@ -84,7 +84,7 @@ describe.each(availableEngines())('publish and consume (%s)', (engine) => {
     await drain();
   });
 
-  test('delivers what the filter names', async () => {
+  test('delivers only events on the subjects of the filter', async () => {
     const one = space();
     const other = space();
     const named = await collect(
@@ -106,7 +106,7 @@ describe.each(availableEngines())('publish and consume (%s)', (engine) => {
     await Promise.all([named.drain(), anyProject.drain()]);
   });
 
-  test('delivers events older than the consumer', async () => {
+  test('delivers events that are older than the consumer', async () => {
     const { publish, consumer } = space();
     for (let index = 0; index < 5; index++) await publish(`old ${index}`);
     const { contents, drain } = await collect(consumer('late'));
@@ -116,7 +116,7 @@ describe.each(availableEngines())('publish and consume (%s)', (engine) => {
     await drain();
   });
 
-  test('delivers to every durable by itself', async () => {
+  test('delivers every event to each durable', async () => {
     const { publish, consumer } = space();
     const both = [await collect(consumer('left')), await collect(consumer('right'))];
     await publish('shared');
@@ -125,7 +125,7 @@ describe.each(availableEngines())('publish and consume (%s)', (engine) => {
     for (const { drain } of both) await drain();
   });
 
-  test('takes an event published twice as one', async () => {
+  test('delivers an event once if it was published twice', async () => {
     const { publish, consumer } = space();
     const { contents, drain } = await collect(consumer('twice'));
     await publish('first', 'thing.made', 'same-id');
@@ -136,7 +136,7 @@ describe.each(availableEngines())('publish and consume (%s)', (engine) => {
     await drain();
   });
 
-  test('brings back what was not handled, after a wait, and goes on meanwhile', async () => {
+  test('delivers a failed event again after a wait, and other events meanwhile', async () => {
     const { publish, consumer } = space();
     const times: number[] = [];
     const { seen, contents, drain } = await collect(
@@ -153,14 +153,14 @@ describe.each(availableEngines())('publish and consume (%s)', (engine) => {
     const deliveries = seen.filter(({ body }) => text(body) === 'difficult').map(({ delivery }) => delivery);
     expect(deliveries).toEqual([1, 2, 3, 4]);
     const waits = times.slice(1).map((time, index) => time - (times[index] ?? 0));
-    // A timer may fire a millisecond early.
+    // A timer may fire up to a millisecond early.
     for (const [index, least] of [49, 299, 299].entries()) expect(waits[index]).toBeGreaterThanOrEqual(least);
     expect(contents().filter((content) => content === 'easy')).toHaveLength(1);
     expect(contents().indexOf('easy')).toBeLessThan(contents().lastIndexOf('difficult'));
     await drain();
   });
 
-  // In the embedded form, events come one by one.
+  // In the embedded form, events are delivered one by one.
   test.runIf(engine === 'containers')('fetches more events while one is still being handled', async () => {
     const { publish, consumer } = space();
     const { promise: untilLetGo, resolve: letGo } = Promise.withResolvers<void>();
@@ -169,7 +169,7 @@ describe.each(availableEngines())('publish and consume (%s)', (engine) => {
     );
     try {
       await publish('slow');
-      // More events than one fetch brings.
+      // More events than one fetch returns.
       const others = Array.from({ length: 120 }, (_, index) => String(index));
       await Promise.all(others.map((content) => publish(content)));
       await waitFor(() => seen.length > others.length, { what: 'the other events' });
@@ -180,7 +180,7 @@ describe.each(availableEngines())('publish and consume (%s)', (engine) => {
     await drain();
   });
 
-  test('gives a poison event up after its attempts, for that consumer alone', async () => {
+  test('gives up a poison event after its attempts, but only for the consumer that fails', async () => {
     const { subject, publish, consumer } = space();
     const options = consumer('poisoned', { maxDeliveries: 3, backoffMs: [10] });
     const poisoned = await collect(options, ({ body }) => {
@@ -213,7 +213,7 @@ describe.each(availableEngines())('publish and consume (%s)', (engine) => {
     await Promise.all([poisoned.drain(), healthy.drain()]);
   });
 
-  test('replays what was given up, and forgets it', async () => {
+  test('replays events that were given up, and removes their dead letters', async () => {
     const { publish, consumer } = space();
     const options = consumer('mended', { maxDeliveries: 1 });
     let isMended = false;
@@ -231,7 +231,7 @@ describe.each(availableEngines())('publish and consume (%s)', (engine) => {
     await mended.drain();
   });
 
-  test('goes on where a durable stopped', async () => {
+  test('continues at the position where a durable stopped', async () => {
     const { publish, consumer } = space();
     const options = consumer('resumed');
     const first = await collect(options);
@@ -248,7 +248,7 @@ describe.each(availableEngines())('publish and consume (%s)', (engine) => {
     await second.drain();
   });
 
-  test('shares a durable between two: each event has one handler, and one that stops leaves the rest', async () => {
+  test('two consumers share a durable: each event goes to one of them, and if one stops, the other continues', async () => {
     const { publish, consumer } = space();
     const options = consumer('shared');
     const one = await collect(options);
@@ -265,7 +265,7 @@ describe.each(availableEngines())('publish and consume (%s)', (engine) => {
     await other.drain();
   });
 
-  test('drain waits for the event being handled, hands back the rest, and nothing is handled twice', async () => {
+  test('drain waits for the event that is being handled and releases the other events, and none is handled twice', async () => {
     const { publish, consumer } = space();
     const options = consumer('draining');
     const { promise: started, resolve: begin } = Promise.withResolvers<void>();
@@ -287,12 +287,12 @@ describe.each(availableEngines())('publish and consume (%s)', (engine) => {
     const second = await collect(options);
     await waitFor(() => second.seen.length === 2);
     expect(first.contents()).toEqual(['a']);
-    // If events are delivered again, they may come in another order.
+    // Events that are delivered again may arrive in another order.
     expect(second.contents().toSorted()).toEqual(['b', 'c']);
     await second.drain();
   });
 
-  test('consumers that stop in the middle of events lose none of them, nor hold one back', async () => {
+  test('consumers that stop while events arrive neither lose nor delay an event', async () => {
     const { publish, consumer } = space();
     const options = consumer('restless');
     const handled: string[] = [];
@@ -310,7 +310,7 @@ describe.each(availableEngines())('publish and consume (%s)', (engine) => {
       }
     })();
     for (const content of published) await publish(content);
-    // If an event is lost on its way to a consumer, it comes again after 30 s. That is too late for this test.
+    // An event that is lost on its way to a consumer comes again after 30 s, which is too late for this test.
     await waitFor(() => handled.length >= published.length).finally(() => {
       isOver = true;
     });

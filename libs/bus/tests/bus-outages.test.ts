@@ -12,7 +12,7 @@ const log = createLogger({ name: 'test', level: 'silent' });
 const message = { headers: {}, body: new Uint8Array() };
 const bytes = (text: string) => new TextEncoder().encode(text);
 
-describe.runIf(availableEngines().includes('containers'))('NATS in trouble', () => {
+describe.runIf(availableEngines().includes('containers'))('outages and delays of NATS', () => {
   const prefix = uniquePrefix();
   const undo = new AsyncDisposableStack();
   let url: string;
@@ -29,12 +29,12 @@ describe.runIf(availableEngines().includes('containers'))('NATS in trouble', () 
   };
   const subject = () => `${prefix}.rpc.test.${randomUUID()}`;
 
-  test('a replica that hangs costs a repeatable request a second, any other its time', async () => {
+  test('a replica that hangs delays a repeatable request by one second, and lets any other request time out', async () => {
     const [asking, hanging, serving] = [await connect(), await connect(), await connect()];
     const to = subject();
     let isHanging = true;
     const { promise: end, resolve } = Promise.withResolvers<void>();
-    // Until `end`, the two servers leave the first two requests unanswered.
+    // Until `end` resolves, the two servers leave the first two requests unanswered.
     let kept = 0;
     for (const bus of [hanging, serving]) {
       await bus.serve(to, 'group', async (asked) => {
@@ -49,7 +49,7 @@ describe.runIf(availableEngines().includes('containers'))('NATS in trouble', () 
     resolve();
   });
 
-  test('without a connection a request fails at once; one under way is asked again where that is safe', async () => {
+  test('without a connection, a new request fails immediately; a repeatable one is sent again on reconnect', async () => {
     await using line = await layLine(new URL(url));
     const [asking, serving] = [await connect(`nats://${line.address}`), await connect()];
     const to = subject();
@@ -64,7 +64,7 @@ describe.runIf(availableEngines().includes('containers'))('NATS in trouble', () 
     await waitFor(() => asked === 1);
     line.cut();
     await waitFor(() => !asking.isConnected());
-    // The request must reject before its minute is over. Otherwise the test would time out.
+    // The request must reject well before its timeout of a minute. If it did not, the test would time out.
     await expect(asking.request(to, message, 60_000)).rejects.toThrow(NoResponders);
     resolve();
     line.mend();
@@ -72,7 +72,7 @@ describe.runIf(availableEngines().includes('containers'))('NATS in trouble', () 
     expect(asked).toBeGreaterThan(1);
   });
 
-  test('an event whose answer is lost with the connection is refused at once, and published once by the next try', async () => {
+  test('a publication whose answer is lost with the connection fails immediately, and a retry stores the event once', async () => {
     await using line = await layLine(new URL(url));
     const [publishing, reading] = [await connect(`nats://${line.address}`), await connect()];
     const project = randomUUID();
@@ -84,14 +84,14 @@ describe.runIf(availableEngines().includes('containers'))('NATS in trouble', () 
       seen.push(id);
       resolve();
     });
-    // After this, the publishing bus knows that the streams are there.
+    // After this, the publishing bus knows that the streams exist.
     await publishing.publish({ ...event, subject: `${prefix}.event.${project}.thing.other`, id: 'other' });
-    // The line still carries data to the server, but nothing comes back.
+    // The line still carries data to the server, but no data comes back.
     line.mute();
     const refused = expect(publishing.publish(event)).rejects.toThrow(NoResponders);
     await isSeen;
     line.cut();
-    // The publication must reject before the timeout of five seconds, because the timeout gives another error.
+    // The publication must reject before its timeout of five seconds, because the timeout would give another error.
     await refused;
     line.mend();
     await waitFor(() => publishing.isConnected());
@@ -99,7 +99,7 @@ describe.runIf(availableEngines().includes('containers'))('NATS in trouble', () 
     expect(seen).toEqual([project]);
   });
 
-  test('what a handler decides while the connection is away is told to the server once the connection is back', async () => {
+  test('outcomes of handlers without a connection are reported to the server after the reconnect', async () => {
     await using line = await layLine(new URL(url));
     const [consuming, publishing] = [await connect(`nats://${line.address}`), await connect()];
     const project = randomUUID();
@@ -122,13 +122,13 @@ describe.runIf(availableEngines().includes('containers'))('NATS in trouble', () 
     await waitFor(() => ended === 2);
     line.mend();
     await waitFor(() => consuming.isConnected());
-    // Without an answer, the server would wait for 30 seconds, and the consumer for five.
+    // If no outcome reached the server, the server would wait for 30 seconds, and the consumer for five.
     const left = async () => (await publishing.backlog(options.durable)).pending;
     await waitFor(async () => deliveries.length === 3 && (await left()) === 0, { timeoutMs: 4_000 });
     expect(deliveries).toEqual(['failing 1', 'working 1', 'failing 2']);
   });
 
-  test('of several servers the ones that are there are used', async () => {
+  test('a bus with several server addresses connects to a server that it can reach', async () => {
     const bus = await connect(`nats://127.0.0.1:1,${url}`);
     expect(bus.isConnected()).toBe(true);
   });
@@ -136,13 +136,16 @@ describe.runIf(availableEngines().includes('containers'))('NATS in trouble', () 
   test.each([
     ['http://127.0.0.1:4222', 'is not a NATS address'],
     ['nats://user:secret@', 'is not a NATS address'],
-  ])('the address %s is refused, without its password', async (address, sentence) => {
-    const refused = connect(address);
-    await expect(refused).rejects.toThrow(sentence);
-    await expect(refused).rejects.not.toThrow('secret');
-  });
+  ])(
+    'the address %s is refused with an error that does not contain its password',
+    async (address, sentence) => {
+      const refused = connect(address);
+      await expect(refused).rejects.toThrow(sentence);
+      await expect(refused).rejects.not.toThrow('secret');
+    },
+  );
 
-  test('tls:// is never left out: a server without TLS is not connected to', async () => {
+  test('a tls:// address never connects to a server without TLS', async () => {
     const plain = NatsBus.connect({
       url: url.replace('nats:', 'tls:'),
       name: 'test',
@@ -153,7 +156,7 @@ describe.runIf(availableEngines().includes('containers'))('NATS in trouble', () 
     await expect(plain).rejects.toThrow('does not answer');
   });
 
-  test('a consumer that works on what it has fetched for longer than two heartbeats is not interrupted', async () => {
+  test('a consumer that works on fetched events for longer than two heartbeats is not interrupted', async () => {
     const lines: { msg?: string }[] = [];
     const heard = createLogger({
       name: 'test',
@@ -179,7 +182,7 @@ describe.runIf(availableEngines().includes('containers'))('NATS in trouble', () 
     expect(lines).toEqual([]);
   });
 
-  test('an event that the server sends to a waiting consumer arrives, even if it is on its way for two seconds', async () => {
+  test('an event that takes two seconds to reach a waiting consumer still arrives', async () => {
     await using line = await layLine(new URL(url));
     const [consuming, publishing] = [await connect(`nats://${line.address}`), await connect()];
     const project = randomUUID();
@@ -198,7 +201,7 @@ describe.runIf(availableEngines().includes('containers'))('NATS in trouble', () 
     expect(seen).toEqual(['first', 'late']);
   });
 
-  test('the last attempts of an event do not wait until a fetch has waited long enough for further events', async () => {
+  test('the last attempts of an event do not wait for a fetch to expire', async () => {
     const bus = await connect();
     const project = randomUUID();
     const subject = `${prefix}.event.${project}.thing.made`;
@@ -214,7 +217,7 @@ describe.runIf(availableEngines().includes('containers'))('NATS in trouble', () 
     expect((await isLast) - failedAt).toBeLessThan(2_000);
   });
 
-  test('an event that came too often is given up before it is worked on: it may have killed its process', async () => {
+  test('an event that was delivered too often is given up unhandled, because it may kill its process', async () => {
     const bus = await connect();
     const project = randomUUID();
     const about = `${prefix}.event.${project}.thing.made`;
@@ -237,7 +240,7 @@ describe.runIf(availableEngines().includes('containers'))('NATS in trouble', () 
     expect(handled).toEqual([]);
   });
 
-  test('a consumer of a version that had a limit for events under way loses it', async () => {
+  test('a consumer from a version with a limit for pending events loses this limit', async () => {
     const bus = await connect();
     const durable = `limited-${randomUUID()}`;
     const subject = `${prefix}.event.${randomUUID()}.thing.made`;
@@ -255,7 +258,7 @@ describe.runIf(availableEngines().includes('containers'))('NATS in trouble', () 
     await waitFor(() => seen.length === 1);
   });
 
-  test('a consumer of two versions has the subjects of both, whichever starts last', async () => {
+  test('a consumer of two versions has the subjects of both, in either order of their starts', async () => {
     const [older, newer] = [await connect(), await connect()];
     const project = randomUUID();
     const durable = `versions-${project}`;
@@ -277,7 +280,7 @@ describe.runIf(availableEngines().includes('containers'))('NATS in trouble', () 
     }
     await waitFor(() => seen.older.size + seen.newer.size === 40);
     expect([...seen.newer].filter((id) => id.startsWith('further'))).toHaveLength(20);
-    // The older version comes back, and takes nothing away from the newer one.
+    // The older version starts again, and removes no subject of the newer version.
     await upgraded.drain();
     await consume(await connect(), [kept], seen.older);
     await consume(newer, [kept, further], seen.newer);

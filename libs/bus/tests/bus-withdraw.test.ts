@@ -13,7 +13,7 @@ describe.each(availableEngines())('withdraw (%s)', (engine) => {
   });
   afterAll(() => bus?.[Symbol.asyncDispose]());
 
-  /** Events of a new project. The id of an event is the project and the event's content. */
+  /** Events of a new project. The id of an event consists of the project and the event's content. */
   const space = () => {
     const project = randomUUID();
     const subject = (type: string) => `${bus.prefix}.event.${project}.${type}`;
@@ -36,7 +36,7 @@ describe.each(availableEngines())('withdraw (%s)', (engine) => {
         subjects: [subject('>')],
         ...more,
       }),
-      /** The contents of all events that are there, read by a new consumer. The last must be `end`. */
+      /** Reads the contents of all existing events with a new consumer. The last event must be `end`. */
       async all(end: string) {
         const seen: string[] = [];
         const options = { durable: `all-${randomUUID()}`, subjects: [subject('>')] };
@@ -50,7 +50,7 @@ describe.each(availableEngines())('withdraw (%s)', (engine) => {
     };
   };
 
-  test('publishing gives positions that go up, and the first one again for the same event', async () => {
+  test('publishing returns increasing positions, and the first position again for the same event', async () => {
     const { publish } = space();
     const first = await publish('a');
     const second = await publish('b');
@@ -58,7 +58,7 @@ describe.each(availableEngines())('withdraw (%s)', (engine) => {
     expect(await publish('a')).toBe(first);
   });
 
-  test('takes out what is named, by its span or without one, and nothing else', async () => {
+  test('removes exactly the named events, with a span or without one', async () => {
     const { publish, withdraw, all } = space();
     const other = space();
     const positions = new Map<string, number>();
@@ -70,7 +70,7 @@ describe.each(availableEngines())('withdraw (%s)', (engine) => {
       return { first: position, last: position };
     };
     await withdraw(['b', span('b')], 'd', ['moved', { first: moved, last: moved }, 'thing.moved']);
-    // If an event is not there, its span may be from an earlier stream.
+    // The span of an event that does not exist any more may be from an earlier stream.
     await withdraw(['gone', span('c')], 'nowhere', ['b', span('b')]);
     await publish('end');
     await other.publish('end');
@@ -78,11 +78,11 @@ describe.each(availableEngines())('withdraw (%s)', (engine) => {
     expect(await other.all('end')).toEqual(['a', 'end']);
   });
 
-  test('takes out every copy of an event, in a crowd of others', async () => {
+  test('removes every copy of an event among many other events', async () => {
     const { publish, withdraw, all } = space();
     const first = await publish('twice');
     for (let index = 0; index < 600; index++) await publish(`between-${index}`);
-    // Acts as if the event were published again after the end of the broker's window.
+    // Simulates that the event is published again after the end of the broker's duplicate window.
     const last = await publish('twice~1');
     await publish('other');
     await publish('other~2');
@@ -93,7 +93,7 @@ describe.each(availableEngines())('withdraw (%s)', (engine) => {
     expect(left.filter((content) => !content.startsWith('between'))).toEqual(['end']);
   });
 
-  test('takes dead letters along, whichever consumer’s, and what was replayed of them', async () => {
+  test('also removes dead letters of every consumer and their replayed copies', async () => {
     const { publish, withdraw, options, all } = space();
     const poisoned = [
       options('one', { maxDeliveries: 1 }),
@@ -126,7 +126,7 @@ describe.each(availableEngines())('withdraw (%s)', (engine) => {
     for (const intake of intakes) await intake.drain();
   });
 
-  test('finds the events that have dead letters, also after a replay, and takes them out', async () => {
+  test('finds the events that have dead letters, also after a replay, and removes them', async () => {
     const { publish, withdraw, options, all, id, subject } = space();
     const own = async () => (await bus.deadEvents()).filter((one) => one.startsWith(id(''))).sort();
     const poisoned = [options('one', { maxDeliveries: 1 }), options('other', { maxDeliveries: 1 })];
@@ -153,10 +153,10 @@ describe.each(availableEngines())('withdraw (%s)', (engine) => {
     expect(await bus.deadEvent(id('nothing'))).toBeUndefined();
 
     await bus.replayDeadLetters(poisoned[0]?.durable ?? '');
-    // Each consumer gives both replayed copies up. The letters of the other consumer were not replayed.
+    // Each consumer gives up both replayed copies. The dead letters of the other consumer were not replayed.
     await waitFor(async () => (await letters()) === 6);
     expect(await own()).toEqual([id('secret of hers'), id('stays')]);
-    // The first copy has expired, and nobody knows where the replayed copy is.
+    // The first copy has expired, and the position of the replayed copy is unknown.
     await withdraw(['secret of hers', { first: 0, last: 0 }]);
     expect(await own()).toEqual([id('stays')]);
     expect(await bus.deadEvent(id('secret of hers'))).toBeUndefined();
@@ -165,7 +165,7 @@ describe.each(availableEngines())('withdraw (%s)', (engine) => {
     for (const intake of intakes) await intake.drain();
   });
 
-  test('leaves no dead letter of what was withdrawn while it was handled, and goes on', async () => {
+  test('leaves no dead letter of an event that was withdrawn while it was handled, and continues', async () => {
     const { publish, withdraw, options } = space();
     const { promise: started, resolve: begin } = Promise.withResolvers<void>();
     const { promise: gate, resolve: open } = Promise.withResolvers<void>();
@@ -189,7 +189,7 @@ describe.each(availableEngines())('withdraw (%s)', (engine) => {
     expect(await bus.deadLetters(consumer.durable)).toEqual([]);
   });
 
-  test('two at once come to the same', async () => {
+  test('two withdrawals at the same time have the same result as one', async () => {
     const { publish, withdraw, all } = space();
     for (const content of ['a', 'b', 'c']) await publish(content);
     await Promise.all([withdraw('a', 'b'), withdraw('b', 'c'), withdraw()]);

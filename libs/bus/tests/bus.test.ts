@@ -24,7 +24,7 @@ describe.each(availableEngines())('request and serve (%s)', (engine) => {
     ['nothing', new Uint8Array()],
     ['text', bytes('{"a":"é😀\u0000"}')],
     ['3 MiB', new Uint8Array(randomBytes(3 * 1024 * 1024))],
-  ])('carries a body of %s there and back', async (_, body) => {
+  ])('sends and returns a body of %s unchanged', async (_, body) => {
     const to = subject();
     let got: Uint8Array | undefined;
     const intake = await bus.serve(to, 'group', async (message) => {
@@ -37,7 +37,7 @@ describe.each(availableEngines())('request and serve (%s)', (engine) => {
     await intake.drain();
   });
 
-  test('carries headers there and back, names in their case, values without outer white space', async () => {
+  test('sends and returns headers with the case of their names, and with values trimmed', async () => {
     const to = subject();
     let got: Message['headers'] = {};
     const intake = await bus.serve(to, 'group', async ({ headers }) => {
@@ -61,7 +61,7 @@ describe.each(availableEngines())('request and serve (%s)', (engine) => {
     await intake.drain();
   });
 
-  test('refuses what cannot travel, before anyone is asked', async () => {
+  test('refuses a message that cannot be sent before it reaches a server', async () => {
     const to = subject();
     let asked = 0;
     const intake = await bus.serve(to, 'group', async (message) => {
@@ -81,8 +81,8 @@ describe.each(availableEngines())('request and serve (%s)', (engine) => {
     await intake.drain();
   });
 
-  test('fails at once where nobody serves, and where nobody serves any more', async () => {
-    // If the request waited for an answer, this would take an hour.
+  test('fails immediately if the subject has no server, or no server any more', async () => {
+    // If the request waited for an answer, it would wait for an hour.
     const to = subject();
     await expect(ask(to, {}, 3_600_000)).rejects.toThrow(NoResponders);
     const intake = await bus.serve(to, 'group', echo);
@@ -96,14 +96,11 @@ describe.each(availableEngines())('request and serve (%s)', (engine) => {
     ['is silent', async () => undefined],
     ['throws', () => Promise.reject(new Error('broken'))],
     [
-      'answers more than a message holds',
+      'answers with a message that is too large',
       async () => ({ headers: {}, body: new Uint8Array(maxPayload + 1) }),
     ],
-    [
-      'answers a header that cannot be written',
-      async () => ({ headers: { A: '\n' }, body: new Uint8Array() }),
-    ],
-  ])('times out where the server %s, and goes on', async (_, answer) => {
+    ['answers with an invalid header', async () => ({ headers: { A: '\n' }, body: new Uint8Array() })],
+  ])('times out if the server %s, and serves the next request', async (_, answer) => {
     const to = subject();
     let broken = true;
     const intake = await bus.serve(to, 'group', (message) => (broken ? answer() : echo(message)));
@@ -113,7 +110,7 @@ describe.each(availableEngines())('request and serve (%s)', (engine) => {
     await intake.drain();
   });
 
-  test('shares a subject within the group: each request has one server, and each server some', async () => {
+  test('shares a subject within the group: each request goes to one server, and each server gets some requests', async () => {
     const to = subject();
     const counts = [0, 0, 0];
     const intakes: Intake[] = [];
@@ -128,7 +125,7 @@ describe.each(availableEngines())('request and serve (%s)', (engine) => {
     for (let asked = 0; asked < 150; asked++) await ask(to);
     expect(counts.reduce((sum, count) => sum + count)).toBe(150);
     expect(Math.min(...counts)).toBeGreaterThan(10);
-    // When a server leaves, the others take over.
+    // When a server stops, the other servers get its requests.
     await intakes[0]?.drain();
     const [first = 0] = counts;
     for (let asked = 0; asked < 20; asked++) await ask(to);
@@ -136,7 +133,7 @@ describe.each(availableEngines())('request and serve (%s)', (engine) => {
     await Promise.all(intakes.map((intake) => intake.drain()));
   });
 
-  test('answers many at once, each with its own', async () => {
+  test('answers many requests at the same time, each with its own reply', async () => {
     const to = subject();
     const intake = await bus.serve(to, 'group', async (message) => {
       // Later requests overtake earlier ones.
@@ -149,7 +146,7 @@ describe.each(availableEngines())('request and serve (%s)', (engine) => {
     await intake.drain();
   });
 
-  test('drain takes no more, waits for what is in flight, and its reply arrives', async () => {
+  test('drain takes no more requests and waits for those in flight, and their replies arrive', async () => {
     const to = subject();
     const { promise: started, resolve: begin } = Promise.withResolvers<void>();
     const { promise: gate, resolve: open } = Promise.withResolvers<void>();
@@ -176,7 +173,7 @@ describe.each(availableEngines())('request and serve (%s)', (engine) => {
     expect(text((await reply).body)).toBe('late');
   });
 
-  test('drain waits for a request that was taken and has not begun', async () => {
+  test('drain waits for a request that was received but not begun', async () => {
     const to = subject();
     let finished = 0;
     const intake = await bus.serve(to, 'group', async (message) => {
@@ -193,7 +190,7 @@ describe.each(availableEngines())('request and serve (%s)', (engine) => {
   });
 });
 
-test.each(availableEngines())('a closed bus serves nobody (%s)', async (engine) => {
+test.each(availableEngines())('a closed bus answers no request (%s)', async (engine) => {
   const bus = await createBus(engine);
   await bus.serve(`${bus.prefix}.rpc.test.x`, 'group', async (message) => message);
   await bus.consume({ durable: 'test-open', subjects: [`${bus.prefix}.event.>`] }, async () => {});
@@ -216,7 +213,7 @@ describe.each(availableEngines())('broadcast and listen (%s)', (engine) => {
   });
   afterAll(() => bus?.[Symbol.asyncDispose]());
 
-  test('tells everyone who listens, and nobody who has stopped', async () => {
+  test('delivers a notice to all current listeners, and not to a listener that has stopped', async () => {
     const name = randomUUID();
     const heard: string[] = [];
     const note = (who: string) => (notice: { subject: string; body: Uint8Array }) =>
@@ -234,7 +231,7 @@ describe.each(availableEngines())('broadcast and listen (%s)', (engine) => {
     await two.drain();
   });
 
-  test('goes on after a listener has thrown', async () => {
+  test('continues after a listener has thrown', async () => {
     const subject = `${bus.prefix}.notice.${randomUUID()}`;
     const heard: string[] = [];
     const intake = await bus.listen(subject, ({ body }) => {

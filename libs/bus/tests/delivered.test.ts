@@ -6,9 +6,9 @@ import { AckPolicy, jetstreamManager } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
 import { describe, expect, test } from 'vitest';
 
-// If a NATS user may fetch events, it can have them delivered to any subject (docs/adr/0056).
-describe.runIf(availableEngines().includes('containers'))('events delivered to a subject of another', () => {
-  test('are no requests and no notices', async () => {
+// A NATS user with the right to fetch events can choose any subject for their delivery (docs/adr/0056).
+describe.runIf(availableEngines().includes('containers'))('events delivered to a service’s subject', () => {
+  test('are treated neither as requests nor as notices', async () => {
     await using engines = await startEngines();
     const prefix = uniquePrefix();
     const log = createLogger({ name: 'test', level: 'silent' });

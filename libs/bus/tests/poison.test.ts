@@ -22,7 +22,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-/** Runs a child to its end; returns the deliveries that it got and whether it was killed. */
+/** Runs a child until it ends. Returns the deliveries that it received and whether it was killed. */
 async function runChild(
   work: PoisonWork | NatsPoisonWork,
 ): Promise<{ killed: boolean; deliveries: string[] }> {
@@ -40,7 +40,7 @@ async function runChild(
   return { killed: signal === 'SIGKILL', deliveries: out.split('\n').filter((line) => line !== '') };
 }
 
-/** Connects to NATS under a prefix of its own. Disposing `undo` ends and erases everything. */
+/** Connects to NATS with a new prefix. Disposing `undo` closes the bus and deletes its data. */
 async function onNats(undo: AsyncDisposableStack) {
   const engines = undo.use(await startEngines());
   const prefix = uniquePrefix();
@@ -50,7 +50,7 @@ async function onNats(undo: AsyncDisposableStack) {
   return { bus, url, prefix, subject: `${prefix}.event.p.thing.made` };
 }
 
-test('an event that kills its process is given up after its attempts, and the rest goes on', async () => {
+test('an event that kills its process is given up after its attempts, and the other events are handled', async () => {
   const file = join(folder, 'events.sqlite');
   const events = new EventLog({ prefix: 'x', file, log });
   for (const id of ['before', 'poison', 'after']) {
@@ -76,14 +76,14 @@ test('an event that kills its process is given up after its attempts, and the re
   const intake = left.consume({ durable: 'd', subjects: ['x.>'] }, async ({ id, delivery }) => {
     deliveries.push(`${id} ${delivery}`);
   });
-  // Consumes whatever the last child has left. Everything except the poison comes once.
+  // Consumes the events that the last child has left. Every event except the poison event arrives once.
   await waitFor(() => deliveries.includes('last 1'));
   await intake.drain();
   expect(deliveries.filter((line) => !line.startsWith('poison'))).toEqual(['before 1', 'after 1', 'last 1']);
   await left.close();
 }, 60_000);
 
-test('it is given up even if its consumer’s database loses every note of progress', async () => {
+test('an event that kills its process is given up even if its consumer’s database loses every note of progress', async () => {
   const file = join(folder, 'forgetful.sqlite');
   const events = new EventLog({ prefix: 'x', file, log });
   events.append({ subject: 'x.event.p.thing.made', id: 'poison', body: new Uint8Array() });
@@ -93,13 +93,13 @@ test('it is given up even if its consumer’s database loses every note of progr
   do runs.push(await runChild(work));
   while (runs.at(-1)?.killed && runs.length < 5);
   expect(runs.map(({ killed }) => killed)).toEqual([true, true, false]);
-  // One more run, after the event was given up.
+  // Runs once more after the event was given up.
   const { deliveries } = await runChild(work);
   expect(deliveries.filter((line) => line.startsWith('poison'))).toEqual([]);
 }, 60_000);
 
 test.runIf(availableEngines().includes('containers'))(
-  'on NATS it is given up alone: whatever was fetched with it is handled',
+  'on NATS, an event that kills its process is given up alone, and events that were fetched with it are handled',
   async () => {
     await using undo = new AsyncDisposableStack();
     const { bus, subject, ...place } = await onNats(undo);
@@ -120,13 +120,13 @@ test.runIf(availableEngines().includes('containers'))(
 );
 
 test.runIf(availableEngines().includes('containers'))(
-  'on NATS events that only fail reach their handler as often as they may, although many come together',
+  'on NATS, events that only fail get all their attempts, although many of them fail together',
   async () => {
     await using undo = new AsyncDisposableStack();
     const { bus, subject } = await onNats(undo);
     const ids = Array.from({ length: 10 }, (_, at) => `event-${at}`);
     for (const id of ids) await bus.publish({ subject, id, body: new Uint8Array() });
-    // In the first half of the attempts, all events fail at the same moment. So they come again together.
+    // In the first half of the attempts, all events fail at the same moment. So they are delivered again together.
     const rounds = [1, 2].map(() => ({ arrived: 0, all: Promise.withResolvers<void>() }));
     const attempts: string[] = [];
     const options = {
@@ -156,7 +156,7 @@ test.runIf(availableEngines().includes('containers'))(
 );
 
 test.runIf(availableEngines().includes('containers'))(
-  'on NATS each of several events that kill their process has its attempts, although new events come before them',
+  'on NATS, each of several events that kill their process gets its attempts, although new events arrive before them',
   async () => {
     await using undo = new AsyncDisposableStack();
     const { bus, subject, ...place } = await onNats(undo);
@@ -175,7 +175,7 @@ test.runIf(availableEngines().includes('containers'))(
     expect((await bus.deadLetters('d')).map(({ id }) => id).sort()).toEqual(poisons);
     const deliveries = runs.flatMap((run) => run.deliveries).map((line) => line.split(' ')[0] ?? '');
     expect(new Set(deliveries)).toEqual(new Set(ids));
-    // Before any event comes again, many are fetched together. So an event may lose its first two deliveries.
+    // Until the first redelivery, many events are fetched together. So an event may lose its first two deliveries.
     for (const poison of poisons)
       expect(deliveries.filter((id) => id === poison).length).toBeGreaterThanOrEqual(4);
   },
@@ -183,7 +183,7 @@ test.runIf(availableEngines().includes('containers'))(
 );
 
 test.runIf(availableEngines().includes('containers'))(
-  'on NATS an event that has been fetched for its last attempt has this attempt, even if its consumer stops',
+  'on NATS, an event that was fetched for its last attempt gets this attempt, even if its consumer stops',
   async () => {
     await using undo = new AsyncDisposableStack();
     const { bus, subject, url, prefix } = await onNats(undo);
@@ -198,7 +198,7 @@ test.runIf(availableEngines().includes('containers'))(
     });
     const own = undo.adopt(await connect({ servers: url }), (one) => one.close());
     const { consumers } = await jetstreamManager(own);
-    // The event has come for the second time, and waits until nothing else is worked on.
+    // The event was delivered for the second time, and waits until no other event is being handled.
     await waitFor(
       async () => (await consumers.info(streamNames(prefix).events, 'd')).delivered.consumer_seq === 3,
       { what: 'its last delivery' },

@@ -17,7 +17,10 @@ describe.runIf(availableEngines().includes('containers'))('NATS_STREAM_REPLICAS'
   }, 60_000);
   afterAll(() => undo.disposeAsync());
 
-  /** Lets a bus with this setting make the two streams. Returns how many servers then keep each stream, as the server says. */
+  /**
+   * Creates the two streams with a bus that has this setting. Returns how many servers then store each stream, according to the
+   * server.
+   */
   async function replicasOf(prefix: string, replicas?: number): Promise<number[]> {
     const bus = await NatsBus.connect({ url, name: 'test', prefix, log, ...(replicas && { replicas }) });
     await waitFor(() =>
@@ -30,7 +33,7 @@ describe.runIf(availableEngines().includes('containers'))('NATS_STREAM_REPLICAS'
     const connection = await connect({ servers: url });
     const { streams } = await jetstreamManager(connection);
     const names = Object.values(streamNames(prefix));
-    // The server may list a replica only some time after it has joined.
+    // The server may list a replica only some time after the replica has joined.
     const kept = await waitFor(async () => {
       const infos = await Promise.all(names.map((name) => streams.info(name)));
       const isKept = infos.every(
@@ -42,7 +45,7 @@ describe.runIf(availableEngines().includes('containers'))('NATS_STREAM_REPLICAS'
     return kept;
   }
 
-  test('is what streams are made with, and what they are brought to; more are never made fewer', async () => {
+  test('sets the replicas of new streams, raises them on existing streams, and never lowers them', async () => {
     expect(await replicasOf(uniquePrefix(), 3)).toEqual([3, 3]);
     const prefix = uniquePrefix();
     expect(await replicasOf(prefix)).toEqual([1, 1]);
@@ -50,7 +53,7 @@ describe.runIf(availableEngines().includes('containers'))('NATS_STREAM_REPLICAS'
     expect(await replicasOf(prefix)).toEqual([3, 3]);
   });
 
-  test('is refused by name where there are not so many servers', async () => {
+  test('is refused with the name of the stream if there are too few servers', async () => {
     await using nats = await startOwnNats();
     const prefix = uniquePrefix();
     const bus = await NatsBus.connect({ url: nats.server.url, name: 'test', prefix, log, replicas: 3 });
@@ -59,7 +62,7 @@ describe.runIf(availableEngines().includes('containers'))('NATS_STREAM_REPLICAS'
     await bus.close();
   });
 
-  test('goes with syncing by the second, as the server says', async () => {
+  test('works with a sync interval of one second, according to the server', async () => {
     await using nats = await startOwnNats();
     const answer = await fetch(`http://127.0.0.1:${nats.server.monitorPort}/varz`);
     const { jetstream } = (await answer.json()) as { jetstream: { config: { sync_interval: number } } };

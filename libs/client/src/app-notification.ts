@@ -9,8 +9,8 @@ const types: readonly string[] = [
 ] satisfies KithNotification['type'][];
 
 /**
- * Whether a notification is from Kith itself. Such a notification has an initiator. Only the application knows what other
- * notifications mean.
+ * Whether a notification is from Kith itself. Such a notification has an initiator. The meaning of other notifications is up to
+ * the application.
  */
 export function isKithNotification(notification: AppNotification): notification is KithNotification {
   return types.includes(notification.type);

@@ -10,7 +10,7 @@ describe('the address of a call', () => {
     Object.defineProperty(URLSearchParams.prototype, 'size', size);
   });
 
-  it('has the query, also in browsers before 2023, whose URLSearchParams have no size', () => {
+  it('contains the query, even in browsers before 2023, where URLSearchParams has no size', () => {
     const input = { limit: 2, cursor: 'a b', query: undefined };
     const address = 'https://api.example.org/v7/project/connections?limit=2&cursor=a+b';
     expect(buildRequest(scopes, list, input).address).toBe(address);

@@ -10,8 +10,8 @@ export interface Outgoing {
 }
 
 /**
- * Spreads a method's input over path, query and body. Throws `TypeError` for a parameter that cannot stand in a path. For
- * example, a dot segment would be removed from the address, which would then belong to another operation.
+ * Spreads a method's input over path, query and body. Throws `TypeError` for a parameter that cannot be a part of a path. For
+ * example, a dot segment would be removed from the address, and the address would then belong to another operation.
  */
 export function buildRequest(
   scopes: { url: string; projectUrl: string },

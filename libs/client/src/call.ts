@@ -77,7 +77,7 @@ export function authorized<T>(
     });
 }
 
-/** Makes a call as its operation says, with retries and tokens. */
+/** Calls an operation, with retries and tokens. */
 export function call(
   settings: CallSettings,
   operation: Operation,

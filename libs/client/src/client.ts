@@ -25,7 +25,7 @@ export interface ClientOptions extends ConnectionOptions {
 /** A project's API for one of its users, or for a visitor who has not signed in yet. */
 export interface KithClient extends MethodGroups {
   readonly users: MethodGroups['users'] & {
-    /** Deletes the account of the signed-in user for good, and ends the session. */
+    /** Deletes the account of the signed-in user permanently, and ends the session. */
     delete(input: Methods['users.delete']['input'], options?: WriteOptions): Promise<void>;
   };
   readonly auth: MethodGroups['auth'] & {
@@ -62,7 +62,9 @@ export interface KithClient extends MethodGroups {
  */
 const repeatable = (operation: Operation): Operation => ({ ...operation, isRepeatable: true });
 
-/** How long an attempt of a refresh may take, in ms. Then a repeat still comes within the platform's grace period of 30 s. */
+/**
+ * The maximum duration of an attempt to refresh, in ms. It leaves time for a repeat within the platform's grace period of 30 s.
+ */
 const refreshMs = 10_000;
 
 /**
@@ -87,7 +89,7 @@ export function createClient(options: ClientOptions): KithClient {
     timeoutMs: Math.min(settings.timeoutMs, refreshMs),
     retries: Math.max(settings.retries, 1),
   };
-  /** For requests that reach the platform even if a listener leaves or reloads the page meanwhile. */
+  /** Settings for requests that reach the platform even if a listener leaves or reloads the page meanwhile. */
   const lasting: CallSettings = {
     ...settings,
     fetch: (address, init, alive) => settings.fetch(address, { ...init, keepalive: true }, alive),
@@ -155,7 +157,7 @@ export function createClient(options: ClientOptions): KithClient {
             const request = buildRequest(settings, managed.stream, {});
             return openStream({ ...request, headers }, { fetch, token, timeoutMs, signal });
           },
-          // An earlier connection may have failed with an error after which the stream reconnects. But the stream has to end.
+          // The error of an earlier connection would make the stream reconnect. Here, the stream has to end.
           () => new KithError('The user of this stream is no longer signed in.', notSignedIn),
         );
         return streamNotifications((lastEventId) => {

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { isKithError, KithError } from './errors.ts';
 
-it('tells an error of another copy of the package, but no error of somebody else', async () => {
+it('isKithError recognises errors of another copy of the package, and no other errors', async () => {
   // A second copy of the module: an application and `@kith/testing` may have installed different versions.
   const address = `${new URL('./errors.ts', import.meta.url)}?another`;
   const other = (await import(/* @vite-ignore */ address)) as typeof import('./errors.ts');

@@ -14,18 +14,22 @@ function parse(text: string, cut = text.length): ServerSentEvent[] {
 // The standard's examples, and cases for the rules in its text.
 const cases: [string, string, ServerSentEvent[]][] = [
   ['several lines of data', 'data: YHOO\ndata: +2\ndata: 10\n\n', [event('YHOO\n+2\n10')]],
-  ['one space is taken off', 'data:test\n\ndata:  test\n\n', [event('test'), event(' test')]],
+  [
+    'one leading space of a value is removed',
+    'data:test\n\ndata:  test\n\n',
+    [event('test'), event(' test')],
+  ],
   ['fields without a colon', 'data\n\ndata\ndata\n\ndata:', [event(''), event('\n')]],
   ['comments and unknown fields', ': hello\nfoo: bar\ndata: x\n\n', [event('x')]],
   ['types', 'event: add\ndata: 1\n\ndata: 2\n\n', [event('1', 'add'), event('2')]],
   [
-    'ids stay',
+    'an id also applies to later events',
     'id: 7\ndata: 1\n\ndata: 2\n\nid\ndata: 3\n\n',
     [event('1', 'message', '7'), event('2', 'message', '7'), event('3')],
   ],
-  ['an id with a null is none', 'id: 1\0\ndata: x\n\n', [event('x')]],
-  ['no data, no event', 'event: x\nid: 1\n\ndata: y\n\n', [event('y', 'message', '1')]],
-  ['an event that is not ended', 'data: x\n\ndata: y\n', [event('x')]],
+  ['an id with a null character is ignored', 'id: 1\0\ndata: x\n\n', [event('x')]],
+  ['a block without data gives no event', 'event: x\nid: 1\n\ndata: y\n\n', [event('y', 'message', '1')]],
+  ['an event without an end is not returned', 'data: x\n\ndata: y\n', [event('x')]],
   ['a byte order mark', '\uFEFFdata: x\n\n', [event('x')]],
   ['colons in a value', 'data: a:b: c\n\n', [event('a:b: c')]],
   ['any Unicode', 'data: Grüße 本 🎈\n\n', [event('Grüße 本 🎈')]],
@@ -41,13 +45,13 @@ describe('events', () => {
       ['\\n', '\n'],
       ['\\r', '\r'],
       ['\\r\\n', '\r\n'],
-    ])(`${what}, lines ended by %s, cut anywhere`, (_, end) => {
+    ])(`${what}, with lines that end in %s, cut anywhere`, (_, end) => {
       const stream = text.replaceAll('\n', end);
       for (const cut of [stream.length * 4, 1, 2, 3, 5, 7]) expect(parse(stream, cut)).toEqual(expected);
     });
   }
 
-  it('tells the position that came without an event, and the time to wait', () => {
+  it('keeps the position of a block without an event, and the time to wait', () => {
     const parser = new EventParser('3');
     expect(parser.lastEventId).toBe('3');
     expect(parser.push(bytes('retry: 2000\n\nid: 4\n'))).toEqual([]);

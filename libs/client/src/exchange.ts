@@ -25,7 +25,7 @@ export interface Answer {
 
 /**
  * Sends a request once and reads its answer. Rejects with `KithError` for an answer outside 2xx. Rejects with
- * `KithNetworkError` if no whole answer comes in time. If the signal ends the request, rejects with the signal's reason.
+ * `KithNetworkError` if no complete answer arrives in time. If the signal ends the request, rejects with the signal's reason.
  */
 export async function exchange(request: Outgoing, options: ExchangeOptions): Promise<Answer> {
   return within(options, async (signal, alive) => {
@@ -92,7 +92,8 @@ export async function within<T>(
   const controller = new AbortController();
   const abort = () => controller.abort(signal?.reason);
   // The signal also ends the reading of an answer, and this function does not learn when the reading is over. A joined signal
-  // is freed with its answer. A listener stays as long as the caller's signal, but browsers before 2024 cannot join signals.
+  // is freed together with its answer. A listener stays as long as the caller's signal exists. So a listener is used only in
+  // browsers before 2024, which cannot join signals.
   const joined = signal && isReadOn && 'any' in AbortSignal && AbortSignal.any([signal, controller.signal]);
   if (!joined) signal?.addEventListener('abort', abort);
   let isTimeout = false;

@@ -23,8 +23,8 @@ export async function exclusively<T>(name: string | undefined, work: () => Promi
       return work();
     });
   } catch (error) {
-    // The lock did not come in time, or this page cannot have it. Two refreshes at the same time do no harm within the
-    // platform's grace period.
+    // The lock did not come in time, or this page is not allowed to use locks. Two refreshes at the same time do no harm within
+    // the platform's grace period.
     if (isBegun) throw error;
     return work();
   } finally {

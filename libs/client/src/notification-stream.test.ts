@@ -40,7 +40,7 @@ function listen(
 }
 
 describe('a stream of notifications', () => {
-  it('is open once it has a position from which a next connection continues', async () => {
+  it('is open when it has a position from which the next connection can continue', async () => {
     const { signal, ...controller } = signalOf();
     const { open, from } = connections(['retry: 1\n\n'], ['retry: 1\n\n', 'id: 4\n\n', notice(5)]);
     const { states, told, ended } = listen(open, { signal });
@@ -52,7 +52,7 @@ describe('a stream of notifications', () => {
     expect(told).toEqual(['5']);
   });
 
-  it('tells nothing more after its signal, even of what has come already', async () => {
+  it('yields nothing after its signal is aborted, not even events that have already arrived', async () => {
     const controller = new AbortController();
     const { open } = connections([notice(1) + notice(2)]);
     const told: string[] = [];
@@ -66,7 +66,7 @@ describe('a stream of notifications', () => {
     expect(told).toEqual(['notification']);
   });
 
-  it('connects again within minutes, whatever a proxy or a wrong clock asks for', async () => {
+  it('connects again within minutes, even if a proxy or a wrong clock asks for a longer wait', async () => {
     vi.useFakeTimers();
     const { signal, ...controller } = signalOf();
     const away = {
@@ -80,7 +80,7 @@ describe('a stream of notifications', () => {
       return Promise.reject(new KithError('Away.', away));
     };
     const { ended } = listen(open, { signal });
-    // One attempt after the other, and not all at once.
+    // The attempts come one after another, not all at the same time.
     await vi.advanceTimersByTimeAsync(60_000);
     expect(opened).toBe(1);
     await vi.advanceTimersByTimeAsync(300_000);
@@ -89,7 +89,7 @@ describe('a stream of notifications', () => {
     await ended;
   });
 
-  it('may be silent for ever, if the caller says so', async () => {
+  it('may be silent forever if the caller sets silenceMs to Infinity', async () => {
     vi.useFakeTimers();
     const { signal, ...controller } = signalOf();
     const { open, from } = connections();

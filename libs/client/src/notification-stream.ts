@@ -4,7 +4,7 @@ import { EventParser, type ServerSentEvent } from './event-parser.ts';
 import { backoff } from './retry.ts';
 import { longestTimerMs, unlessAborted, wait } from './wait.ts';
 
-/** What a stream yields. */
+/** An event that a stream yields. */
 export type NotificationEvent =
   | { readonly type: 'notification'; readonly id: string; readonly notification: AppNotification }
   /** The missed notifications can no longer be sent: load the list again. */
@@ -51,8 +51,8 @@ const defaultSilenceMs = 32_000;
 /**
  * Yields notifications as they come. If a connection breaks, opens a new connection, and neither misses nor repeats a
  * notification. The stream ends when the loop over it is left, or when the signal is aborted. If the platform refuses the
- * stream permanently, the loop rejects with the `KithError`. For example, the session has ended, or another user is signed in
- * when the stream reconnects.
+ * stream permanently, the loop rejects with the `KithError`. This happens, for example, if the session has ended, or if another
+ * user is signed in when the stream reconnects.
  */
 export async function* streamNotifications(
   open: OpenNotifications,
@@ -80,7 +80,7 @@ export async function* streamNotifications(
           onStatus?.({ state: 'open' });
         }
         for (const event of events) {
-          // The caller may have aborted the signal while it handled the event before.
+          // The caller may have aborted the signal while it handled the previous event.
           signal?.throwIfAborted();
           const told = notificationEventOf(event);
           if (told) yield told;
@@ -106,8 +106,8 @@ function parserAfter({ lastEventId, retryMs }: EventParser): EventParser {
 }
 
 /**
- * How long to wait before the next connection, in ms. The first delay is what the platform asked for. The delay grows with each
- * failure.
+ * How long to wait before the next connection, in ms. The first delay is the one that the platform asked for. The delay grows
+ * with each failure.
  */
 function delayOf(asked: number | undefined, failures: number, failure: unknown): number {
   const first = asked ?? firstRetryMs;

@@ -1,4 +1,4 @@
-/** What the client must know about an operation to call it. This is made from the operation's contract. */
+/** The data that the client needs to call an operation. It is generated from the operation's contract. */
 export interface Operation {
   readonly method: string;
   readonly path: string;
@@ -16,7 +16,10 @@ export interface Operation {
   readonly takesInput?: boolean;
   /** Whether the operation is a write that may be repeated: done twice, it has the same effect as done once. */
   readonly isRepeatable?: boolean;
-  /** Whether the operation takes an Idempotency-Key. If it is sent again with the same key, it is done only once. */
+  /**
+   * Whether the operation takes an Idempotency-Key. If a request is sent again with the same key, the operation is done only
+   * once.
+   */
   readonly takesKey?: boolean;
   /** The inputs that go into the query, for an operation that also has a body. */
   readonly query?: readonly string[];

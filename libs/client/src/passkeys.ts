@@ -10,7 +10,7 @@ export type NewPasskey = NonNullable<Methods['auth.confirmFactor']['input']['pas
 /** What `auth.signIn` and `auth.stepUp` take. */
 export type ShownPasskey = NonNullable<Methods['auth.signIn']['input']['passkey']>;
 
-/** Those globals of a page that this file uses (WebAuthn Level 3). */
+/** The globals of a page that this file uses (WebAuthn Level 3). */
 interface Page {
   PublicKeyCredential?: {
     parseCreationOptionsFromJSON(options: PasskeyCreation): unknown;

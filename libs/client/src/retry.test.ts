@@ -12,23 +12,28 @@ describe('what is tried again', () => {
   });
 
   it.each<[string, () => unknown, boolean, boolean]>([
-    ['over the limit', () => refusal(429, 'rate-limit/exceeded', 1_000), true, true],
-    ['nobody there', () => refusal(503, 'gateway/unavailable', 1_000), true, true],
-    ['a 503 of somebody in between', () => refusal(503, 'client/unexpected-answer'), true, false],
-    ['late', () => refusal(504, 'gateway/timeout'), true, false],
-    ['failed', () => refusal(500, 'connection/server-error'), true, false],
-    ['broken', broken, true, false],
-    ['refused', () => refusal(403, 'auth/forbidden'), false, false],
-    ['guessed too often', () => refusal(429, 'auth/too-many-attempts', 1_000), false, false],
-    ['asked to wait for minutes', () => refusal(429, 'rate-limit/exceeded', 300_000), false, false],
-    ['aborted', () => new Error('left the page'), false, false],
-    ['thrown, and no error', () => 'thrown', false, false],
+    ['any call over the limit', () => refusal(429, 'rate-limit/exceeded', 1_000), true, true],
+    ['any call without an available service', () => refusal(503, 'gateway/unavailable', 1_000), true, true],
+    ['only a safe call after a 503 of a proxy', () => refusal(503, 'client/unexpected-answer'), true, false],
+    ['only a safe call after a timeout of the gateway', () => refusal(504, 'gateway/timeout'), true, false],
+    ['only a safe call after a server error', () => refusal(500, 'connection/server-error'), true, false],
+    ['only a safe call after a broken connection', broken, true, false],
+    ['no call after a refusal', () => refusal(403, 'auth/forbidden'), false, false],
+    ['no call after too many guesses', () => refusal(429, 'auth/too-many-attempts', 1_000), false, false],
+    [
+      'no call that has to wait for minutes',
+      () => refusal(429, 'rate-limit/exceeded', 300_000),
+      false,
+      false,
+    ],
+    ['no call after an abort', () => new Error('left the page'), false, false],
+    ['no call after a thrown value that is not an error', () => 'thrown', false, false],
   ])('%s', (_, error, read, write) => {
     expect(retryDelay(error(), 0, true) !== undefined).toBe(read);
     expect(retryDelay(error(), 0, false) !== undefined).toBe(write);
   });
 
-  it('waits for at least what is asked for, and longer each time', () => {
+  it('is delayed at least as long as the platform asks, and by a growing backoff', () => {
     for (let failures = 0; failures < 20; failures++) {
       const delay = retryDelay(refusal(429, 'rate-limit/exceeded', 2_000), failures, false) ?? 0;
       expect(delay).toBeGreaterThanOrEqual(2_000);
@@ -37,7 +42,7 @@ describe('what is tried again', () => {
     }
   });
 
-  it('is not what a loop inside has given up already', async () => {
+  it('is not a call that an inner retry loop has already given up', async () => {
     let attempts = 0;
     const attempt = async () => {
       attempts++;
@@ -48,7 +53,7 @@ describe('what is tried again', () => {
     expect(attempts).toBe(2);
   });
 
-  it('asks on while an earlier attempt is running, for as long as an attempt may take', async () => {
+  it('is a call whose earlier attempt is still running, for as long as an attempt may take', async () => {
     vi.useFakeTimers();
     const started = Date.now();
     const running = async (forMs: number) => {
@@ -67,7 +72,7 @@ describe('what is tried again', () => {
     expect(Date.now() - started).toBeGreaterThanOrEqual(10_000);
   });
 
-  it('ends while it waits when it is aborted', async () => {
+  it('stops waiting when the call is aborted', async () => {
     const controller = new AbortController();
     const late = refusal(503, 'gateway/unavailable', 20_000);
     const call = withRetries(() => Promise.reject(late), {

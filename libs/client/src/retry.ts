@@ -27,8 +27,9 @@ const givenUp = new WeakSet<object>();
 
 /**
  * Repeats an attempt until it succeeds, at most `retries` times. An attempt may do its work and fail nevertheless. It is then
- * repeated only if doing the work twice is the same as doing it once (`isSafe`, asked after each failure). An answer that an
- * earlier attempt is still running does not count as a failure for `timeoutMs`, because the work may take as long as an attempt.
+ * repeated only if doing the work twice is the same as doing it once (`isSafe`, called after each failure). For `timeoutMs`,
+ * the answer that an earlier attempt is still running does not count as a failure, because the earlier attempt may take this
+ * long.
  */
 export async function withRetries<T>(
   attempt: () => Promise<T>,
@@ -74,7 +75,7 @@ export function retryDelay(error: unknown, failures: number, isSafe: boolean): n
   if (!(error instanceof KithError)) return undefined;
   if (!nothingDone.has(error.code) && !(isSafe && mayBeDone(error))) return undefined;
   const asked = error.retryAfterMs ?? 0;
-  // The backoff is added to the requested wait. Otherwise all refused clients would come back at the same moment.
+  // The backoff is added to the requested wait. Without it, all refused clients would try again at the same moment.
   return asked > longestAskedMs ? undefined : asked + backoff(failures);
 }
 

@@ -46,14 +46,14 @@ describe('a session', () => {
     vi.unstubAllGlobals();
   });
 
-  it('goes by how long ago it came, whatever the clock says', async () => {
+  it('counts its lifetime from its arrival, even if the clock is wrong', async () => {
     const { keeper, refreshes } = keeperOf(memorySession());
     const { accessToken } = await keeper.start(answer());
     expect(await keeper.token()).toBe(accessToken);
     expect(refreshes).toEqual([]);
   });
 
-  it('is refreshed by the token’s own time where nothing else tells', async () => {
+  it('is refreshed by the expiry time in its token if expiresAt is absent', async () => {
     const { keeper, refreshes } = keeperOf(
       memorySession({ accessToken: tokenFor(60), refreshToken: 'r', user }),
     );
@@ -61,7 +61,7 @@ describe('a session', () => {
     expect(refreshes).toEqual(['r']);
   });
 
-  it('is used to its end while it cannot be refreshed, and not after', async () => {
+  it('is used until it expires if it cannot be refreshed, and not afterwards', async () => {
     const away = () => Promise.reject(new KithNetworkError('Away.', { isTimeout: false }));
     const soon = keeperOf(memorySession(sessionFor(20_000)), away);
     expect(await soon.keeper.token()).toBe('old');
@@ -70,14 +70,14 @@ describe('a session', () => {
     expect(over.keeper.current?.accessToken).toBe('old');
   });
 
-  it('outlives the answers of what is not the platform', async () => {
+  it('does not end because of an answer that is not from the platform', async () => {
     const page = new KithError('A page.', { status: 401, code: 'client/unexpected-answer' });
     const { keeper } = keeperOf(memorySession(sessionFor(-1)), () => Promise.reject(page));
     await expect(keeper.token()).rejects.toBe(page);
     expect(keeper.current?.accessToken).toBe('old');
   });
 
-  it('is not brought back by a refresh that was on its way when it was left', async () => {
+  it('is not restored by a refresh that was under way when the user signed out', async () => {
     const arrived = Promise.withResolvers<SessionAnswer>();
     const { keeper, refreshes } = keeperOf(memorySession(sessionFor(-1)), () => arrived.promise);
     const token = keeper.token();
@@ -88,7 +88,7 @@ describe('a session', () => {
     expect(keeper.current).toBeNull();
   });
 
-  it('is not brought back by a refresh either when it was left in another tab, whose event comes late', async () => {
+  it('is not restored by a refresh if the user signed out in another tab and its event comes late', async () => {
     const arrived = Promise.withResolvers<SessionAnswer>();
     const kept = memorySession(sessionFor(-1));
     const { keeper, refreshes } = keeperOf(kept, () => arrived.promise);
@@ -133,7 +133,7 @@ describe('a session', () => {
     },
   );
 
-  it('is the new one even if a synchronous store throws when it writes the session', async () => {
+  it('is the new session even if a synchronous store throws when it writes the session', async () => {
     const { keeper } = keeperOf({
       get: () => null,
       set() {
@@ -144,7 +144,7 @@ describe('a session', () => {
     expect(await keeper.token()).toBe(keeper.current?.accessToken);
   });
 
-  it('is the one of another tab if that tab has stored it during the first reading', async () => {
+  it('is the session of another tab if that tab has stored it during the first reading', async () => {
     const read = Promise.withResolvers<Session | null>();
     const listeners: ((session: Session | null) => void)[] = [];
     const { keeper } = keeperOf({
@@ -163,7 +163,7 @@ describe('a session', () => {
     expect(keeper.current).toBe(newer);
   });
 
-  it('changes for all, even if a listener throws, whose error is reported as uncaught', async () => {
+  it('changes for all listeners even if one throws, and the error is reported as uncaught', async () => {
     const reported: (() => void)[] = [];
     vi.stubGlobal('queueMicrotask', (report: () => void) => reported.push(report));
     const { keeper } = keeperOf(memorySession(sessionFor(10 * minute)));
@@ -178,7 +178,7 @@ describe('a session', () => {
     expect(reported[0]).toThrow('not drawn');
   });
 
-  it('gives its user’s calls no token of somebody who signs in meanwhile', async () => {
+  it('gives calls of its user no token of another user who signs in meanwhile', async () => {
     const arrived = Promise.withResolvers<SessionAnswer>();
     const adas = { ...sessionFor(-1), accessToken: tokenFor(0, 'ada') };
     const { keeper, refreshes } = keeperOf(memorySession(adas), () => arrived.promise);
@@ -191,7 +191,7 @@ describe('a session', () => {
     expect(await keeper.token()).toBe(graces.accessToken);
   });
 
-  it('is waited for where the store takes its time, and not taken where it was set meanwhile', async () => {
+  it('is awaited if the store is slow, and ignored if another session was set meanwhile', async () => {
     const slow = () => {
       const read = Promise.withResolvers<Session | null>();
       const { keeper } = keeperOf({ get: () => read.promise, set: () => {} });
@@ -209,30 +209,33 @@ describe('a session', () => {
     expect(await second.keeper.token()).toBeUndefined();
   });
 
-  it.each(['a refresh', 'a sign-in'])('outlives a store that could not write it after %s', async (what) => {
-    const kept = memorySession(what === 'a refresh' ? sessionFor(-1) : null);
-    let failures = 1;
-    const store: SessionStore = {
-      get: kept.get,
-      async set(session) {
-        if (failures-- > 0) throw new Error('The store is away.');
-        await kept.set(session);
-      },
-    };
-    let turn = 0;
-    // Each session is expired as soon as it comes, so that each call refreshes it.
-    const next = async () => ({ ...answer(), accessToken: tokenFor(0), refreshToken: `r${++turn}` });
-    const { keeper, refreshes } = keeperOf(store, next);
-    const first = what === 'a refresh' ? keeper.token() : next().then((given) => keeper.start(given));
-    await expect(first).rejects.toThrow('The store is away.');
-    expect(await keeper.token()).toBe(keeper.current?.accessToken);
-    expect(keeper.current?.refreshToken).toBe('r2');
-    expect(refreshes.at(-1)).toBe('r1');
-    expect(await store.get()).toBe(keeper.current);
-  });
+  it.each(['a refresh', 'a sign-in'])(
+    'continues if the store could not write it after %s, and is stored later',
+    async (what) => {
+      const kept = memorySession(what === 'a refresh' ? sessionFor(-1) : null);
+      let failures = 1;
+      const store: SessionStore = {
+        get: kept.get,
+        async set(session) {
+          if (failures-- > 0) throw new Error('The store is away.');
+          await kept.set(session);
+        },
+      };
+      let turn = 0;
+      // Each session is already expired when it arrives, so that each call refreshes it.
+      const next = async () => ({ ...answer(), accessToken: tokenFor(0), refreshToken: `r${++turn}` });
+      const { keeper, refreshes } = keeperOf(store, next);
+      const first = what === 'a refresh' ? keeper.token() : next().then((given) => keeper.start(given));
+      await expect(first).rejects.toThrow('The store is away.');
+      expect(await keeper.token()).toBe(keeper.current?.accessToken);
+      expect(keeper.current?.refreshToken).toBe('r2');
+      expect(refreshes.at(-1)).toBe('r1');
+      expect(await store.get()).toBe(keeper.current);
+    },
+  );
 
   it.each(['failed', 'not ended'])(
-    'stays that of who signed in while the store could not write it and its first reading had %s',
+    'stays that of the new user if the store could not write it and its first reading had %s',
     async (what) => {
       const adas = { ...sessionFor(10 * minute), accessToken: 'adas', refreshToken: 'adas' };
       const kept = memorySession(adas);
@@ -254,7 +257,7 @@ describe('a session', () => {
     },
   );
 
-  it('gives way to what somebody else has stored, even after a write has failed', async () => {
+  it('is replaced by a session that another client has stored, even after a failed write', async () => {
     const kept = memorySession(sessionFor(-1));
     const set = () => Promise.reject(new Error('The store is away.'));
     const { keeper, refreshes } = keeperOf({ get: kept.get, set });
@@ -265,7 +268,7 @@ describe('a session', () => {
     expect(refreshes).toEqual(['r']);
   });
 
-  it('ends a call that is aborted, and not the refresh that others wait for', async () => {
+  it('lets an aborted call end without ending the refresh that other calls wait for', async () => {
     const arrived = Promise.withResolvers<SessionAnswer>();
     const { keeper, refreshes } = keeperOf(memorySession(sessionFor(-1)), () => arrived.promise);
     const controller = new AbortController();

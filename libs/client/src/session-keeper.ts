@@ -37,8 +37,8 @@ export class SessionKeeper {
   /** Whether the store may still hold a session that was there before the current session, and was never read. */
   #isUnread = false;
   /**
-   * Whether the account may be deleted although the answer was lost. If the platform then refuses the session, the user has left,
-   * and the listeners are not told of an error.
+   * Whether the account may be deleted although the answer was lost. If the platform then refuses the session, the user has
+   * left, and the listeners get no error.
    */
   isLeaving = false;
 
@@ -118,8 +118,8 @@ export class SessionKeeper {
   }
 
   /**
-   * A token that differs from the refused token. If the session was refreshed in the meantime, this is the session's token.
-   * Otherwise, it comes from a new refresh.
+   * A token that differs from the refused token. If the session was refreshed in the meantime, this is the session's token. If
+   * it was not refreshed, the token comes from a new refresh.
    */
   async tokenInsteadOf(refused: string, signal?: AbortSignal): Promise<string | undefined> {
     if (this.#session && this.#session.accessToken !== refused) return this.#session.accessToken;
@@ -185,7 +185,7 @@ export class SessionKeeper {
       answer = await this.#refreshBy(from.refreshToken);
     } catch (error) {
       if (!isEnd(error)) throw error;
-      // Another tab may have refreshed first without a lock, or somebody may have signed in there.
+      // Another tab may have refreshed first without a lock, or somebody may have signed in in the other tab.
       if (await this.#adoptOther(from)) return this.#session;
       const hasLeft = this.isLeaving && error.code === 'auth/unauthorized';
       const change: SessionChange = hasLeft ? { reason: 'signed-out' } : { reason: 'ended', error };
@@ -209,10 +209,10 @@ export class SessionKeeper {
     if (this.#session !== from) return true;
     if (stored?.refreshToken === from.refreshToken) return false;
     if (this.#isUnread || this.#outdated.has(stored?.refreshToken)) {
-      // The stored session is not a newer session of another client, but an earlier session of this client. If its refresh
-      // token were used again, the platform would treat it as stolen and end the session. An earlier session that was never
-      // read may also belong to another user. If it was never read, another client may have stored it meanwhile. Nothing in the
-      // store tells so, and the current session replaces it.
+      // The stored session is an earlier session of this client, not a newer session of another client. If its refresh token
+      // were used again, the platform would treat the token as stolen and end the session. If the stored session was never
+      // read, it may belong to another user, or another client may have stored it meanwhile. The store does not show which of
+      // these is true, so the current session replaces it.
       await this.#write(from).catch(() => {});
       return this.#session !== from;
     }

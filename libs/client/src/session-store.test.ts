@@ -25,7 +25,7 @@ describe('a session in localStorage', () => {
     Reflect.deleteProperty(globalThis, 'localStorage');
   });
 
-  it('is there for the next visit, and gone when it is taken away', () => {
+  it('is still stored at the next visit, and is removed when it is set to null', () => {
     const { entries } = storage();
     localStorageSession('kith').set(session);
     expect(localStorageSession('kith').get()).toEqual(session);
@@ -34,12 +34,12 @@ describe('a session in localStorage', () => {
     expect([localStorageSession('kith').get(), entries.size]).toEqual([null, 0]);
   });
 
-  it.each(['', 'no JSON', '5', 'null', '{"accessToken":1}', '[]'])('is none where %j is stored', (text) => {
+  it.each(['', 'no JSON', '5', 'null', '{"accessToken":1}', '[]'])('is null if %j is stored', (text) => {
     storage({ kith: text });
     expect(localStorageSession('kith').get()).toBeNull();
   });
 
-  it('is the newer one also where the storage is full', () => {
+  it('is the newer session even if the storage is full', () => {
     const state = storage();
     const store = localStorageSession('kith');
     store.set(older);
@@ -53,7 +53,7 @@ describe('a session in localStorage', () => {
     expect([store.get(), localStorageSession('kith').get()]).toEqual([older, older]);
   });
 
-  it('is kept in memory where there is no storage, or none that may be used', () => {
+  it('is kept in memory if there is no storage, or if the storage is forbidden', () => {
     const store = localStorageSession('kith');
     store.set(session);
     expect(store.get()).toEqual(session);

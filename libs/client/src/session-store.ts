@@ -31,7 +31,7 @@ interface StorageEvent {
   readonly key: string | null;
 }
 
-/** Those globals of a page that this file uses. A server that renders the same page has none of these globals. */
+/** The globals of a page that this file uses. A server that renders the same page has none of these globals. */
 interface Page {
   readonly localStorage?: {
     getItem(key: string): string | null;

@@ -22,7 +22,7 @@ export type SessionListener = (session: Session | null, change: SessionChange) =
 
 /**
  * Makes a session from an answer. The token says how long it is valid, and this time is counted from now. So a machine with a
- * wrong clock does not take the token for expired.
+ * wrong clock does not treat a valid token as expired.
  */
 export function sessionOf({ accessToken, refreshToken, user }: SessionAnswer, now = Date.now()): Session {
   const { iat, exp } = claimsOf(accessToken);
@@ -37,8 +37,8 @@ export function expiryOf(session: Session): number {
 }
 
 /**
- * Whether two tokens belong to different users. If `other` is absent, the answer is yes. If one of them names no user (a server
- * key, for example), the answer is no.
+ * Whether two tokens belong to different users. If `other` is absent, the answer is yes. If one of the two tokens names no user
+ * (a server key, for example), the answer is no.
  */
 export function isOtherUser(token: string, other: string | undefined): boolean {
   if (other === undefined) return true;

@@ -131,7 +131,7 @@ function formOf(
 /**
  * The part of a name that a form can carry and that the platform stores: the last part of a path, without control characters.
  * The platform refuses a form with a control character in it, or with a backslash before the closing quote. An empty name would
- * say that there is no file.
+ * mean that there is no file.
  */
 function sendable(name: string): string {
   const last = name.split(/[/\\]/).findLast((part) => part !== '') ?? '';
@@ -151,8 +151,8 @@ function streamOf(
   const reader = (isBlob ? source.stream() : source).getReader();
   let loaded = 0;
   let isReleased = false;
-  // What is left of the last chunk. A file in memory comes as one chunk. If the whole chunk were sent at once, there would be
-  // only one step of progress.
+  // The bytes of the last chunk that are not sent yet. A file in memory comes as one chunk. If the whole chunk were sent at
+  // once, there would be only one step of progress.
   let rest = new Uint8Array() as Uint8Array;
   const body = new ReadableStream<Uint8Array>({
     start: (controller) => controller.enqueue(head),

@@ -88,7 +88,7 @@ describe('a refusal', () => {
     expect(isKithError(error, 'gateway/timeout')).toBe(false);
   });
 
-  it('names what is taken', async () => {
+  it('names the field whose value is taken', async () => {
     const other = createClient({ url: platform.url, projectId: platform.project.id });
     await other.auth.signUp({ email, password, username: 'taken.name' });
     await expect(ada.auth.signUp({ email, password })).rejects.toMatchObject({
@@ -103,7 +103,7 @@ describe('a refusal', () => {
     });
   });
 
-  it('follows what two people do', async () => {
+  it('says why two users cannot connect at the moment', async () => {
     const request = await ada.connections.request({ userId: idOf(grace), message: 'Hello' });
     await expect(ada.connections.request({ userId: idOf(grace) })).rejects.toMatchObject({
       code: 'connection/request-pending',
@@ -122,13 +122,13 @@ describe('a refusal', () => {
     });
   });
 
-  it('tells of a project that is not there', async () => {
+  it('says that a project does not exist', async () => {
     const at = (projectId: string) =>
       createClient({ url: platform.url, projectId }).auth.signIn({ email, password });
     await expect(at(nobody)).rejects.toMatchObject({ status: 404, code: 'project/not-found' });
   });
 
-  it('shows no token, however it is printed', async () => {
+  it('contains no token in any printed form', async () => {
     const error = await ada.collections
       .rename({ collectionId: nobody, name: 'x' })
       .catch((failure) => failure);
@@ -138,7 +138,7 @@ describe('a refusal', () => {
 });
 
 describe('operators', () => {
-  it('have a client of their own', async () => {
+  it('have their own client', async () => {
     const kith = createOperatorClient({ url: platform.url, token: platform.operatorToken });
     const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
     const pem = publicKey.export({ format: 'pem', type: 'spki' }).toString();

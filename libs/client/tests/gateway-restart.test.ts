@@ -4,8 +4,8 @@ import { describe, expect, it } from 'vitest';
 import { createClient } from '../src/index.ts';
 import { reach } from './support/world.ts';
 
-describe.runIf(availableEngines().includes('containers'))('a gateway that is started anew', () => {
-  it('is waited for by calls, and streams go on without a gap or a repeat', async () => {
+describe.runIf(availableEngines().includes('containers'))('a gateway that is restarted', () => {
+  it('makes calls wait, and streams continue without missing or repeating a notification', async () => {
     await using platform = await startPlatform({ engine: 'containers' });
     await using world = await reach(platform);
     const { control, projectId } = world;

@@ -50,7 +50,7 @@ describe('the package as it is published', () => {
     await rm(folder, { recursive: true, force: true });
   });
 
-  it('brings nothing but itself', async () => {
+  it('installs only itself, without TypeScript sources and tests', async () => {
     const installed = (await readdir(join(folder, 'node_modules'))).filter((name) => !name.startsWith('.'));
     expect(installed).toEqual(['@kith']);
     expect(await readdir(join(folder, 'node_modules/@kith'))).toEqual(['client']);
@@ -62,12 +62,12 @@ describe('the package as it is published', () => {
   });
 
   // The `node` in the path is the Node that an application would run on.
-  it.each(['node', process.execPath])('works as it is in %s', async (node) => {
+  it.each(['node', process.execPath])('works without a bundler in %s', async (node) => {
     const { stdout } = await run(node, [join(folder, 'application.js')], { cwd: folder });
     expect(JSON.parse(stdout)).toEqual([true, 0, 'function']);
   });
 
-  it('works bundled', async () => {
+  it('works as a bundle', async () => {
     const outfile = join(folder, 'bundled.mjs');
     await build({
       entryPoints: [join(folder, 'application.js')],
@@ -112,7 +112,7 @@ describe('the package as it is published', () => {
     expect(outcome.stdout).toBe('');
   });
 
-  it(`takes less than ${largest} bytes of a page`, async () => {
+  it(`adds less than ${largest} bytes to a page`, async () => {
     const entry = join(folder, 'node_modules/@kith/client/lib/index.js');
     const bundled = await build({
       entryPoints: [entry],

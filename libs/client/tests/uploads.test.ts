@@ -28,7 +28,7 @@ describe.concurrent('uploads from Node', () => {
     await rm(folder, { recursive: true, force: true });
   });
 
-  it('reads a file of the disk as it is sent', async ({ expect }) => {
+  it('reads a file from the disk while it is sent', async ({ expect }) => {
     await using world = await reach(platform);
     const kith = await world.clientOf();
     const path = join(folder, 'large.bin');
@@ -54,7 +54,7 @@ describe.concurrent('uploads from Node', () => {
     expect(all).toEqual(['a', 'b.txt', 'c.txt', 'e "f".txt', 'file', 'file', 'file']);
   });
 
-  it('sends a stream as it comes, of a length that nobody knows', async ({ expect }) => {
+  it('sends a stream of unknown length while its bytes arrive', async ({ expect }) => {
     await using world = await reach(platform);
     const kith = await world.clientOf();
     let isTold = false;
@@ -62,7 +62,7 @@ describe.concurrent('uploads from Node', () => {
     const file = new ReadableStream<Uint8Array>({
       async start(controller) {
         controller.enqueue(new Uint8Array(mebibyte));
-        // The rest comes only after the client has sent the first part.
+        // The remaining bytes come only after the client has sent the first part.
         await told;
         controller.enqueue(new Uint8Array(mebibyte));
         controller.close();
@@ -80,7 +80,7 @@ describe.concurrent('uploads from Node', () => {
     expect([originalSize, isTold]).toEqual([2 * mebibyte, true]);
   });
 
-  it('does not send a stream again, of which a part is gone', async ({ expect }) => {
+  it('does not send a stream again after a part of it was read', async ({ expect }) => {
     await using world = await reach(platform);
     const { session } = await world.control.person();
     const accessToken = `${session.accessToken.slice(0, -8)}AAAAAAAA`;
@@ -101,7 +101,9 @@ describe.concurrent('uploads from Node', () => {
     expect(await world.control.seen()).toHaveLength(1);
   });
 
-  it('stores nothing of a source that fails, and lets go of one that is not read on', async ({ expect }) => {
+  it('stores nothing of a source that fails, and cancels a source that is no longer read', async ({
+    expect,
+  }) => {
     await using world = await reach(platform);
     const kith = await world.clientOf();
     let pulls = 0;
@@ -128,7 +130,7 @@ describe.concurrent('uploads from Node', () => {
     expect((await kith.storage.listFiles()).total).toBe(0);
   });
 
-  it('sends no whole form of a part of a file, even by a fetch that does not end its request', async ({
+  it('never completes the form of an incomplete file, even if fetch ignores the signal', async ({
     expect,
   }) => {
     await using world = await reach(platform);
@@ -158,7 +160,9 @@ describe.concurrent('uploads from Node', () => {
     expect((await kith.storage.listFiles()).total).toBe(0);
   });
 
-  it('ends a download by its signal, and leaves nothing on the signal', async ({ expect }) => {
+  it('ends a download when its signal is aborted, and leaves no listeners on the signal', async ({
+    expect,
+  }) => {
     await using world = await reach(platform);
     const kith = await world.clientOf();
     const controller = new AbortController();
@@ -172,7 +176,7 @@ describe.concurrent('uploads from Node', () => {
     await expect(part.arrayBuffer()).rejects.toThrow('left the page');
   });
 
-  it('leaves nothing running after a refusal that came before all was sent', async ({ expect }) => {
+  it('leaves nothing running after a refusal that came before all bytes were sent', async ({ expect }) => {
     await using world = await reach(platform);
     const { session } = await world.control.person();
     const options = { url: platform.url, projectId: world.projectId, session };

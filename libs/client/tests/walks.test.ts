@@ -12,7 +12,7 @@ describe.each(availableEngines())('walks (%s)', (engine) => {
   });
   afterAll(() => platform.stop());
 
-  it('repeats and misses nothing that was there all the time, while rows come and go', async () => {
+  it('neither repeat nor miss rows that stay, while other rows are added and removed', async () => {
     const ada = await platform.createUser();
     const kith = platform.client(ada);
     const { id: collectionId } = await kith.collections.getRoot();
@@ -50,7 +50,7 @@ describe.each(availableEngines())('walks (%s)', (engine) => {
     }
     expect(walked.filter((id) => id.startsWith('stays')).toSorted()).toEqual(stays.toSorted());
     expect(new Set(walked).size).toBe(walked.length);
-    // Rows came and went while the pages were walked. Some of the removed rows were not seen.
+    // Rows were added and removed while the pages were walked. Some of the removed rows were not seen.
     expect(pages.length).toBeGreaterThanOrEqual(9);
     expect(walked.filter((id) => id.startsWith('goes')).length).toBeLessThan(goes.length);
 
@@ -62,7 +62,7 @@ describe.each(availableEngines())('walks (%s)', (engine) => {
     expect(again).toEqual(expect.arrayContaining(stays));
   });
 
-  it('ends where the loop is left', async () => {
+  it('stop loading pages when the loop is left', async () => {
     await using world = await reach(platform);
     const kith = await world.clientOf('Ada');
     const { id: collectionId } = await kith.collections.getRoot();

@@ -19,9 +19,9 @@ const invalidQuery = {
     'Correct the parameter that `field` names. If it is the cursor, start the list again without a cursor.',
 };
 const serverError = {
-  when: 'Something failed unexpectedly; for example, a database is away. The log says what failed, under the `X-Request-Id` of the answer.',
+  when: 'Something failed unexpectedly, for example because a database cannot be reached. The log has the reason, under the `X-Request-Id` of the answer.',
   remedy:
-    'Repeat a read later, with growing pauses. A write may have been done: check before you repeat it. Give the `X-Request-Id` to whoever operates the platform.',
+    'Repeat a read later, with increasing pauses. A write may have been done, so check this before you repeat the write. Give the `X-Request-Id` to the operator of the platform.',
 };
 const noSuchUser = {
   when: 'No user of this project has this id, or the account was deleted.',
@@ -32,18 +32,18 @@ const noSuchUser = {
 export const errorMeanings = {
   'request/invalid-http': {
     when: 'The request breaks the rules of HTTP: a malformed line or header, two hosts, or a body that ends early.',
-    remedy: 'Correct the client or the proxy in between. The same request will fail again.',
+    remedy: 'Correct the client, or the proxy between the client and Kith. The same request will fail again.',
   },
   'request/invalid-json': {
     when: 'The body cannot be read as JSON in UTF-8, or is JSON but not an object.',
     remedy: 'Send one JSON object, or no body at all.',
   },
   'request/invalid-multipart': {
-    when: 'The body of an upload is not a form as in RFC 7578: it has no boundary, ends early, has a part whose headers are too long, or has the file twice.',
+    when: 'The body of an upload is not a form as in RFC 7578: it has no boundary, ends early, has a part whose headers are too long, or contains the file twice.',
     remedy: 'Let an HTTP library write the form, and send one file in each request.',
   },
   'request/unknown-field': {
-    when: 'The body or the query of an endpoint under `/admin` has a key that the endpoint does not take; `field` names it. Nothing was changed.',
+    when: 'The body or the query of an endpoint under `/admin` has a key that the endpoint does not accept. `field` names the key. Nothing was changed.',
     remedy: 'Correct the name, or leave the key out.',
   },
   'request/invalid-idempotency-key': {
@@ -52,7 +52,8 @@ export const errorMeanings = {
   },
   'request/in-progress': {
     when: 'The first request with this `Idempotency-Key` has not been answered yet.',
-    remedy: 'Repeat the request in a moment. It then gets the same answer as the first one.',
+    remedy:
+      'Repeat the request in a moment. When the first request has been answered, the repeated request gets the same answer.',
   },
   'request/idempotency-mismatch': {
     when: 'A request with this `Idempotency-Key` was answered within the last 24 hours, but had another body, query or target.',
@@ -64,15 +65,15 @@ export const errorMeanings = {
   },
   'request/precondition-failed': {
     when: 'The request has `If-Match` or `If-Unmodified-Since`, but the stored version has another `ETag` or a later date.',
-    remedy: 'Read it again without the condition.',
+    remedy: 'Read the file again without the condition.',
   },
   'request/too-large': {
-    when: 'The body is over 256 KiB, or over what an upload may have.',
+    when: 'The body is larger than 256 KiB. For an upload: the form is larger than the endpoint allows.',
     remedy: 'Send less, or divide the data into several requests.',
   },
   'request/unsupported-media-type': {
     when: 'The `Content-Type` of the body is not `application/json`, or the body is compressed or not in UTF-8.',
-    remedy: 'Send plain JSON in UTF-8 and say so in `Content-Type`.',
+    remedy: 'Send plain JSON in UTF-8, with `application/json` as `Content-Type`.',
   },
   'request/expectation-failed': {
     when: 'The request has an `Expect` header other than `100-continue`.',
@@ -80,10 +81,10 @@ export const errorMeanings = {
   },
   'request/headers-too-large': {
     when: 'The request line and the headers together are over 16 KiB.',
-    remedy: 'Shorten the query or the headers. Above all, leave out cookies: the API needs none.',
+    remedy: 'Shorten the query or the headers. In particular, leave out cookies, because the API needs none.',
   },
   'route/not-found': {
-    when: 'No endpoint has this address. In production, the endpoints for test tokens exist only with `ALLOW_TEST_TOKENS`.',
+    when: 'No endpoint has this address. In production, the endpoints for test tokens exist only if `ALLOW_TEST_TOKENS` is set.',
     remedy: 'Check the address against the reference.',
   },
   'route/method-not-allowed': {
@@ -91,12 +92,12 @@ export const errorMeanings = {
     remedy: 'Use one of the methods in `Allow`.',
   },
   'rate-limit/exceeded': {
-    when: 'One of two limits of this endpoint is used up: for this client address in this project, or for this client address in all projects together. At operators’ endpoints, too many requests had a wrong token. Nothing was done.',
+    when: 'One of two limits of this endpoint is used up: the limit for this client address in this project, or the limit for this client address in all projects together. At an operators’ endpoint: too many requests had a wrong token. Nothing was done.',
     remedy:
-      'Wait for `Retry-After` seconds, then repeat the request. The `RateLimit` header of earlier answers says how much is left.',
+      'Wait for `Retry-After` seconds, then repeat the request. The `RateLimit` header of earlier answers says how many requests are left.',
   },
   'gateway/unavailable': {
-    when: 'No process of the service behind this endpoint runs, the service has more requests than it can answer in time, or the gateway has no keys yet to check tokens with. Nothing was done.',
+    when: 'No process of the service behind this endpoint is running, the service has more requests than it can answer in time, or the gateway has not received the keys for checking tokens yet. Nothing was done.',
     remedy: 'Wait for `Retry-After` seconds, then repeat the request, even if it is a write.',
   },
   'gateway/timeout': {
@@ -104,8 +105,8 @@ export const errorMeanings = {
     remedy: 'Repeat a read. Before you repeat a write, check whether it was done.',
   },
   'gateway/server-error': {
-    when: 'The gateway itself failed. Its log says what failed, under the `X-Request-Id` of the answer.',
-    remedy: 'As with every 500: repeat a read later, and check before you repeat a write.',
+    when: 'The gateway itself failed. Its log has the reason, under the `X-Request-Id` of the answer.',
+    remedy: 'Repeat a read later. A write may have been done, so check this before you repeat the write.',
   },
   'auth/unauthorized': {
     when: 'The access token is missing, malformed, expired, wrongly signed or revoked. Or the refresh token is unknown or has ended. Or the operator token is wrong.',
@@ -122,16 +123,16 @@ export const errorMeanings = {
       'Do not repeat the request. Check the project and the user of the session, or the scopes of the key.',
   },
   'auth/invalid-credentials': {
-    when: 'The password is not that of the user with this e-mail address, or no user has the address. The answer is the same in both cases.',
+    when: 'The password is wrong for this e-mail address, or no user has this address. The answer is the same in both cases.',
     remedy: 'Let the user type again.',
   },
   'auth/too-many-attempts': {
-    when: 'Ten attempts at this e-mail address have failed within 15 minutes, no matter from which clients. The password was not checked. If the user has recently signed in from the same client, only the failures of this client are counted. Wrong second factors of a user are counted in the same way, but apart from passwords; only a client that has recently shown a right factor is counted by itself.',
+    when: 'Ten attempts with this e-mail address have failed within 15 minutes, from any clients. The password was not checked. If the user has recently signed in from the same client, only the failures of this client are counted. Wrong second factors of a user are counted in the same way, but separately from passwords. Here, a client has a count of its own only if it has recently sent a right second factor.',
     remedy:
       'Wait for `Retry-After` seconds, then let the user type again. Each further failure doubles the wait, up to an hour.',
   },
   'auth/token-reuse-detected': {
-    when: 'A refresh token was used again more than 30 s after it was replaced, or after its successor was replaced. Somebody may have a copy of it, so the session has ended everywhere.',
+    when: 'A refresh token was used again more than 30 s after it was replaced, or after its successor was replaced. Somebody else may have a copy of the token, so the session has ended everywhere.',
     remedy:
       'Sign in again. Keep the refresh token in a single place, and store each new one before you use it.',
   },
@@ -142,7 +143,7 @@ export const errorMeanings = {
   'auth/invalid-token': {
     when: 'A user token is not signed by the project’s key, has expired, has another issuer or audience, or names no user.',
     remedy:
-      'Sign a new one. `iss` is the project id, `aud` is the platform’s audience, and `sub` is the user’s id in your system.',
+      'Sign a new token. `iss` is the project id, `aud` is the platform’s audience, and `sub` is the user’s id in your system.',
   },
   'auth/key-not-found': {
     when: 'No key has this id. For signing keys: no key has this `kid`, not even a revoked one.',
@@ -181,7 +182,7 @@ export const errorMeanings = {
   },
   'auth/too-many-factors': {
     when: 'The caller has 10 second factors.',
-    remedy: 'Ask which one to remove.',
+    remedy: 'Ask the user which factor to remove.',
   },
   'auth/invalid-rp-id': {
     when: 'A passkey is enrolled without `rpId`, or the `rpId` is neither the host of one of the project’s web origins nor a domain above such a host. A project without web origins takes only `localhost`.',
@@ -196,7 +197,7 @@ export const errorMeanings = {
     remedy: 'Do not offer sign-up. Only `verify-external-user` and imports create accounts.',
   },
   'auth/email-not-verified': {
-    when: 'The password is right, the project asks for verified addresses (`requireVerifiedEmail`), and this one is not verified. A mail with a link was sent again.',
+    when: 'The password is right, the project asks for verified addresses (`requireVerifiedEmail`), and this address is not verified. A mail with a link was sent again.',
     remedy: 'Ask the user to open the link in the mail, then sign in again.',
   },
   'auth/invalid-reset-token': {
@@ -212,7 +213,7 @@ export const errorMeanings = {
     remedy: 'Have an operator add the origin to `webOrigins`, or leave the address out.',
   },
   'auth/suspended': {
-    when: 'An operator has suspended this account. Its tokens stopped working at once.',
+    when: 'An operator has suspended this account. Its tokens stopped working immediately.',
     remedy: 'Sign out in the application and tell the user. Repeating the request changes nothing.',
   },
   'auth/server-error': serverError,
@@ -242,7 +243,7 @@ export const errorMeanings = {
     remedy: 'Send another key.',
   },
   'collection/not-found': {
-    when: 'The caller has no collection with this id, or it is the root, which can neither be renamed nor deleted. For another user’s collection, the answer is the same.',
+    when: 'The caller has no collection with this id, or the collection is the root, which can neither be renamed nor deleted. For another user’s collection, the answer is the same.',
     remedy: 'Read the tree again.',
   },
   'collection/invalid-name': {
@@ -251,18 +252,19 @@ export const errorMeanings = {
   },
   'collection/invalid-parent': {
     when: 'The caller has no collection with the id of the parent.',
-    remedy: 'Read the tree again and choose another.',
+    remedy: 'Read the tree again and choose another parent.',
   },
   'collection/too-deep': {
-    when: 'The new collection would lie more than 100 levels below the root.',
+    when: 'The new collection would be more than 100 levels below the root.',
     remedy: 'Choose a parent higher up.',
   },
   'collection/invalid-body': invalidBody,
   'collection/invalid-query': invalidQuery,
   'collection/server-error': serverError,
   'connection/not-found': {
-    when: 'The caller has no such connection or request, or there is nothing to answer or end. For connections of other users, the answer is the same.',
-    remedy: 'Read the list again. The other user may have answered or ended it first.',
+    when: 'The caller has no such connection or request, or it was already answered or ended. For connections of other users, the answer is the same.',
+    remedy:
+      'Read the list again. The other user may have answered the request or ended the connection first.',
   },
   'connection/user-not-found': noSuchUser,
   'connection/self-request': {
@@ -283,23 +285,24 @@ export const errorMeanings = {
   },
   'connection/not-allowed': {
     when: 'One of the two users has blocked the other. The answer does not say which.',
-    remedy: 'Say that it is not possible. Do not repeat the request.',
+    remedy: 'Tell the user that a connection is not possible. Do not repeat the request.',
   },
   'connection/request-pending': {
-    when: 'One of the two users has already asked, and the other has not answered.',
-    remedy: 'Show the request. The caller can withdraw their own request, or answer the other user’s.',
+    when: 'One of the two users has already sent a request, and the other has not answered it.',
+    remedy:
+      'Show the request. The caller can withdraw their own request, or answer the request of the other user.',
   },
   'connection/already-connected': {
     when: 'The two users are connected.',
     remedy: 'Show the connection.',
   },
   'connection/request-declined': {
-    when: 'The other user has declined an earlier request of the caller. Now only the other user can ask.',
-    remedy: 'Say so. Do not repeat the request.',
+    when: 'The other user has declined an earlier request of the caller. Now only the other user can send a request.',
+    remedy: 'Tell the user that the request was declined. Do not repeat it.',
   },
   'connection/unauthorized': {
     when: 'Only the receiver of a request can accept or decline it, and only its requester can withdraw it.',
-    remedy: 'Offer each side only what it may do.',
+    remedy: 'Offer each of the two users only the actions that this user may take.',
   },
   'connection/invalid-message': {
     when: 'The message is not a string, or over 1,000 characters after trimming.',
@@ -326,7 +329,7 @@ export const errorMeanings = {
   'storage/invalid-image': {
     when: 'The bytes are not a JPEG, PNG, WebP, GIF or AVIF image, the image is incomplete or damaged, all its frames together have more than 100 megapixels, or it takes too long to render the image in all its sizes.',
     remedy:
-      'Ask for another image. If this one takes too long, ask for fewer sizes, too. Upload a file that is not an image with `storage.create-file`.',
+      'Ask the user for another image. If rendering takes too long, you can also request fewer sizes. Upload a file that is not an image with `storage.create-file`.',
   },
   'storage/file-too-large': {
     when: 'The file has more than 50 MiB.',
@@ -337,7 +340,7 @@ export const errorMeanings = {
     remedy: 'Delete files first, or have an operator raise the quota.',
   },
   'storage/invalid-range': {
-    when: '`Range` is malformed, or starts after the end of the file. `Content-Range` says how long the file is.',
+    when: '`Range` is malformed, or starts after the end of the file. `Content-Range` gives the length of the file.',
     remedy: 'Ask for a range within the file, or leave the header out.',
   },
   'storage/invalid-body': invalidBody,

@@ -18,7 +18,7 @@ export function listQuery(defaults: { limit: number; max: number }) {
     page: positiveInteger.default(1).describe('The page, from 1.'),
     limit: clampedInteger(defaults.max)
       .default(defaults.limit)
-      .describe(`Items of a page; more than ${defaults.max} count as ${defaults.max}.`),
+      .describe(`Number of items in a page. A number above ${defaults.max} counts as ${defaults.max}.`),
     cursor,
   });
 }

@@ -47,7 +47,7 @@ export const apiKeyNotice = {
 /** Wakes the streams of a user's feed. The notice has no content: a stream reads the feed itself. */
 export const feedNotice = { name: 'feed', subjects: 'feed.*.*' } as const;
 
-/** The subject of a notice that goes to everybody. */
+/** The subject of a notice that goes to all listeners. */
 export function noticeSubject(prefix: string, notice: { name: string }): string {
   return `${prefix}.notice.${notice.name}`;
 }

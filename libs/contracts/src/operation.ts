@@ -34,7 +34,7 @@ export interface Upload {
   /** The name of the part with the bytes. */
   part: string;
   maxBytes: number;
-  /** Set if the file has to be the last part of the form, because the other parts decide what becomes of its bytes. */
+  /** Set if the file has to be the last part of the form, because the other parts decide what happens with its bytes. */
   fileLast?: true;
   /** The media types that the bytes may have; if absent, any type. Kith reads the type from the bytes, not from the form. */
   types?: readonly string[];
@@ -104,7 +104,7 @@ export interface OperationSpec {
   errors: readonly ErrorCode[];
   /** The field in which older clients wrap the whole body (spec#existing-clients-update). */
   wrapped?: string;
-  /** The codes of validation failures, by place: `body.name`, `params`, `body` or `query`. The most exact place applies. */
+  /** The codes of validation failures, by place: `body.name`, `params`, `body` or `query`. The most specific place applies. */
   invalid?: Readonly<Record<string, ErrorCode>>;
   /**
    * Whether the operation also has an address with a version but without a project id. The project is then the project of the
@@ -124,13 +124,13 @@ export interface OperationSpec {
    */
   answersDeleted?: true;
   /**
-   * Set for an operation that takes an Idempotency-Key without a token. The project then counts as the caller. `userOf` finds a
-   * user in the answer. The record of the answer belongs to this user (spec#idempotency-scope).
+   * Set for an operation that takes an Idempotency-Key without a token. The project then counts as the caller. `userOf` returns
+   * the id of a user from the answer. The stored answer belongs to this user (spec#idempotency-scope).
    */
   keyedByProject?: { userOf(output: unknown): string };
   /**
-   * When the audit log records the operation. `always`: whenever the caller is known. `told`: when the handler says so. Changes
-   * by an operator or a server key are recorded in any case (spec#audit-what).
+   * When the audit log records the operation. `always`: whenever the caller is known. `told`: when the handler asks for it.
+   * Changes by an operator or a server key are recorded in any case (spec#audit-what).
    */
   audit?: 'always' | 'told';
   /** For testing only. In production, the operation exists only with ALLOW_TEST_TOKENS (spec#test-tokens-production). */

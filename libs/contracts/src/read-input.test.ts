@@ -55,7 +55,7 @@ const inputs = operations.flatMap((spec) =>
   ).map(([place, schema]) => [`${spec.name} ${place}`, schema] as const),
 );
 
-test.each(inputs)('%s: what is wrong is said in words of the request', (_, schema) => {
+test.each(inputs)('%s: every fault is a sentence that names its field', (_, schema) => {
   const keys = Object.keys((schema as z.ZodObject).shape);
   const faults = badInputs(schema).flatMap((bad) => readInput(schema, bad).faults ?? []);
   if (keys.length > 0) expect(faults.length).toBeGreaterThan(keys.length);
@@ -79,7 +79,7 @@ const schema = z.object({
 });
 const said = (value: unknown) => readInput(schema, value).faults?.map(({ error }) => error);
 
-test('says what is missing, of another type, or out of bounds', () => {
+test('describes inputs that are missing, have the wrong type, or are out of bounds', () => {
   expect(readInput(schema, { email: 'a', age: 20, other: 1 })).toEqual({ data: { email: 'a', age: 20 } });
   expect(said({})).toEqual(['email is required.', 'age is required.']);
   expect(said({ email: 7, age: '7' })).toEqual(['email must be a string.', 'age must be a number.']);
@@ -99,7 +99,7 @@ test('says what is missing, of another type, or out of bounds', () => {
   expect(said([])).toEqual(['The input must be a JSON object.']);
 });
 
-test('a whole sentence of the contract stays, also where its field is missing', () => {
+test('a message that is a whole sentence stays unchanged, even if its field is missing', () => {
   const named = z.object({ user: z.string('Name the user.'), day: z.iso.date('must be a day.') });
   expect(readInput(named, {}).faults?.map(({ error }) => error)).toEqual([
     'Name the user.',
@@ -111,7 +111,7 @@ test('a whole sentence of the contract stays, also where its field is missing', 
   ]);
 });
 
-test('tells one fault a field, at most a hundred, and no more of a caller’s names than ours are long', () => {
+test('returns one fault per field and at most a hundred faults, and shortens long names', () => {
   const twice = z.object({
     name: z
       .string()

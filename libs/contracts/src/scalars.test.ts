@@ -27,7 +27,7 @@ describe('text', () => {
     expect(codePoints(value)).toBe(points);
   });
 
-  test('counts after trimming, and keeps what is inside', () => {
+  test('counts code points after trimming, and keeps the characters inside', () => {
     expect(short.parse('  abc\n')).toBe('abc');
     expect(short.parse('\u00a0\ufeff\u2003a b\u3000')).toBe('a b');
     expect(short.parse('a\u0000b')).toBe('a\u0000b');
@@ -41,7 +41,7 @@ describe('text', () => {
     },
   );
 
-  test('what it gives is trimmed, well-formed, within its bounds, and stays so', () => {
+  test('a parsed text is trimmed, well-formed and within its bounds, and parses to itself', () => {
     const bounded = text({ min: 1, max: 20 });
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 30 }), (value) => {
@@ -54,7 +54,7 @@ describe('text', () => {
     );
   });
 
-  test('optional ones: absent, null and blank', () => {
+  test('optional texts can be absent, null or blank', () => {
     expect([undefined, null, ' ', 'a'].map((value) => optionalText(3).parse(value))).toEqual([
       null,
       null,
@@ -72,7 +72,7 @@ describe('text', () => {
   });
 });
 
-test('uuid takes any version and variant in any case, and lower-cases', () => {
+test('uuid accepts any version and variant in upper or lower case, and returns lower case', () => {
   for (const id of [
     '00000000-0000-0000-0000-000000000000',
     'FFFFFFFF-FFFF-FFFF-FFFF-FFFFFFFFFFFF',
@@ -96,7 +96,7 @@ test('uuid takes any version and variant in any case, and lower-cases', () => {
   }
 });
 
-test('positiveInteger takes digits alone; any size counts', () => {
+test('positiveInteger accepts only digits, and numbers of any size', () => {
   expect(positiveInteger.parse('1')).toBe(1);
   expect(positiveInteger.parse('007')).toBe(7);
   expect(positiveInteger.parse('9'.repeat(400))).toBe(Number.MAX_SAFE_INTEGER);

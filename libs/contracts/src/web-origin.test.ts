@@ -32,11 +32,11 @@ it.each([
   'https://*example.org',
   'https://*.127.0.0.1',
   `https://${'a'.repeat(60)}.${'b'.repeat(300)}.org`,
-])('%s is none, or none that can be listed', (origin) => {
+])('%s is not an origin that can be listed', (origin) => {
   expect(isWebOrigin(origin)).toBe(false);
 });
 
-it('the label * stands for exactly one label, of the same scheme and port', () => {
+it('the label * matches exactly one label, with the same scheme and port', () => {
   const listed = ['https://one.test', 'https://*.example.org', 'https://*.example.org:8443'];
   for (const origin of ['https://one.test', 'https://a.example.org', 'https://x-1.example.org:8443']) {
     expect(listsOrigin(listed, origin)).toBe(true);

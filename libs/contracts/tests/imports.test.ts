@@ -14,7 +14,7 @@ function importsOf(file: string): string[] {
   return [...source.matchAll(statements)].map((match) => match[1] ?? match[2] ?? '');
 }
 
-test('the package imports zod and itself: it runs in a browser too', () => {
+test('the package imports only zod and itself, so that it also runs in a browser', () => {
   expect(files.length).toBeGreaterThan(10);
   expect(importsOf('index.ts')).toContain('./errors.ts');
   for (const file of files) {
@@ -26,7 +26,7 @@ test('the package imports zod and itself: it runs in a browser too', () => {
   }
 });
 
-test('it depends on zod alone', () => {
+test('the package depends only on zod', () => {
   const { dependencies } = JSON.parse(readFileSync(join(root, '../package.json'), 'utf8'));
   expect(Object.keys(dependencies)).toEqual(['zod']);
 });

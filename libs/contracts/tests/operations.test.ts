@@ -22,7 +22,7 @@ import {
 const internal = [getRevocations, getProjectSettings, usersByIds, openFeed, feedAfter, closeFeed];
 const codesOf = (spec: OperationSpec): string[] => [...spec.errors, ...Object.values(spec.invalid ?? {})];
 
-test.each(operations.map((spec) => [spec.name, spec] as const))('%s is a whole contract', (_, spec) => {
+test.each(operations.map((spec) => [spec.name, spec] as const))('%s has a complete contract', (_, spec) => {
   expect(spec.name).toMatch(/^[a-z]+\.[a-z]+(-[a-z0-9]+)*$/);
   expect(['crypto', 'identity', 'connections', 'collections', 'notifications', 'storage']).toContain(
     serviceOf(spec),
@@ -69,7 +69,7 @@ test('no two operations share method and path', () => {
   expect(new Set(taken).size).toBe(taken.length);
 });
 
-test('what can fail in an export is among its codes, and its document has every part of it', () => {
+test('an export lists the codes of all its sections, and its document has every section', () => {
   const exports = operations.filter(({ kind }) => kind === 'export');
   expect(exports.map(({ name }) => name)).toEqual(['identity.export-user']);
   for (const { parts, output, errors: codes } of exports) {
@@ -81,7 +81,7 @@ test('what can fail in an export is among its codes, and its document has every 
   }
 });
 
-test('every subject is one operation’s, and a NATS subject', () => {
+test('every operation has its own subject, which is a valid NATS subject', () => {
   const subjects = [
     ...operations.map((spec) => rpcSubject('kith', spec)),
     ...internal.map((spec) => internalSubject('kith', spec)),
@@ -90,7 +90,7 @@ test('every subject is one operation’s, and a NATS subject', () => {
   for (const subject of subjects) expect(subject).toMatch(/^kith\.(rpc|svc)\.[a-z]+\.[a-z0-9-]+$/);
 });
 
-test('the core operations stand where spec#conventions-core says', () => {
+test('the core operations are as spec#conventions-core says', () => {
   const rows = operations
     .filter(({ name }) =>
       ['crypto.sign-testing-jwt', 'collections.rename', 'connections.list'].includes(name),
@@ -103,7 +103,7 @@ test('the core operations stand where spec#conventions-core says', () => {
   ]);
 });
 
-test('only what is for testing is test-only', () => {
+test('only the operations that sign test tokens are test-only', () => {
   expect(operations.filter(({ testOnly }) => testOnly).map(({ name }) => name)).toEqual([
     'crypto.sign-testing-jwt',
     'crypto.sign-testing-jwt-v2',
@@ -117,26 +117,29 @@ test('internal operations list codes that exist', () => {
   }
 });
 
-test.each(Object.keys(errors) as ErrorCode[])('%s has a form and a status of spec#errors', (code) => {
-  const duplicate = /^DUPLICATE_[A-Z]+$/.test(code);
-  expect(duplicate || /^[a-z]+(-[a-z]+)*\/[a-z]+(-[a-z]+)*$/.test(code)).toBe(true);
-  const { status, message } = errors[code];
-  expect([
-    400, 401, 403, 404, 405, 408, 409, 412, 413, 415, 416, 417, 422, 429, 431, 500, 503, 504,
-  ]).toContain(status);
-  if (duplicate) expect(status).toBe(409);
-  if (code.endsWith('/server-error')) expect(status).toBe(500);
-  const others = [
-    'auth/invalid-credentials',
-    'auth/invalid-token',
-    'auth/invalid-second-factor',
-    'storage/invalid-range',
-  ];
-  if (code.includes('/invalid-') && !others.includes(code)) expect(status).toBe(400);
-  expect(message).toMatch(/^[A-Z].*\.$/);
-});
+test.each(Object.keys(errors) as ErrorCode[])(
+  '%s has a form and a status that spec#errors allows',
+  (code) => {
+    const duplicate = /^DUPLICATE_[A-Z]+$/.test(code);
+    expect(duplicate || /^[a-z]+(-[a-z]+)*\/[a-z]+(-[a-z]+)*$/.test(code)).toBe(true);
+    const { status, message } = errors[code];
+    expect([
+      400, 401, 403, 404, 405, 408, 409, 412, 413, 415, 416, 417, 422, 429, 431, 500, 503, 504,
+    ]).toContain(status);
+    if (duplicate) expect(status).toBe(409);
+    if (code.endsWith('/server-error')) expect(status).toBe(500);
+    const others = [
+      'auth/invalid-credentials',
+      'auth/invalid-token',
+      'auth/invalid-second-factor',
+      'storage/invalid-range',
+    ];
+    if (code.includes('/invalid-') && !others.includes(code)) expect(status).toBe(400);
+    expect(message).toMatch(/^[A-Z].*\.$/);
+  },
+);
 
-test('event types are unique, and of a feature', () => {
+test('event types are unique, and begin with a feature', () => {
   const types = events.map(({ type }) => type);
   expect(new Set(types).size).toBe(types.length);
   for (const type of types) expect(type).toMatch(/^[a-z]+\.[a-z]+(-[a-z0-9]+)*$/);

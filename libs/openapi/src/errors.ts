@@ -6,7 +6,7 @@ const sentence = { type: 'string', maxLength: 1000 };
 const shared = {
   error: { ...sentence, description: 'What went wrong, and what to send instead.' },
   code: ref('schemas', 'ErrorCode'),
-  field: { type: 'string', maxLength: 200, description: 'The input that is wrong.' },
+  field: { type: 'string', maxLength: 200, description: 'The name of the wrong input.' },
   errors: {
     type: 'array',
     maxItems: 100,
@@ -27,10 +27,10 @@ const shared = {
 
 /** The schemas of errors. */
 export const errorSchemas: Readonly<Record<string, JsonObject>> = {
-  ErrorCode: { type: 'string', enum: Object.keys(errors), description: 'What went wrong, for programs.' },
+  ErrorCode: { type: 'string', enum: Object.keys(errors), description: 'The kind of error, for programs.' },
   Error: {
     type: 'object',
-    description: 'Every answer outside 2xx and 304.',
+    description: 'The body of every answer whose status is neither 2xx nor 304.',
     properties: shared,
     required: ['error', 'code'],
   },
@@ -70,7 +70,7 @@ export function errorResponse(status: string, codes: readonly ErrorCode[]): Json
   };
 }
 
-/** The name for an answer with these codes, which several operations share. Undefined if there are too many codes for a name. */
+/** The name of the shared answer with these codes. Undefined if there are too many codes for a name. */
 export function errorResponseName(codes: readonly ErrorCode[]): string | undefined {
   return codes.length <= 3 ? codes.map(pascalCase).join('Or') : undefined;
 }

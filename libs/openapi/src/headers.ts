@@ -14,7 +14,10 @@ const count = (description: string, example: number): JsonObject => ({
 
 /** Every header that an answer of the API may carry. */
 export const headers: Readonly<Record<string, JsonObject>> = {
-  'X-Request-Id': line('The id of the request in the logs: the one that was sent, or a new one.', 'a1b2c3'),
+  'X-Request-Id': line(
+    'The id of the request in the logs: the id that the client sent, or a new id.',
+    'a1b2c3',
+  ),
   'Access-Control-Allow-Origin': line(
     'The web origin of the calling page, if the page may read the answer.',
     'https://app.example.org',
@@ -29,11 +32,11 @@ export const headers: Readonly<Record<string, JsonObject>> = {
   ),
   'X-RateLimit-Limit': count('The limit again, for older clients.', 100),
   'X-RateLimit-Remaining': count('How many requests are left.', 99),
-  'X-RateLimit-Reset': count('When the limit starts anew, in Unix seconds.', 1_767_603_900),
+  'X-RateLimit-Reset': count('When the count of requests starts again, in Unix seconds.', 1_767_603_900),
   'Retry-After': count('Seconds to wait before the request is sent again.', 1),
   'WWW-Authenticate': line('The scheme of the token that is needed.', 'Bearer'),
   Link: line(
-    'Where the list continues, while there is more (RFC 8288).',
+    'The address of the next page, if there is one (RFC 8288).',
     '<?cursor=b3BhcXVl&limit=20>; rel="next"',
   ),
   ETag: line('Identifies these bytes, for `If-None-Match`, `If-Match` and `If-Range`.', '"d2hhdCBpdCBpcw"'),
@@ -41,8 +44,11 @@ export const headers: Readonly<Record<string, JsonObject>> = {
     'When the file was stored. An imported file has no such header.',
     'Mon, 23 Nov 2026 12:00:00 GMT',
   ),
-  'Accept-Ranges': line('Says that `Range` can ask for parts.', 'bytes'),
-  'Content-Range': line('Which part this is, and of how many bytes in total.', 'bytes 0-1023/146515'),
+  'Accept-Ranges': line('Says that a request can ask for a part of the bytes with `Range`.', 'bytes'),
+  'Content-Range': line(
+    'The part of the bytes in this answer, and the total number of bytes.',
+    'bytes 0-1023/146515',
+  ),
   'Idempotency-Replayed': line('The request was answered before; this is the same answer.', 'true'),
   'Content-Disposition': line('The name to save the answer under.', 'attachment; filename="export.json"'),
 };

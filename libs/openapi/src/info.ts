@@ -9,7 +9,7 @@ without a version (\`/{projectId}/…\`), and with the version after the project
 \`GET\` also works as \`HEAD\`. \`OPTIONS\` answers which methods are allowed.
 
 **Tokens.** Sign up or in, and send \`Authorization: Bearer <accessToken>\`. Access tokens last 30 minutes;
-\`POST …/auth/request-new-access-token\` exchanges the refresh token for new ones.
+\`POST …/auth/request-new-access-token\` exchanges the refresh token for new tokens.
 
 **Errors.** Every answer outside 2xx and 304 is \`{ "error", "code", "field"?, "errors"?, "details"? }\`. A client that names
 \`application/problem+json\` in \`Accept\`, and does not prefer plain JSON, gets a problem instead (RFC 9457), which also
@@ -18,21 +18,21 @@ has \`error\` and \`code\`. [All codes](/docs/errors).
 **Limits.** Each endpoint has its own limit, counted for each project and client address. The headers \`RateLimit-Policy\`,
 \`RateLimit\` and \`X-RateLimit-*\` report it. A request above the limit gets 429 with \`Retry-After\`.
 
-**Lists.** Lists are read by \`page\` or by cursor. While there is more, \`Link\` leads to the next part, equally fast at any depth.`;
+**Lists.** Lists are read by \`page\` or by cursor. If there is another page, \`Link\` leads to it, equally fast at any depth.`;
 
 const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
   version: string;
 };
 
 /**
- * What the document says about itself. Its version is the version of the packages; docs/upgrading.md says what may change in
- * which version. The 6 and 7 in addresses are two forms of the same API (spec#addresses-forms).
+ * General information about the document. Its version is the version of the packages. docs/upgrading.md says which changes a
+ * version may contain. The 6 and 7 in addresses are two forms of the same API (spec#addresses-forms).
  */
 export const info: JsonObject = {
   title: 'Kith',
   version,
   description,
-  contact: { name: 'Whoever runs this server' },
+  contact: { name: 'The operator of this server' },
   license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
 };
 
@@ -47,14 +47,17 @@ export const servers: readonly JsonObject[] = [
 
 const ofFeature: Readonly<Record<Feature, { name: string; description: string }>> = {
   auth: { name: 'Accounts', description: 'Sign-up, sign-in, sessions and their tokens.' },
-  user: { name: 'Users', description: 'Profiles, and looking people up.' },
+  user: { name: 'Users', description: 'Profiles, and searching for users.' },
   connection: { name: 'Connections', description: 'Requests, connections and blocks between two users.' },
-  collection: { name: 'Collections', description: 'Trees of collections, and what is saved in them.' },
+  collection: {
+    name: 'Collections',
+    description: 'Trees of collections, and the entities that are saved in them.',
+  },
   'app-notification': {
     name: 'Notifications',
     description: 'Notifications of a user, as a list and as a live stream.',
   },
-  project: { name: 'Projects', description: 'What a client may know of its project.' },
+  project: { name: 'Projects', description: 'The public data of a project.' },
   storage: { name: 'Files', description: 'Files and images of users.' },
   crypto: { name: 'Test tokens', description: 'Signing tokens for tests; not available in production.' },
 };

@@ -18,7 +18,7 @@ import { parametersOf } from './parameters.ts';
 import type { Schemas } from './schemas.ts';
 import { securityOf, takesServerKey } from './security.ts';
 
-/** What is needed to make an operation's description. */
+/** The data that an operation's description is made from. */
 export interface Parts {
   schemas: Schemas;
   /** Answers that operations share, by name. An answer is added when it is first used. */
@@ -116,7 +116,8 @@ function bodySchemaOf({ body, serverKeyBody }: OperationSpec, schemas: Schemas):
   if (!serverKeyBody) return schemas.of(body);
   const { properties: ofUsers } = schemas.of(body) as { properties: JsonObject };
   const { properties, ...rest } = schemas.of(serverKeyBody) as { properties: Record<string, JsonObject> };
-  const description = 'Only a server key that acts for no user may set this. From anyone else it is ignored.';
+  const description =
+    'Only a server key that acts for no user may set this field. From all other callers, the field is ignored.';
   const described = Object.entries(properties).map(([name, schema]) => [
     name,
     Object.hasOwn(ofUsers, name) ? schema : { ...schema, description },
@@ -210,7 +211,7 @@ const who: Readonly<Record<OperationSpec['auth'], string>> = {
 };
 
 const byServerKey: Readonly<Record<ServerKeyUse, string | false>> = {
-  itself: 'A server key may call it without a user, or act for the user in `On-Behalf-Of`.',
+  itself: 'A server key may call this operation without a user, or act for the user in `On-Behalf-Of`.',
   'for-user': 'A server key may act for the user in `On-Behalf-Of`.',
   never: false,
 };

@@ -39,7 +39,7 @@ export const parameters: Readonly<Record<string, JsonObject>> = {
   // `If-Match` and `If-Unmodified-Since` have no example. Tools would fill the example in, and every answer would be 412.
   IfMatch: condition(
     'If-Match',
-    'The `ETag` of the client’s version, or a list. If the stored version has another one, the answer is 412.',
+    'The `ETag` of the client’s version, or a list of such tags. If the stored version has none of these tags, the answer is 412.',
   ),
   IfNoneMatch: condition(
     'If-None-Match',
@@ -72,7 +72,7 @@ export const parameters: Readonly<Record<string, JsonObject>> = {
     name: 'On-Behalf-Of',
     in: 'header',
     description:
-      'Only with a server key: the id of the user for whom the key acts. The user is of the key’s project and not suspended.',
+      'Only with a server key: the id of the user for whom the key acts. The user must belong to the key’s project and must not be suspended.',
     // This parameter has no example. Tools would send the example with tokens of users, which must not have this header.
     schema: { type: 'string', format: 'uuid', maxLength: 36 },
   },

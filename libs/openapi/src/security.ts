@@ -14,7 +14,7 @@ export const securitySchemes: Readonly<Record<string, JsonObject>> = {
     type: 'http',
     scheme: 'bearer',
     description:
-      'A key of the application’s own back end, `kith_sk_…`. It belongs on a server, never in a web page. It works at addresses with the id of its own project. In operations for users, it acts for the user whose id is in `On-Behalf-Of`.',
+      'A key of the application’s own back end, `kith_sk_…`. It belongs on a server, never in a web page. It works only at addresses that contain the id of its own project. In operations for users, it acts for the user whose id is in `On-Behalf-Of`.',
   },
   operatorToken: {
     type: 'http',

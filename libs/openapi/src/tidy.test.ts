@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { tidy } from './tidy.ts';
 
-test('a format says its length and needs no pattern', () => {
+test('a string with a format gets a maximum length and loses its pattern', () => {
   expect(tidy({ type: 'string', format: 'uuid', pattern: '^x$' })).toEqual({
     type: 'string',
     format: 'uuid',
@@ -10,7 +10,7 @@ test('a format says its length and needs no pattern', () => {
   expect(tidy({ type: 'string', format: 'email', pattern: '^x$', maxLength: 9 })).toHaveProperty('pattern');
 });
 
-test('an integer says its size, and nothing of the string it was', () => {
+test('an integer gets its format and loses its pattern', () => {
   expect(tidy({ type: 'integer', pattern: '^\\d+$', maximum: 5 })).toEqual({
     type: 'integer',
     maximum: 5,
@@ -20,7 +20,7 @@ test('an integer says its size, and nothing of the string it was', () => {
   expect(tidy({ type: 'integer' })).toHaveProperty('format', 'int64');
 });
 
-test('a plain type or null is a type with two names; anything else stays a choice', () => {
+test('a plain type or null becomes a list of two types, and any other anyOf stays', () => {
   const anyOf = [{ type: 'string', format: 'date' }, { type: 'null' }];
   const date = { type: ['string', 'null'], format: 'date', maxLength: 10 };
   expect(tidy({ anyOf, description: 'A day.' })).toEqual({ ...date, description: 'A day.' });
@@ -30,7 +30,7 @@ test('a plain type or null is a type with two names; anything else stays a choic
   }
 });
 
-test('a map of any JSON says so, one of known values keeps them, at any depth', () => {
+test('a map of any JSON allows all values, and any other map keeps the schema of its values, at any depth', () => {
   const any = { $ref: '#/components/schemas/__shared#/$defs/schema0' };
   const map = { type: 'object', propertyNames: { type: 'string' }, additionalProperties: any };
   expect(tidy({ items: [map] })).toEqual({ items: [{ type: 'object', additionalProperties: true }] });

@@ -59,13 +59,13 @@ function codesBy({ responses }: Described): [status: string, codes: string[]][] 
   });
 }
 
-test('the committed document is what the contracts say', () => {
+test('the committed document is the one that the contracts give', () => {
   // This checks only whether the texts are equal, because a diff of such long texts would not help. tools/openapi.ts writes the
   // document.
   expect(readFileSync(documentFile, 'utf8') === writeDocument()).toBe(true);
 });
 
-test('it has the version of the packages, and fills in no project', () => {
+test('the document has the version of the packages, and no example of a project id', () => {
   const root = new URL('../../../package.json', import.meta.url);
   expect(document.info).toMatchObject({ version: JSON.parse(readFileSync(root, 'utf8')).version });
   const { parameters } = document.components as { parameters: Record<string, object> };
@@ -75,7 +75,7 @@ test('it has the version of the packages, and fills in no project', () => {
   }
 });
 
-test('every reference leads somewhere, and every component is led to', () => {
+test('every reference has a target, and every component is referenced', () => {
   const text = JSON.stringify(document);
   const refs = new Set([...text.matchAll(/"\$ref":"#\/components\/(\w+\/[^"]+)"/g)].map(([, to]) => to));
   expect([...text.matchAll(/"\$ref":/g)].length).toBe([...text.matchAll(/"\$ref":"#\/components\//g)].length);
@@ -87,7 +87,7 @@ test('every reference leads somewhere, and every component is led to', () => {
   expect([...refs].toSorted()).toEqual(there.toSorted());
 });
 
-test('every code is some answer’s', () => {
+test('every error code belongs to an answer', () => {
   const said = new Set([...operations.flatMap(codesOf), ...outside]);
   // Some codes belong to no operation. They are for invalid bodies or queries, and no operation of their feature takes a body
   // or a query.
@@ -115,7 +115,7 @@ test('a download has the headers for a part of its bytes and for conditions', ()
 });
 
 describe.each(each)('%s', (name, spec) => {
-  it('stands under each of its methods, with an id of its own', () => {
+  it('is described under each of its methods, with its own id', () => {
     const described = describedAs(spec);
     expect(described.map(({ operationId }) => operationId)[0]).toBe(name);
     for (const one of described) expect(one.summary).toBe(spec.summary);
@@ -123,7 +123,7 @@ describe.each(each)('%s', (name, spec) => {
     expect(new Set(ids).size).toBe(ids.length);
   });
 
-  it('has its codes under their statuses, those of the contract and of the layers before', () => {
+  it('lists the codes of its contract and of the layers before it under their statuses', () => {
     const wanted: string[] = [...spec.errors, ...Object.values(spec.invalid ?? {})];
     wanted.push(
       `${spec.feature}/server-error`,
@@ -146,7 +146,7 @@ describe.each(each)('%s', (name, spec) => {
     }
   });
 
-  it('says each error in both forms, and has the headers of limits, tokens and lists', () => {
+  it('describes each error in both forms, and has the headers of limits, tokens and lists', () => {
     for (const { responses } of describedAs(spec)) {
       for (const [status, given] of Object.entries(responses)) {
         const { headers, content = {} } = resolve(given);
@@ -173,13 +173,13 @@ describe.each(each)('%s', (name, spec) => {
     for (const { security, parameters = [] } of describedAs(spec)) {
       expect(security).toEqual(wanted[spec.auth]);
       const names = parameters.map((one) => resolve(one).name);
-      // At operations for server keys alone, a key acts for no user (spec#server-keys-on-behalf).
+      // At operations that only server keys may call, a key acts for no user (spec#server-keys-on-behalf).
       const isOnBehalf = ofKey.length > 0 && spec.auth !== 'server-key';
       expect(names.includes('On-Behalf-Of')).toBe(isOnBehalf);
     }
   });
 
-  it('takes what the contract takes', () => {
+  it('has the parameters and the body of its contract', () => {
     for (const { parameters = [], requestBody } of describedAs(spec)) {
       const given = parameters.map((one) => resolve(one)).filter((one) => one.in !== 'header');
       const project = spec.scope === 'project' ? ['projectId'] : [];
@@ -199,7 +199,7 @@ describe.each(each)('%s', (name, spec) => {
     }
   });
 
-  it('has an example that its contract parses, shown in the document', () => {
+  it('shows an example that its contract accepts', () => {
     if (spec.kind === 'stream')
       return expect(describedAs(spec)[0]?.responses['200']?.content).toHaveProperty([
         'text/event-stream',
@@ -222,7 +222,7 @@ describe.each(each)('%s', (name, spec) => {
   });
 });
 
-test('it says what only a server key may do', () => {
+test('the document says which fields only a server key may set', () => {
   const [{ security, requestBody }] = describedAs(updateUser) as [Described];
   expect(security).toEqual([{ userToken: [] }, { serverKey: [] }]);
   const schema = requestBody?.content['application/json']?.schema ?? {};
@@ -233,7 +233,7 @@ test('it says what only a server key may do', () => {
   expect(properties.bio?.description).toBeUndefined();
 });
 
-test('a new operation comes into the document by its contract alone', () => {
+test('a new operation needs only its contract to appear in the document', () => {
   const spec = operation({
     name: 'collections.colour',
     summary: 'Colour a collection',
@@ -280,7 +280,7 @@ test('a new operation comes into the document by its contract alone', () => {
   expect(put?.requestBody?.content['application/json']?.schema).toMatchObject({ required: ['colour'] });
 });
 
-test('what has no JSON Schema is refused, rather than promised as anything', () => {
+test('a rule that has no JSON Schema is refused, instead of allowing any value', () => {
   const [first] = operations as [OperationSpec];
   const spec = { ...first, output: z.object({ at: z.date() }) };
   expect(() => buildDocument([spec], {})).toThrow(/Date/);

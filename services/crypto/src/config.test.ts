@@ -9,11 +9,11 @@ test.each([
   [{ NODE_ENV: 'production', ALLOW_TEST_TOKENS: 'true' }, true],
   [{ NODE_ENV: 'development' }, true],
   [{ NODE_ENV: 'test', ALLOW_TEST_TOKENS: 'false' }, true],
-] as const)('test tokens with %j: %s', (env, allowed) => {
+] as const)('with %j, test tokens are allowed: %s', (env, allowed) => {
   expect(testTokensAllowed(readConfig(cryptoConfig, { NATS_URL: 'nats://127.0.0.1', ...env }))).toBe(allowed);
 });
 
-test('a switch that is neither true nor false stops the start', () => {
+test('a value of ALLOW_TEST_TOKENS other than true or false stops the start', () => {
   expect(() => readConfig(cryptoConfig, { NATS_URL: 'nats://127.0.0.1', ALLOW_TEST_TOKENS: 'yes' })).toThrow(
     'ALLOW_TEST_TOKENS: true or false is needed',
   );

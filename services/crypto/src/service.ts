@@ -8,7 +8,9 @@ import { SigningKeys } from './signing-keys.ts';
 export interface CryptoOptions {
   /** The `aud` of signed tokens. */
   tokenAudience?: string;
-  /** Whether test tokens are signed. If not, the operation answers `route/not-found` (spec#test-tokens-production). */
+  /**
+   * Whether test tokens are signed. If this is `false`, the operation answers `route/not-found` (spec#test-tokens-production).
+   */
   allowTestTokens: boolean;
 }
 

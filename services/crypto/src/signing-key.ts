@@ -12,12 +12,12 @@ const maxBits = 4_096;
  * as expensive.
  */
 const maxExponent = 2n ** 32n;
-/** The PEM of a key of 4,096 bits has 3.3 KB. The rest is room for line breaks and for text before the key. */
+/** The PEM of a key of 4,096 bits has 3.3 KB. The limit leaves room for line breaks and for text before the key. */
 const maxPemBytes = 8 * 1024;
 
 /**
  * Reads an RSA key for RS256. The text is a PEM in PKCS#8 or PKCS#1, encoded in base64 (RFC 4648 section 4). Line breaks inside
- * the base64 are accepted. If the key is refused, throws an error whose message holds no part of the input
+ * the base64 are accepted. If the key is refused, throws an error whose message contains no part of the input
  * (spec#test-tokens-secrecy).
  */
 export function readSigningKey(privateKey: string): KeyObject {
@@ -26,7 +26,7 @@ export function readSigningKey(privateKey: string): KeyObject {
   const pem = Buffer.from(text, 'base64');
   if (!pem.includes('-----BEGIN ')) throw new Error('The private key is not a PEM.');
   if (pem.length > maxPemBytes) throw new Error('The private key is too large.');
-  // This is checked here, because OpenSSL would say "interrupted or cancelled" about an encrypted key.
+  // Encrypted keys are detected here, because OpenSSL only says "interrupted or cancelled" about them.
   if (/^(-----BEGIN ENCRYPTED|Proc-Type:.*ENCRYPTED)/m.test(pem.toString('latin1'))) {
     throw new Error('The private key is encrypted.');
   }
@@ -45,9 +45,9 @@ export function readSigningKey(privateKey: string): KeyObject {
 }
 
 /**
- * Refuses a key whose private numbers are longer than they have to be. Such a key can sign, but the time of each signature
- * grows with these numbers. Older versions of OpenSSL do not limit these numbers, and newer versions limit them only by the
- * modulus.
+ * Refuses a key whose private numbers are longer than its modulus requires. Such a key can sign, but the time of each signature
+ * grows with the length of these numbers. Older versions of OpenSSL do not limit the length, and newer versions limit it only
+ * by the modulus.
  */
 function refuseSlow(key: KeyObject): void {
   const { n, d, ...others } = key.export({ format: 'jwk' });

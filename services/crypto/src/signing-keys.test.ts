@@ -6,7 +6,7 @@ beforeEach(() => {
   vi.useFakeTimers();
 });
 
-test('a key that comes again is the one read before, another one is not', () => {
+test('read() returns the same object for the same key, and another object for another key', () => {
   const keys = new SigningKeys();
   const [one, other] = [freshKey(), freshKey()];
   const first = keys.read(one);
@@ -15,7 +15,7 @@ test('a key that comes again is the one read before, another one is not', () => 
   expect(keys.size).toBe(2);
 });
 
-test('a key is dropped when its time is over, however often it was used', () => {
+test('a key is dropped at the end of its lifetime, even if it was used meanwhile', () => {
   const keys = new SigningKeys({ lifeMs: 1_000 });
   const text = freshKey();
   const first = keys.read(text);
@@ -26,7 +26,7 @@ test('a key is dropped when its time is over, however often it was used', () => 
   expect(keys.read(text)).not.toBe(first);
 });
 
-test('of too many keys the oldest is dropped', () => {
+test('the oldest key is dropped when there are too many keys', () => {
   const keys = new SigningKeys({ max: 2 });
   const texts = [freshKey(), freshKey(), freshKey()] as const;
   const [first, second] = [keys.read(texts[0]), keys.read(texts[1])];
@@ -36,13 +36,13 @@ test('of too many keys the oldest is dropped', () => {
   expect(keys.read(texts[0])).not.toBe(first);
 });
 
-test('what is no key is refused each time and not kept', () => {
+test('a text that is not a key is refused each time and not kept', () => {
   const keys = new SigningKeys();
   for (let time = 0; time < 2; time++) expect(() => keys.read('bm90IGEga2V5')).toThrow('not a PEM');
   expect(keys.size).toBe(0);
 });
 
-test('all are dropped when the service ends', () => {
+test('clear() drops all keys and stops their timers', () => {
   const keys = new SigningKeys();
   keys.read(freshKey());
   keys.clear();

@@ -7,16 +7,16 @@ interface Kept {
 }
 
 /**
- * Keys that were first sent within the last minute. They are held only in memory, under the SHA-256 of the text in which they
- * came. OpenSSL prepares each key object at its first signature. A new object for every request took 530–640 µs of CPU time. A
- * reused object took half of that, 255–285 µs (measured side by side; docs/adr/0021).
+ * Keys that were first sent within the last minute. They stay only in memory, indexed by the SHA-256 of the text that was sent.
+ * OpenSSL prepares each key object at its first signature. A new object for every request took 530–640 µs of CPU time. A reused
+ * object took half of that, 255–285 µs (measured side by side; docs/adr/0021).
  */
 export class SigningKeys {
   readonly #kept = new Map<string, Kept>();
   readonly #max: number;
   readonly #lifeMs: number;
 
-  /** @param options.lifeMs How long a key is held after it was first sent, whether it is used or not. */
+  /** @param options.lifeMs How long a key is kept after it was first sent, whether or not it is used. */
   constructor(options: { max?: number; lifeMs?: number } = {}) {
     this.#max = options.max ?? 100;
     this.#lifeMs = options.lifeMs ?? 60_000;

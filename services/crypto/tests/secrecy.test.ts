@@ -6,7 +6,7 @@ import { startCrypto } from '../src/index.ts';
 import { badPems, base64Of, goodPems, oddPems } from './keys.ts';
 import { sign } from './sign.ts';
 
-/** Every run of 20 characters in the text. If a log holds one of these runs, it holds a part of the key. */
+/** Every run of 20 characters in the text. A log that contains one of these runs contains a part of the key. */
 function windows(text: string): string[] {
   return Array.from({ length: Math.max(text.length - 19, 0) }, (_, at) => text.slice(at, at + 20));
 }

@@ -59,7 +59,7 @@ describe.each(availableEngines())('crypto.sign-testing-jwt (%s)', (engine) => {
     );
   });
 
-  test('leaves name and role of other types to userData', async () => {
+  test('keeps name and role that are not strings only in userData', async () => {
     const odd = { id: 'user-2', name: 7, role: null };
     const claims = await verified({ ...good, payload: odd });
     expect(claims).not.toHaveProperty('name');
@@ -67,7 +67,7 @@ describe.each(availableEngines())('crypto.sign-testing-jwt (%s)', (engine) => {
     expect(claims.userData).toEqual(odd);
   });
 
-  test('takes a payload of an id alone, and claims in it do not become claims of the token', async () => {
+  test('accepts a payload without name and role, and does not copy claims from the payload', async () => {
     const sly = { id: 'user-3', sub: 'other', iss: 'other', exp: 9_999_999_999, aud: 'other' };
     const { iat, exp, ...claims } = await verified({ ...good, payload: sly });
     expect((exp ?? 0) - (iat ?? 0)).toBe(300);
@@ -75,7 +75,7 @@ describe.each(availableEngines())('crypto.sign-testing-jwt (%s)', (engine) => {
     expect((await verified({ ...good, payload: { id: 'é😀' } })).sub).toBe('é😀');
   });
 
-  test('takes a blank id and a blank project id as they are', async () => {
+  test('accepts a blank id and a blank project id without changing them', async () => {
     const { sub, iss } = await verified({ ...good, projectId: ' ', payload: { id: '  ' } });
     expect([sub, iss]).toEqual(['  ', ' ']);
   });
@@ -170,7 +170,7 @@ describe.each(availableEngines())('crypto.sign-testing-jwt (%s)', (engine) => {
   });
 });
 
-test.each(availableEngines())('signs for the audience it is given (%s)', async (engine) => {
+test.each(availableEngines())('signs for the configured audience (%s)', async (engine) => {
   await using runtime = await createRuntime(engine);
   await using _service = await startCrypto(runtime, { allowTestTokens: true, tokenAudience: 'id.example' });
   const answer = await sign(runtime.bus, good);
@@ -178,12 +178,15 @@ test.each(availableEngines())('signs for the audience it is given (%s)', async (
   expect(payload.aud).toBe('id.example');
 });
 
-test.each(availableEngines())('is not there where test tokens are off (%s)', async (engine) => {
-  await using runtime = await createRuntime(engine);
-  await using _service = await startCrypto(runtime, { allowTestTokens: false });
-  for (const body of [good, {}, { payload: { id: 7 } }]) {
-    const answer = await sign(runtime.bus, body);
-    expect(answer.body).toEqual({ error: 'No such endpoint.', code: 'route/not-found' });
-    expect(answer.status).toBe(404);
-  }
-});
+test.each(availableEngines())(
+  'answers route/not-found if test tokens are not allowed (%s)',
+  async (engine) => {
+    await using runtime = await createRuntime(engine);
+    await using _service = await startCrypto(runtime, { allowTestTokens: false });
+    for (const body of [good, {}, { payload: { id: 7 } }]) {
+      const answer = await sign(runtime.bus, body);
+      expect(answer.body).toEqual({ error: 'No such endpoint.', code: 'route/not-found' });
+      expect(answer.status).toBe(404);
+    }
+  },
+);

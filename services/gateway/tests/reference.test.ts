@@ -143,7 +143,9 @@ describe.each(availableEngines())('the reference on %s', (engine) => {
       expect(text).toContain(message.replaceAll('<', '&lt;'));
     }
     // The page has the contracts' text about an error code. Words that are in backticks there are in `<code>` elements here.
-    expect(text).toContain('<p>The body is over 256 KiB, or over what an upload may have.</p>');
+    expect(text).toContain(
+      '<p>The body is larger than 256 KiB. For an upload: the form is larger than the endpoint allows.</p>',
+    );
     expect(text).toContain('<b>What to do</b> Use one of the methods in <code>Allow</code>.');
   });
 

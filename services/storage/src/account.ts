@@ -4,11 +4,14 @@ import type { Owner } from './file.ts';
 import type { Account } from './store/index.ts';
 import { accountId } from './store/place.ts';
 
-/** The time until which a change of an account is wanted. */
+/** Limits after which a change of an account is no longer made. */
 export interface Wanted {
-  /** Unix ms. By default, the change waits for its turn as long as it takes, and is then tried for a few seconds. */
+  /**
+   * When to stop trying, in Unix ms. Without a deadline, the change waits for its turn without limit, and is then tried for a
+   * few seconds.
+   */
   deadline?: number | undefined;
-  /** If this is aborted before the change is made, the change is not made any more. */
+  /** If this signal is aborted before the change is made, the change is not made. */
   signal?: AbortSignal | undefined;
 }
 
@@ -16,9 +19,9 @@ export interface Wanted {
 export type AccountChange = (account: Account) => Promise<boolean>;
 
 /**
- * Reads a user's account and calls `attempt` to change it. If `attempt` returns `false`, another change came first. Then this
- * function reads the account and calls `attempt` again. Changes of one account take turns. If the turn of this change does not come
- * in time, `attempt` is never called. Throws whatever `attempt`, `untilMade` and `Turns.run` throw.
+ * Reads a user's account and calls `attempt` to change it. If `attempt` returns `false`, another change came first, and this
+ * function reads the account and calls `attempt` again. Changes of one account take turns. If the turn of this change does not
+ * come in time, `attempt` is never called. Throws the errors of `attempt`, `untilMade` and `Turns.run`.
  */
 export function changeAccount(
   app: Pick<AppContext, 'store' | 'turns'>,

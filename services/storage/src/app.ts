@@ -26,12 +26,14 @@ export interface AppContext {
   relay: Pick<Relay, 'kick'>;
   /** Removes the bytes of deleted files. */
   remover: { kick(): void };
-  /** In this process, runs the changes of one account one after the other. Only changes in other processes can come in between. */
+  /**
+   * Runs the changes of one account in this process one after another. Only other processes can change the account in between.
+   */
   turns: Turns;
   /** A folder that holds images while they are read and rendered. */
   draftFolder: string;
   /** After how long the bytes of an unfinished upload are removed, in ms. */
   looseMs: number;
-  /** How long after the end of its form an upload is answered at the latest, in ms. */
+  /** The maximum time between the end of an upload's form and the answer, in ms. */
   answerMs: number;
 }

@@ -6,7 +6,7 @@ import { filePlace } from './store/place.ts';
 it.each([
   ['an uploaded image', undefined],
   ['an imported image', randomUUID()],
-])('names all bytes of %s', (_, bytesId) => {
+])('lists the keys of all bytes of %s', (_, bytesId) => {
   const file = { projectId: randomUUID(), userId: randomUUID(), id: randomUUID(), createdAt: 1 };
   const variants = { small: { size: 2, width: 1, height: 1 }, large: { size: 3, width: 2, height: 2 } };
   const image = { format: 'png', quality: 80, width: 4, height: 4, variants };

@@ -5,14 +5,14 @@ import type { AppContext } from './app.ts';
 import type { Owner } from './file.ts';
 
 /**
- * How long files may still arrive after their account has ended, in ms. After this time, every upload that began before the end
- * is over.
+ * How long files may still arrive after their account has ended, in ms. By then, every upload that began before the end of the
+ * account is over.
  */
 const lateMs = 20 * 60_000;
 
 /**
- * Erases what a deleted user had stored. The user stays marked for a while, because late uploads may leave bytes and publish
- * events. These are erased as well.
+ * Erases everything that a deleted user has stored. The user stays marked for a while, because late uploads may leave bytes and
+ * publish events, which are erased as well.
  */
 export const usersSubscription = subscription({
   durable: 'storage-users',

@@ -19,7 +19,7 @@ export function ownerOf(request: { projectId: string; caller: Caller }): Owner {
   return { projectId: request.projectId, userId: request.caller.userId };
 }
 
-/** Some bytes as a record describes them. */
+/** The record of the bytes of a file or of one of its variants. */
 export interface BytesRecord {
   size: number;
 }
@@ -35,7 +35,7 @@ export interface FileRecord extends Owner {
   id: string;
   createdAt: number;
   /**
-   * The id under which the bytes are stored, if this is not the file's own id. Only imported files have this id, because their
+   * The id under which the bytes are stored, if it differs from the file's own id. Only imported files have this field: their
    * bytes are stored under the id of the upload.
    */
   bytesId?: string | undefined;
@@ -50,7 +50,7 @@ export interface FileRecord extends Owner {
   image?: ImageRecord | undefined;
 }
 
-/** What only the record of an image has. */
+/** The additional fields in the record of an image. */
 export interface ImageRecord {
   format: ImageFormat;
   quality: number;
@@ -60,8 +60,8 @@ export interface ImageRecord {
 }
 
 /**
- * The key of a file's bytes. Without `variant`, these are the bytes under the file's own address. No variant's name has a dot,
- * so no variant gets the key of these bytes.
+ * The key of a file's bytes. Without `variant`, this is the key of the bytes that are served under the file's own address. The
+ * name of a variant contains no dot, so no variant has this key.
  */
 export function blobKey(
   file: Owner & { id: string; bytesId?: string | undefined },

@@ -8,10 +8,11 @@ import type { Account } from './store/index.ts';
 const atOnce = 50;
 
 /**
- * Removes bytes that belong to no file. It removes the bytes of deleted files right away. If the process of an upload has died,
- * the remover removes the bytes later, when nobody can still be storing them. First, it makes sure that nobody can make a file
- * of the bytes. Then it removes the bytes, and finally their note. So a process may die between these steps. If the bytes of one
- * account cannot be removed, it still removes those of the others, and tries again later.
+ * Removes bytes that belong to no file. It removes the bytes of deleted files immediately. If the process of an upload has
+ * died, the remover removes the bytes later, when no process can still be storing them. First, it makes sure that the bytes
+ * cannot become a file any more. Then it removes the bytes, and finally their note. In this order, a process may die between
+ * any two steps. If the bytes of one account cannot be removed, the remover goes on with the other accounts and tries again
+ * later.
  */
 export class Remover {
   readonly #app: Pick<AppContext, 'store' | 'blobs' | 'turns'>;
@@ -45,7 +46,7 @@ export class Remover {
       hasMore = some.length === atOnce;
     }
     if (failures.length > 0)
-      throw new AggregateError(failures, `${failures.length} accounts have bytes left`);
+      throw new AggregateError(failures, `${failures.length} accounts still have bytes to remove`);
   }
 
   async #removeOf({ owner, doc }: Account): Promise<void> {
@@ -54,7 +55,7 @@ export class Remover {
     const due = doc.loose.filter((one) => one.due <= now);
     if (due.some(({ isDead }) => !isDead)) {
       const late = new Set(due.map(({ fileId }) => fileId));
-      // An upload may have ended meanwhile. Then its note is gone from the account, and its bytes are not given up.
+      // If an upload has ended meanwhile, its note is gone from the account, and its bytes are not given up.
       await changeAccount(this.#app, owner, (account) => store.giveUp(account, late));
     }
     const { doc: current } = await store.account(owner);

@@ -33,17 +33,17 @@ export interface StorageOptions {
   blobs: BlobsConfig | Blobs;
   http: HttpIntakeConfig | undefined;
   quotas: Quotas;
-  /** The address with which the addresses of files begin. */
+  /** The URL with which the addresses of files begin. */
   publicUrl?: string | undefined;
   /** A folder that holds images while they are read and rendered. */
   draftFolder: string;
-  /** How often the service looks for what late requests or dead processes have left behind, in ms. The default is 5 s. */
+  /** How often the service looks for data that late requests or dead processes have left behind, in ms. The default is 5 s. */
   sweepEveryMs?: number;
   /** After how long the bytes of an unfinished upload are removed, in ms. This has to be longer than any upload takes. */
   looseMs?: number;
   /**
-   * How long after the end of its form an upload is answered at the latest, in ms. The default is 55 s. The gateway waits a
-   * minute, and then cannot say whether the file was stored.
+   * The maximum time between the end of an upload's form and the answer, in ms. The default is 55 s. The gateway waits a
+   * minute. After this minute, it cannot say whether the file was stored.
    */
   answerMs?: number;
 }

@@ -23,7 +23,7 @@ async function placesOf({ place }: World, id: string): Promise<string[]> {
 function isErased(world: World, id: string): Promise<boolean> {
   const probe = async () => {
     const left = await placesOf(world, id);
-    if (left.length > 0) throw new Error(`It stands in ${left.join(', ')}.`);
+    if (left.length > 0) throw new Error(`It still occurs in ${left.join(', ')}.`);
     return true;
   };
   return waitFor(probe, { what: 'the erasure', timeoutMs: 25_000 });
@@ -61,10 +61,10 @@ async function fill(world: World, owner: Owner): Promise<string> {
 const repliesOf = async ({ place }: World) => (await dumpStore(place.config.store)).replies?.length;
 
 describe.each(availableEngines())(
-  'what is erased with a user or a project (%s)',
+  'the erasure of a user or a project (%s)',
   { timeout: 60_000 },
   (engine) => {
-    it('of a user are rows, account, sums, bytes, events and replies, and nothing of another', async () => {
+    it('removes rows, account, sums, bytes, events and replies of a user, and nothing of another user', async () => {
       await using world = await World.start(engine, { sweepEveryMs: 50 });
       const gone = someone();
       const stays = someone(gone.projectId);
@@ -100,7 +100,7 @@ describe.each(availableEngines())(
       expect(told.map(({ aggregate }) => aggregate.seq)).toEqual([1, 2, 3, 4, 5, 6]);
     });
 
-    it('of a user who has come back is nothing, if the event is of an earlier account', async () => {
+    it('removes nothing of a user who has come back if the event belongs to an earlier account', async () => {
       await using world = await World.start(engine);
       const { bus } = world.runtime;
       const back = someone();
@@ -117,7 +117,7 @@ describe.each(availableEngines())(
       expect((await world.get(kept, back))?.body.toString()).toBe('kept');
     });
 
-    it('of a project is all that its users leave, and nothing of another project', async () => {
+    it('removes everything that the users of a project leave, and nothing of another project', async () => {
       await using world = await World.start(engine, { sweepEveryMs: 50 });
       const [ada, other] = [someone(), someone()];
       const grace = someone(ada.projectId);

@@ -17,7 +17,7 @@ describe.each(availableEngines())('images (%s)', (engine) => {
 
   it('keep the frames of an animation', () => keepsFrames(world, 20));
 
-  it('are AVIF, too, if this is not the first brand that the file names', async () => {
+  it('are recognised as AVIF even if avif is not the first brand of the file', async () => {
     const bytes = await sharp(smallPng).avif().toBuffer();
     expect(bytes.toString('latin1', 4, 12)).toBe('ftypavif');
     bytes.write('mif1', 8);
@@ -25,7 +25,7 @@ describe.each(availableEngines())('images (%s)', (engine) => {
     expect([answer?.status, answer?.json]).toEqual([201, expect.objectContaining({ format: 'avif' })]);
   });
 
-  it('that cannot be rendered in time are refused, and leave nothing', { timeout: 30_000 }, async () => {
+  it('that cannot be rendered in time are refused, and leave no bytes', { timeout: 30_000 }, async () => {
     await using hurried = await World.start(engine, { answerMs: 500 });
     const owner = someone();
     const film = filmOf({ width: 1920, height: 1080, frames: 20 });

@@ -40,7 +40,7 @@ describe.each(availableEngines())('imports of files (%s)', (engine) => {
     return answerTo(outgoing);
   };
 
-  it('tell nothing, so that what happens to files later tells of itself from 1 on', async () => {
+  it('publish no events, so that the first later event of the owner has seq 1', async () => {
     const id = randomUUID();
     expect((await send(id, Buffer.from('old')))?.json).toMatchObject({ imported: 1 });
     const today = await world.file(owner, Buffer.from('new'));
@@ -58,7 +58,7 @@ describe.each(availableEngines())('imports of files (%s)', (engine) => {
     await waitFor(isEmpty, { what: 'an empty home' });
   });
 
-  it('of a form whose fields come after its file leave nothing', async () => {
+  it('of a form with a field after the file are refused, and leave nothing', async () => {
     const before = await world.place.held(owner);
     const { projectId, userId } = owner;
     const row = { userId, id: randomUUID(), createdAt: '2020-01-02T03:04:05Z' };
@@ -72,7 +72,7 @@ describe.each(availableEngines())('imports of files (%s)', (engine) => {
     expect(await world.place.held(owner)).toEqual(before);
   });
 
-  it('of one file at once make one, and leave no bytes of the others', async () => {
+  it('of the same file at the same time make one file, and leave no other bytes', async () => {
     const id = randomUUID();
     const bytes = Buffer.alloc(100_000, 'x');
     const answers = await Promise.all(Array.from({ length: 4 }, () => send(id, bytes)));
@@ -95,7 +95,7 @@ describe.each(availableEngines())('imports of files (%s)', (engine) => {
     expect((await world.get(id, owner))?.body.equals(bytes)).toBe(true);
   });
 
-  it('of one id for two users at once make one file, and leave nothing of the other', async () => {
+  it('of the same id for two users at the same time make one file, and leave nothing of the other', async () => {
     const id = randomUUID();
     const bytes = new Map([owner, other].map((of) => [of, Buffer.from(`the file of ${of.userId}`)]));
     // The first request that is about to make its file waits until the other request has reached the same point, or has been
@@ -132,7 +132,7 @@ describe.each(availableEngines())('imports of files (%s)', (engine) => {
     expect((await send(id, bytes.get(first!.of)!, first!.of))?.json).toMatchObject({ unchanged: 1 });
   });
 
-  it('give their id to another user once they are deleted, if no upload of their owner can bring them back', async () => {
+  it('release their id after their deletion, unless an upload of their owner is in progress', async () => {
     const [id, bytes] = [randomUUID(), Buffer.from('bytes')];
     const told = async (of: Owner) => (await send(id, bytes, of))?.json;
     const taken = { rejected: [{ row: 0, reason: 'id-taken' }] };
@@ -151,7 +151,7 @@ describe.each(availableEngines())('imports of files (%s)', (engine) => {
     expect(await told(owner)).toMatchObject(taken);
   });
 
-  it('have no date, because other bytes may come in under the same id and time', async () => {
+  it('have no Last-Modified, because other bytes may be imported with the same id and time', async () => {
     const id = randomUUID();
     await send(id, Buffer.from('first'));
     const first = await world.get(id, owner);
@@ -168,7 +168,7 @@ describe.each(availableEngines())('imports of files (%s)', (engine) => {
     expect(first?.headers['last-modified']).toBeUndefined();
   });
 
-  it('of a user whose account has ended keep no id from others', async () => {
+  it('of a user whose account has ended do not block the id for other users', async () => {
     const { store } = world.place;
     const [id, until] = [randomUUID(), Date.now() + 3600_000];
     expect(await store.claim(owner, id, until)).toBe(true);

@@ -16,7 +16,7 @@ import { callerOf, upload } from './support/bytes-client.ts';
 import { World } from './support/world.ts';
 
 describe.each(availableEngines())('pictures of profiles (%s)', (engine) => {
-  it('are no files whose deletion was announced while they became pictures', async () => {
+  it('cannot be files whose deletion was announced while identity stored the profile', async () => {
     await using world = await World.start(engine);
     await using place = await createStore(engine);
     const { bus } = world.runtime;

@@ -17,7 +17,7 @@ import { someone, World } from './support/world.ts';
 const mebibyte = 1024 * 1024;
 const nothing = { files: 0, bytes: 0, loose: [], projectBytes: 0, rows: [], keys: [], unfinished: 0 };
 
-describe.each(availableEngines())('storage at the same time (%s)', (engine) => {
+describe.each(availableEngines())('concurrent requests to storage (%s)', (engine) => {
   let world: World;
   beforeAll(async () => {
     world = await World.start(engine);
@@ -42,8 +42,8 @@ describe.each(availableEngines())('storage at the same time (%s)', (engine) => {
 
   it.each([
     ['in one process', 0],
-    ['in two', 1],
-  ])('of two uploads that pass the quota together one gets in, %s', async (_, other) => {
+    ['in two processes', 1],
+  ])('only one of two uploads that together exceed the quota is stored, %s', async (_, other) => {
     await world.serve({ instances: 2, quotas: { projectBytes: mebibyte, userBytes: 1_000 } });
     const owner = someone();
     const uploads = [world.begin(owner), world.begin(owner, other)];
@@ -56,14 +56,14 @@ describe.each(availableEngines())('storage at the same time (%s)', (engine) => {
     expect(held).toMatchObject({ files: 1, bytes: 600, projectBytes: 600, loose: [], unfinished: 0 });
     expect(held.rows).toHaveLength(1);
     expect(held.keys).toHaveLength(1);
-    // A file that is one byte larger than the rest of the quota is refused. A file that is as large as the rest is stored.
+    // A file that is one byte larger than the remaining quota is refused. A file of exactly the remaining quota is stored.
     expect((await world.upload(owner, Buffer.alloc(401)))?.status).toBe(403);
     const rest = await world.file(owner, Buffer.alloc(400));
     for (const id of [rest, held.rows[0]?.id ?? '']) await world.delete(owner, id);
     await isEmpty(owner);
   });
 
-  it('room that another process makes or takes counts in this one', async () => {
+  it('a process takes account of bytes that another process has stored or deleted', async () => {
     await world.serve({ instances: 2, quotas: { projectBytes: mebibyte, userBytes: 1_000 } });
     const owner = someone();
     const statusAt = async (instance: number, bytes: number) => {
@@ -89,7 +89,7 @@ describe.each(availableEngines())('storage at the same time (%s)', (engine) => {
     await isEmpty(owner);
   });
 
-  it('one of two deletions at once is a 204, the other a 404', async () => {
+  it('two deletions of one file at the same time answer with one 204 and one 404', async () => {
     await world.serve({ instances: 2 });
     const owner = someone();
     for (let round = 0; round < 5; round++) {
@@ -105,7 +105,7 @@ describe.each(availableEngines())('storage at the same time (%s)', (engine) => {
 
   // The embedded form makes a deletion in one step.
   it.runIf(engine === 'containers')(
-    'a deletion that has yet to take its row away is a 404 for the next',
+    'a deletion that has not removed its row yet makes further deletions answer 404',
     async () => {
       await world.serve({ instances: 2 });
       const owner = someone();
@@ -129,7 +129,7 @@ describe.each(availableEngines())('storage at the same time (%s)', (engine) => {
   );
 
   it.runIf(engine === 'containers')(
-    'an image is no picture of its owner once its deletion is made',
+    'an image is not offered as a picture after its deletion was made',
     async () => {
       await world.serve({ instances: 2 });
       const owner = someone();
@@ -149,7 +149,7 @@ describe.each(availableEngines())('storage at the same time (%s)', (engine) => {
     },
   );
 
-  it('a download goes on or breaks off when its file is deleted, and has no other bytes', async () => {
+  it('a download whose file is deleted continues or breaks off, and returns no wrong bytes', async () => {
     await world.serve();
     const owner = someone();
     const bytes = randomBytes(40 * mebibyte);
@@ -184,7 +184,7 @@ describe.each(availableEngines())('storage at the same time (%s)', (engine) => {
     expect(isWhole || got.length < bytes.length).toBe(true);
   });
 
-  it('an upload whose change was made, though its answer was lost, is a whole file', async () => {
+  it('an upload whose change was made is a complete file even if the answer of the store was lost', async () => {
     await world.serve();
     const owner = someone();
     const commit = FileStore.prototype.commit;
@@ -210,9 +210,9 @@ describe.each(availableEngines())('storage at the same time (%s)', (engine) => {
   });
 
   it.each([
-    ['once it is noted', 201],
-    ['if noting it fails', 500],
-  ])('the bytes of an upload are whole only after it is noted: %s', async (_, status) => {
+    ['and stored after the note', 201],
+    ['and removed if the note fails', 500],
+  ])('the bytes of an upload are incomplete until it is noted, %s', async (_, status) => {
     await world.serve();
     const [owner, other] = [someone(), someone()];
     const begin = FileStore.prototype.begin;
@@ -230,7 +230,7 @@ describe.each(availableEngines())('storage at the same time (%s)', (engine) => {
     const answering = world.upload(owner, bytes);
     const isComing = async () => (await world.place.held(owner)).unfinished > 0;
     await waitFor(isComing, { what: 'the first bytes' });
-    // Meanwhile, five other uploads are stored and deleted. In this time, the held upload would be stored, too, if it did not
+    // Meanwhile, five other uploads are stored and deleted. In this time, the held upload would be stored as well if it did not
     // wait for its note.
     for (let round = 0; round < 5; round++) await world.delete(other, await world.file(other, bytes));
     const keysOf = async (of: Owner) =>
@@ -259,7 +259,7 @@ describe.each(availableEngines())('storage at the same time (%s)', (engine) => {
     return { held: held.promise, release: gate.resolve };
   };
 
-  it('a deletion whose turn does not come in time is refused before its deadline, and not made later', async () => {
+  it('a deletion that does not get its turn in time is refused before its deadline, and not made later', async () => {
     await world.serve();
     const owner = someone();
     const [slow, late] = [
@@ -308,7 +308,7 @@ describe.each(availableEngines())('storage at the same time (%s)', (engine) => {
     await isEmpty(owner);
   });
 
-  it('an upload leaves nothing of a user whose account ends meanwhile', async () => {
+  it('an upload leaves no data if the account of its user ends meanwhile', async () => {
     await world.serve({ sweepEveryMs: 20 });
     const owner = someone();
     const kept = await world.file(owner, Buffer.alloc(100));
@@ -332,7 +332,7 @@ describe.each(availableEngines())('storage at the same time (%s)', (engine) => {
   it.each([
     ['a file', createFile, Buffer.alloc(300_000)],
     ['an image', createImage, smallPng],
-  ])('an upload that cannot be noted gets the reason: %s', async (_, spec, bytes) => {
+  ])('an upload that cannot be noted is refused with the reason: %s', async (_, spec, bytes) => {
     await world.serve({ quotas: { projectBytes: mebibyte, userBytes: 1_000 }, sweepEveryMs: 20 });
     const [full, ended] = [someone(), someone()];
     const kept = await world.file(full, Buffer.alloc(1_000));
@@ -352,7 +352,7 @@ describe.each(availableEngines())('storage at the same time (%s)', (engine) => {
   it.each([
     ['a file', createFile, Buffer.alloc(300_000)],
     ['an image', createImage, smallPng],
-  ])('an upload that takes longer than it may is refused, and leaves nothing: %s', async (_, spec, bytes) => {
+  ])('an upload that takes too long is refused, and leaves no data: %s', async (_, spec, bytes) => {
     await world.serve({ sweepEveryMs: 20, looseMs: 200 });
     const owner = someone();
     const one = new Upload(world.url(), spec, owner);

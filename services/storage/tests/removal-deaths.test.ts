@@ -5,7 +5,7 @@ import { deletion, erasure, removal } from './support/dying-acts.ts';
 // Starts no platform and at most 120 processes.
 
 describe.each(places)('a process that dies ($engine, $home)', { timeout: 300_000 }, (place) => {
-  it('before any step of the removal of what an upload has left leaves all of it or nothing', () =>
+  it('before any step of the removal of the bytes of an upload leaves all of it or nothing', () =>
     dieAtEachStep(removal, place));
 
   // On real engines, the long suite runs these tests.

@@ -9,7 +9,7 @@ import { someone, World } from './support/world.ts';
 const id = 'left-by-an-upload';
 
 test.each(availableEngines())(
-  'accounts whose bytes cannot be removed hold up no other account, and are tried again (%s)',
+  'accounts whose bytes cannot be removed do not delay other accounts, and are tried again (%s)',
   async (engine) => {
     await using place = await createPlace(engine);
     const { projectId } = someone();

@@ -89,33 +89,36 @@ describe('the address for bytes refuses', () => {
     ['no signature', () => without(signatureHeader)],
     ['no context', () => without(contextHeader)],
     ['no operation', () => without(operationHeader)],
-    ['nothing of it at all', () => ({ ...signed(), headers: {} })],
+    ['none of these headers', () => ({ ...signed(), headers: {} })],
     ['the context of the bus', () => withHeader('kith-context', '{}', { ...signed(), headers: {} })],
     [
       'the secret of another installation',
       () => signed({ by: new Secrets('the gateway of other suites of storage') }),
     ],
     [
-      'a signature with another letter',
+      'a signature with one changed letter',
       () => {
         const [end, mac = ''] = signatureOf(signed()).split('.');
         return withHeader(signatureHeader, `${end}.${mac.startsWith('A') ? 'B' : 'A'}${mac.slice(1)}`);
       },
     ],
-    ['a signature that is cut', () => withHeader(signatureHeader, signatureOf(signed()).slice(0, -1))],
+    ['a signature that is too short', () => withHeader(signatureHeader, signatureOf(signed()).slice(0, -1))],
     ['an empty signature', () => withHeader(signatureHeader, '')],
     ['two signatures', () => withHeader(signatureHeader, [signatureOf(signed()), signatureOf(signed())])],
     ['another method', () => ({ ...signed(), method: 'PUT' })],
     ['HEAD, signed for GET', () => ({ ...signed({ spec: getFile }), method: 'HEAD' })],
     ['GET, signed for HEAD', () => ({ ...signed({ spec: getFile, method: 'HEAD' }), method: 'GET' })],
-    ['a method that the operation has not', () => signed({ method: 'PUT' })],
+    ['a method that the operation does not have', () => signed({ method: 'PUT' })],
     ['another path', () => ({ ...signed(), path: `/${other.projectId}/storage/files` })],
     ['a query', () => ({ ...signed(), path: `${signed().path}?a=1` })],
     [
       'another project',
       () => ({ ...claiming({ projectId: other.projectId }), path: `/${other.projectId}/storage/files` }),
     ],
-    ['another project under the old path', () => claiming({ projectId: other.projectId })],
+    [
+      'another project in the context with the path of the first project',
+      () => claiming({ projectId: other.projectId }),
+    ],
     ['another user', () => claiming({ caller: { userId: other.userId, sessionId: 's', role: 'visitor' } })],
     [
       'another role',
@@ -125,19 +128,22 @@ describe('the address for bytes refuses', () => {
     ['another file', () => ({ ...signed({ spec: getFile }), path: signed().path })],
     ['another operation', () => withHeader(operationHeader, createImage.name)],
     [
-      'another operation under its path',
+      'another operation with the path of that operation',
       () => ({ ...withHeader(operationHeader, createImage.name), path: signed({ spec: createImage }).path }),
     ],
-    ['an operation of the bus', () => withHeader(operationHeader, 'storage.list-files')],
     [
-      'another end',
+      'an operation that is served only over the bus',
+      () => withHeader(operationHeader, 'storage.list-files'),
+    ],
+    [
+      'another expiry time',
       () => {
         const [end, mac] = signatureOf(signed()).split('.');
         return withHeader(signatureHeader, `${Number(end) + 1}.${mac}`);
       },
     ],
-    ['an end more than 60 s away', () => signed({ ahead: 31_000 })],
-    ['an end in the past', () => signed({ ahead: -30_000 })],
+    ['an expiry time that is more than 60 s away', () => signed({ ahead: 31_000 })],
+    ['an expiry time in the past', () => signed({ ahead: -30_000 })],
   ];
   it.each(cases)('%s', async (_, make) => {
     const before = await world.place.held(owner);
@@ -150,7 +156,7 @@ describe('the address for bytes refuses', () => {
     expect((await world.place.store.account(owner)).stored).toBeUndefined();
   });
 
-  it('nothing of what a gateway signs, whichever of two clocks is some seconds ahead', async () => {
+  it('no request that a gateway has signed, even if its clock is 25 s ahead or behind', async () => {
     const user = someone(owner.projectId);
     for (const ahead of [0, 25_000, -25_000]) {
       const context = contextOf(user);

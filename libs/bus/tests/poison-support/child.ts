@@ -3,7 +3,7 @@ import { createLogger } from '@kith/base';
 // Does not load the whole library, because several of these processes are started.
 import { EventLog } from '../../src/event-log.ts';
 
-/** The child's work. It consumes events from a log until the poison is a dead letter, and dies whenever it handles the poison. */
+/** Consumes events from a log until the poison event is a dead letter, and dies each time it handles the poison event. */
 export interface PoisonWork {
   file: string;
   poison: string;

@@ -1,7 +1,7 @@
 import { createLogger } from '@kith/base';
 import { NatsBus } from '../../src/nats.ts';
 
-/** The child's work. It consumes events until all poisons are dead letters, and dies whenever it handles a poison. */
+/** Consumes events until all poison events are dead letters, and dies each time it handles one. */
 export interface NatsPoisonWork {
   url: string;
   prefix: string;

@@ -241,7 +241,7 @@ export const behaviours = {
         }
       }
     }
-    // The client cannot read from the token `unknown` which user it belongs to. The call has to work all the same.
+    // The client cannot read the user from the token `unknown`. The call has to work nevertheless.
     const kith = clientOf(world, { session: { ...ada.session, accessToken: 'unknown' } });
     return { outcomes, count: (await kith.connections.count()).count };
   },

@@ -56,7 +56,7 @@ class Listening {
 /** Tests the streams of a platform. All tests run at the same time, each through its own proxy. */
 export function testStreams(platform: () => TestPlatform): void {
   describe.concurrent('streams', () => {
-    it('are opened anew after a silence', async ({ expect }) => {
+    it('reconnect after a silence', async ({ expect }) => {
       await using world = await reach(platform());
       const ada = await world.control.person();
       await world.control.fault({ match: 'stream', times: 1, how: 'silence' });
@@ -71,7 +71,7 @@ export function testStreams(platform: () => TestPlatform): void {
       expect(listening.told).toEqual(['1']);
     });
 
-    it('say so when they are evicted by newer ones', async ({ expect }) => {
+    it('report that newer streams have evicted them', async ({ expect }) => {
       await using world = await reach(platform());
       const ada = await world.control.person();
       const all = [];
@@ -89,7 +89,7 @@ export function testStreams(platform: () => TestPlatform): void {
       expect(all.map(({ told }) => told)).toEqual([['evicted'], ...Array(5).fill(['1'])]);
     });
 
-    it('end with the error when the session does', async ({ expect }) => {
+    it('end with the error of the session when the session ends', async ({ expect }) => {
       await using world = await reach(platform());
       const ada = await world.control.person();
       const listening = new Listening(world, ada);
@@ -100,7 +100,7 @@ export function testStreams(platform: () => TestPlatform): void {
       expect(error).toMatchObject({ status: 403, code: 'auth/suspended' });
     });
 
-    it('outlive the answers of what is not the platform', async ({ expect }) => {
+    it('reconnect after answers that are not from the platform', async ({ expect }) => {
       await using world = await reach(platform());
       const ada = await world.control.person();
       const headers = { 'content-type': 'text/html' };
@@ -151,14 +151,14 @@ export function testStreams(platform: () => TestPlatform): void {
       expect(tokens).not.toContain(grace.session.accessToken);
     });
 
-    it('are not opened by nobody', async ({ expect }) => {
+    it('are refused if nobody is signed in', async ({ expect }) => {
       await using world = await reach(platform());
       const { url, projectId } = world;
       const events = createClient({ url, projectId }).notifications.stream();
       await expect(events.next()).rejects.toMatchObject({ code: 'auth/unauthorized' });
     });
 
-    it('wait for as long as they are asked to', async ({ expect }) => {
+    it('wait as long as Retry-After asks before they reconnect', async ({ expect }) => {
       await using world = await reach(platform());
       const ada = await world.control.person();
       const body = JSON.stringify({ error: 'Too many.', code: 'rate-limit/exceeded' });

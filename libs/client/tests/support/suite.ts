@@ -58,7 +58,7 @@ const expected: Record<BehaviourName, unknown> = {
       changes: [[null, 'signed-out', null]],
       signedIn: { ...unauthorized, code: 'auth/invalid-credentials' },
     },
-    // If the session has ended before, nothing is deleted, and the call rejects.
+    // If the session has already ended, nothing is deleted, and the call rejects.
     {
       deleted: unauthorized,
       changes: [

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { eventOrder } from './envelope.ts';
 
-test('the order of events is by epoch, then by seq, and in the first epoch it is the seq', () => {
+test('events are ordered by epoch, then by seq, and in the first epoch the order is the seq', () => {
   expect(eventOrder({ seq: 7 })).toBe(7);
   const inOrder = [
     { seq: 0 },

@@ -16,10 +16,10 @@ export {
   eventSubject,
 } from './envelope.ts';
 
-/** `data` is the whole public profile. A service that keeps a copy needs nothing else. */
+/** `data` is the whole public profile. A service that stores a copy of profiles needs no other data. */
 export const userCreated = event({ type: 'user.created', version: 1, data: publicUser });
 export const userUpdated = event({ type: 'user.updated', version: 1, data: publicUser });
-/** The last event of a user. Services that get it erase what they hold of the user. */
+/** The last event of a user. Services that receive this event erase their data about the user. */
 export const userDeleted = event({ type: 'user.deleted', version: 1, data: z.object({ id: uuid }) });
 export const userSuspended = event({ type: 'user.suspended', version: 1, data: publicUser });
 

@@ -62,13 +62,13 @@ export const listAudit = operation({
   path: '/admin/audit',
   params: nothing,
   query: listQuery({ limit: 20, max: 100 }).extend({
-    projectId: uuid.optional().describe('Only what was done in this project.'),
+    projectId: uuid.optional().describe('Only actions in this project.'),
     actor: wanted.describe(
-      'Only what this actor has done. The actor is written as in a row, or as its id alone.',
+      'Only actions of this actor. Give the actor as it is written in a row, or only its id.',
     ),
-    action: wanted.describe('Only this operation.'),
-    from: instant.optional().describe('Only from this time on.'),
-    to: instant.optional().describe('Only before this time.'),
+    action: wanted.describe('Only actions with this operation name.'),
+    from: instant.optional().describe('Only actions at or after this time.'),
+    to: instant.optional().describe('Only actions before this time.'),
   }),
   body: nothing,
   output: generalList(auditRow),

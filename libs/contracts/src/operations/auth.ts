@@ -140,7 +140,8 @@ export const requestNewAccessToken = operation({
 });
 
 /**
- * Signs in a user for whom the project's own backend vouches, with a JWT of the project's key (spec#accounts-verify-external).
+ * Signs in a user of the project's own backend, with a JWT that is signed with the project's key
+ * (spec#accounts-verify-external).
  */
 export const verifyExternalUser = operation({
   ...common,
@@ -276,8 +277,8 @@ export const signingKey = z.object({
 });
 
 /**
- * Makes a new key for access tokens. The key begins to sign when every verifier can know it. If there is already a new key that
- * does not sign yet, no key is made. Tokens that older keys signed stay valid (spec#accounts-jwks).
+ * Makes a new key for access tokens. The key begins to sign after every verifier has had time to load it. If there is already a
+ * new key that does not sign yet, no key is made. Tokens that older keys signed stay valid (spec#accounts-jwks).
  */
 export const rotateKeys = operation({
   name: 'identity.rotate-keys',

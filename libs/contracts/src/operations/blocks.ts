@@ -20,9 +20,9 @@ const block = {
 } as const;
 
 /**
- * Blocks a user. The block ends the connection or request between the two users. While it lasts, each is hidden from the other
- * (spec#blocks-ends-pair, spec#blocks-hides). A declined request stays declined. So making a block and taking it back does not
- * allow a second request.
+ * Blocks a user. The block ends the connection or request between the two users. While the block lasts, each of the two users
+ * is hidden from the other (spec#blocks-ends-pair, spec#blocks-hides). A declined request stays declined, so blocking and
+ * unblocking a user does not allow a second request.
  */
 export const blockUser = operation({
   ...block,

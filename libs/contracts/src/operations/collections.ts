@@ -102,7 +102,7 @@ export const renameCollection = operation({
 export const deleteCollection = operation({
   ...common,
   name: 'collections.delete',
-  summary: 'Delete a collection with all below it',
+  summary: 'Delete a collection and all collections below it',
   method: 'DELETE',
   path: '/collections/:collectionId',
   limit: perFiveMinutes(50),
@@ -117,8 +117,8 @@ export const deleteCollection = operation({
 
 const entityId = text({ min: 1, max: 200 });
 /**
- * The id of an entity to save. Clients resolve `.` and `..` in the path of a URL, even if they are percent-encoded. So the
- * address of such an entity would be that of the list or of the collection (spec#collections-entity-id).
+ * The id of an entity to save. Clients resolve `.` and `..` in the path of a URL, even if they are percent-encoded. The address
+ * of such an entity would become the address of the list or of the collection (spec#collections-entity-id).
  */
 export const savableEntityId = entityId.refine(
   (id) => id !== '.' && id !== '..',
@@ -138,7 +138,7 @@ export type SavedEntity = z.output<typeof savedEntity>;
 export const listEntities = operation({
   ...common,
   name: 'collections.list-entities',
-  summary: 'List what is saved in a collection',
+  summary: 'List the entities that are saved in a collection',
   method: 'GET',
   path: '/collections/:collectionId/entities',
   limit: perFiveMinutes(100),
@@ -180,7 +180,7 @@ export const addEntity = operation({
 export const removeEntity = operation({
   ...common,
   name: 'collections.remove-entity',
-  summary: 'Take an entity out of a collection',
+  summary: 'Remove an entity from a collection',
   method: 'DELETE',
   path: '/collections/:collectionId/entities/:entityId',
   limit: perFiveMinutes(50),
@@ -197,7 +197,7 @@ export const removeEntity = operation({
 export const isEntitySaved = operation({
   ...common,
   name: 'collections.is-entity-saved',
-  summary: 'Tell in which collections an entity is saved',
+  summary: 'List the collections in which an entity is saved',
   method: 'GET',
   path: '/entities/is-entity-saved',
   limit: perFiveMinutes(250),

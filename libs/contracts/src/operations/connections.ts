@@ -95,8 +95,8 @@ export const getConnectionStatus = operation({
 });
 
 /**
- * Ends what is between the caller and another user. It withdraws the caller's request, declines the other user's request, or
- * ends the connection (spec#connections-delete-with-user).
+ * Ends the request or connection between the caller and another user: withdraws the caller's request, declines the other user's
+ * request, or ends the connection (spec#connections-delete-with-user).
  */
 export const deleteConnectionWithUser = operation({
   ...common,

@@ -55,7 +55,7 @@ const rebuild = {
   query: nothing,
   body: z.object({
     after: position.default(null),
-    projectId: uuid.optional().describe('Only what belongs to this project.'),
+    projectId: uuid.optional().describe('Only the data of this project.'),
   }),
   output: z.object({ copied: wholeNumber, next: position }),
   status: 200,
@@ -81,8 +81,8 @@ export const rebuildNotificationsProfiles = operation({
 });
 
 /**
- * Copies a page of the blocks of connections into identity. At the end, takes out the blocks that connections no longer has.
- * Repeat the call with `next` until it is null.
+ * Copies a page of the blocks of connections into identity. After the last page, removes the blocks that connections no longer
+ * has. Repeat the call with `next` until it is null.
  */
 export const rebuildIdentityBlocks = operation({
   ...rebuild,

@@ -71,8 +71,8 @@ export const exportMails = section(
 );
 
 /**
- * What the audit log has about the user, newest first. `ip` and `requestId` are null if not the user, but an operator or a server key
- * acted: they are not the user's.
+ * The rows of the audit log about the user, newest first. If an operator or a server key acted, `ip` and `requestId` are null,
+ * because they do not belong to the user.
  */
 export const exportAudit = section(
   'identity.export-audit',
@@ -107,10 +107,10 @@ export const exportConnectionSettings = section(
 /** All collections as a flat list, in no particular order. `parentId` gives the tree. */
 export const exportCollections = section('collections.export-collections', 'collection', collection);
 
-/** The saved entities of all collections. An entity that is saved in several collections is listed once for each. */
+/** The saved entities of all collections. An entity that is saved in several collections is listed once for each collection. */
 export const exportEntities = section('collections.export-entities', 'collection', exportedEntity);
 
-/** Notifications that are kept, newest first. */
+/** Notifications that are still stored, newest first. */
 export const exportNotifications = section(
   'notifications.export-notifications',
   'app-notification',

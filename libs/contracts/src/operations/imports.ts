@@ -111,7 +111,7 @@ const notAnImage = { path: ['kind'], error: 'must be image if sizes or quality i
 
 /**
  * A file of a user. `path` is where the bytes are, relative to the folder of the file that contains this row. Anyone who knows
- * `id` can read the file. So `id` must not be a number of the other backend, and must not be made from such a number.
+ * `id` can read the file. So `id` must not be a number of the other backend, and must not be derived from such a number.
  */
 export const importedFile = z
   .strictObject({
@@ -128,7 +128,7 @@ export const importedFile = z
   .refine(fitsItsKind, notAnImage);
 export type ImportedFile = z.output<typeof importedFile>;
 
-/** The reasons why a row cannot be imported at present. */
+/** The reasons why a row cannot be imported now. */
 export const importReasons = [
   'id-taken',
   'foreign-id-taken',
@@ -151,8 +151,8 @@ export type ImportReason = (typeof importReasons)[number];
 
 /**
  * The outcome of the rows. `imported` counts the new rows. `unchanged` counts the rows that are already stored exactly as
- * given. `rejected` has the rows that cannot be imported, by their index. The reason `conflict` means that the thing is already
- * stored, but differently; `fields` names the differences.
+ * given. `rejected` has the rows that cannot be imported, by their index. The reason `conflict` means that the object is
+ * already stored with other values. `fields` names the fields that differ.
  */
 export const importResult = z.object({
   imported: wholeNumber,
@@ -218,7 +218,7 @@ export const importCollections = operation({
 export const importEntities = operation({
   ...common,
   name: 'collections.import-entities',
-  summary: 'Import what is saved in collections',
+  summary: 'Import the entities that are saved in collections',
   feature: 'collection',
   path: '/admin/projects/:projectId/import/entities',
   body: rowsOf(importedEntity),

@@ -12,8 +12,8 @@ const told = z.object({ success: z.literal(true), message: shownText(200) });
 /** The token or code of a mail. Kith never makes longer tokens. */
 const token = z.string().min(1).max(200);
 /**
- * The address of a page of the application. Kith's page for a mail leads there. The project decides whether the address is
- * allowed.
+ * The address of a page of the application. The page that Kith shows for a mail links to this address. The project decides
+ * whether the address is allowed.
  */
 const address = text({ min: 1, max: 2_048 });
 

@@ -12,8 +12,7 @@ const isRead = z.boolean();
 const times = { createdAt: timestamp, updatedAt: timestamp };
 
 /**
- * A notification from Kith. `metadata` describes the initiator as of the time of the notification
- * (spec#notifications-snapshot).
+ * A notification from Kith. `metadata` describes the initiator at the time of the notification (spec#notifications-snapshot).
  */
 export const kithNotification = z.object({
   ...of,
@@ -189,8 +188,8 @@ export const openFeed = internalOperation({
 
 /**
  * The items after a position of the feed, oldest first. The answer has every item up to the position `seq`. If the answer has
- * no item for a position up to `seq`, that item was taken back. `reset` is true if `after` is beyond the end of the feed or
- * from before a restore, or if the items after it are not kept any more. In this case, `seq` is the end of the feed. `evicted`
+ * no item for a position up to `seq`, that item was withdrawn. `reset` is true if `after` is beyond the end of the feed or from
+ * before a restore, or if the items after `after` are no longer stored. In this case, `seq` is the end of the feed. `evicted`
  * is true if this stream was replaced by another stream.
  */
 export const feedAfter = internalOperation({

@@ -5,7 +5,7 @@ const bcrypt = `$2y$12$${'a'.repeat(53)}`;
 const scrypt = `$scrypt$ln=15,r=8,p=1$${'a'.repeat(22)}$${'b'.repeat(43)}`;
 const argon2 = `$argon2id$v=19$m=65536,t=3,p=4$${'a'.repeat(22)}$${'b'.repeat(43)}`;
 
-test('takes three forms, and tells the kind of each', () => {
+test('accepts three forms, and returns the kind of each', () => {
   expect([bcrypt, scrypt, argon2].map(passwordHashKind)).toEqual([
     '$2b$12',
     '$scrypt$ln=15,r=8,p=1',
@@ -20,7 +20,7 @@ test.each([
   ['a hash that was cut short', bcrypt.slice(0, -1)],
   ['a bcrypt that takes seconds', bcrypt.replace('$12$', '$14$')],
   ['a scrypt that takes seconds', scrypt.replace('ln=15,r=8,p=1', 'ln=20,r=2,p=16')],
-  ['a scrypt that nothing verifies', scrypt.replace('ln=15,r=8', 'ln=16,r=1')],
+  ['a scrypt with parameters that RFC 7914 forbids', scrypt.replace('ln=15,r=8', 'ln=16,r=1')],
   ['an argon2id that takes seconds', argon2.replace('m=65536,t=3', 'm=262144,t=16')],
   ['a scrypt that takes all memory', scrypt.replace('ln=15', 'ln=20')],
   ['an argon2id that takes all memory', argon2.replace('m=65536', 'm=4194304')],
@@ -38,7 +38,7 @@ test.each([
   [scrypt.replace('ln=15,r=8,p=1', 'ln=16,r=16,p=2'), 1],
   [argon2, 0.375],
   [argon2.replace('m=65536,t=3', 'm=262144,t=2'), 1],
-])('tells what a kind costs, of the most that is taken: %s', (hash, cost) => {
+])('passwordHashCost returns a share of the highest accepted cost: %s', (hash, cost) => {
   expect(passwordHashCost(passwordHashKind(hash) ?? '')).toBe(cost);
   expect(passwordHash.safeParse(hash).success).toBe(true);
 });

@@ -15,7 +15,7 @@ const limit = z.object({
     .max(7 * 24 * 3600),
 });
 
-/** What strangers see of a profile: a part (`card`), all of it, or nothing. */
+/** How much of a profile callers who are not signed in can see: a part (`card`), all of it, or nothing. */
 const publicProfiles = z.enum(['card', 'all', 'none']);
 
 /** A project as operators see it (spec#projects). */
@@ -53,14 +53,14 @@ export const project = z.object({
   createdAt: timestamp,
   updatedAt: timestamp,
   /**
-   * Null if the project is not being deleted. Otherwise, `since` is the time at which the deletion began, and `usersLeft` is
-   * the number of users who are not deleted yet.
+   * Null if the project is not being deleted. If it is being deleted, `since` is the time at which the deletion began, and
+   * `usersLeft` is the number of users who are not deleted yet.
    */
   deletion: z.object({ since: timestamp, usersLeft: wholeNumber }).nullable(),
 });
 export type Project = z.output<typeof project>;
 
-/** Those settings of a project that gateways use. If `publicProfiles` is `none`, `publicConnections` is false. */
+/** The settings of a project that gateways use. If `publicProfiles` is `none`, `publicConnections` is false. */
 export const gatewaySettings = project
   .pick({ limits: true, webOrigins: true, publicConnections: true })
   .extend({
@@ -184,14 +184,14 @@ export const deletedProject = z.object({ id: uuid, status: z.literal('deleting')
 export type DeletedProject = z.output<typeof deletedProject>;
 
 /**
- * Deletes a project permanently. From now on, its requests are refused. Its data is then erased; `GET` shows the progress.
- * Repeating the call changes nothing (spec#projects-delete).
+ * Deletes a project permanently. From then on, requests to the project are refused. Its data is erased in the background; `GET`
+ * shows the progress. Repeating the call changes nothing (spec#projects-delete).
  */
 export const deleteProject = operation({
   ...one,
   name: 'identity.delete-project',
   operatorScope: 'projects:write',
-  summary: 'Delete a project with all it has',
+  summary: 'Delete a project and all its data',
   method: 'DELETE',
   body: nothing,
   output: deletedProject,
@@ -234,10 +234,10 @@ export const listProjectUsers = operation({
   output: generalList(projectUser),
 });
 
-/** What older client libraries read about a project before anybody has signed in (spec#existing-clients-lean). */
+/** The data of a project that older client libraries read before anybody has signed in (spec#existing-clients-lean). */
 export const getProjectLean = operation({
   name: 'identity.get-project-lean',
-  summary: 'Get what a client may know of a project',
+  summary: 'Get the public data of a project',
   feature: 'project',
   method: 'GET',
   path: '/projects/lean',

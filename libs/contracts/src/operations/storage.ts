@@ -82,7 +82,7 @@ export const sizesText = z
   .meta({
     maxLength: 1024,
     examples: ['{"small": 200}'],
-    description: `JSON: up to ${maxVariants} names of \`[a-z0-9-]{1,32}\`, each with a longest edge from 1 to ${longestEdge}.`,
+    description: `JSON: up to ${maxVariants} names of \`[a-z0-9-]{1,32}\`, each with the length of its longest edge in pixels, from 1 to ${longestEdge}.`,
   });
 
 export const qualityText = z

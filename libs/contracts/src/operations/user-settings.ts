@@ -46,7 +46,7 @@ export const getConnectionSettings = operation({
   output: connectionSettings,
 });
 
-/** Changes the given settings. The other settings stay (spec#connections-settings). */
+/** Changes the given settings. All other settings stay unchanged (spec#connections-settings). */
 export const updateConnectionSettings = operation({
   ...ofConnections,
   ...update,

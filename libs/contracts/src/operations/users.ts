@@ -52,8 +52,8 @@ export const username = z
   .meta({ pattern: '^[A-Za-z0-9._]{3,30}$', maxLength: 30 });
 
 /**
- * The profile fields that a user may set. In a PATCH, an absent field stays as it is. At sign-up, it stays empty. Null empties
- * a field.
+ * The profile fields that a user may set. In a PATCH, an absent field stays as it is. At sign-up, an absent field is empty. The
+ * value null empties a field.
  */
 export const profileFields = {
   username: username.nullish(),
@@ -181,7 +181,7 @@ export const suggestUsers = operation({
 export const checkUsername = operation({
   ...read,
   name: 'identity.check-username',
-  summary: 'Tell whether a username is free',
+  summary: 'Check whether a username is free',
   path: '/users/check-username',
   auth: 'none',
   query: z.object({ username }),
@@ -189,7 +189,7 @@ export const checkUsername = operation({
   errors: [],
 });
 
-/** Erases the caller's account. An event makes every service erase what the service holds of the user (spec#users-erasure). */
+/** Erases the caller's account. An event makes every service erase its data about the user (spec#users-erasure). */
 export const deleteUser = operation({
   ...common,
   name: 'identity.delete-user',
@@ -228,8 +228,8 @@ export const actingUser = internalOperation({
 });
 
 /**
- * The public profiles of up to 100 users of a project, for the copies of other services. Each has the `seq` of the user's last
- * event.
+ * The public profiles of up to 100 users of a project, for the copies of other services. Each item has the `seq` of the user's
+ * last event.
  */
 export const usersByIds = internalOperation({
   name: 'identity.users-by-ids',

@@ -10,7 +10,7 @@ import { wantedOf } from './conditions.ts';
 type DownloadRequest = HttpRequest<typeof getFile> | HttpRequest<typeof getFileVariant>;
 
 /**
- * Answers with the bytes of a file, or with a part of them. If the client already has the bytes, the answer is without them
+ * Answers with the bytes of a file, or with a part of them. If the client already has the bytes, the answer has no body
  * (spec#storage-get).
  */
 export async function answerBytes(
@@ -44,7 +44,7 @@ export async function answerBytes(
   return { status, headers: all, body };
 }
 
-/** Whether bytes are stored under a key. They may be gone although the file's record is there (docs/adr/0045). */
+/** Whether bytes are stored under a key. They may be missing although the file's record exists (docs/adr/0045). */
 async function isStored(blobs: Blobs, key: string): Promise<boolean> {
   for await (const one of blobs.list(`${dirname(key)}/`)) if (one.key === key) return true;
   return false;
@@ -69,8 +69,8 @@ function headersOf(file: FileRecord, variant: string | undefined): Record<string
 }
 
 /**
- * When the bytes were stored, Unix ms. Undefined for an imported file, whose time is that of another backend. If such a file is
- * deleted, other bytes may be imported with the same id and time. Only the `ETag` tells the two apart
+ * When the bytes were stored, Unix ms. Undefined for an imported file, whose time comes from another backend. After such a file
+ * is deleted, other bytes may be imported with the same id and time. Only their `ETag` differs from that of the first bytes
  * (spec#storage-last-modified).
  */
 function modifiedAt({ bytesId, createdAt }: FileRecord): number | undefined {
@@ -82,7 +82,7 @@ function withoutBody(headers: Record<string, string>): Record<string, string> {
   return others;
 }
 
-/** The name in ASCII, for clients that do not know the encoded form (RFC 6266 appendix D). */
+/** The name in ASCII, for clients that do not support the encoded form (RFC 6266 appendix D). */
 function asciiName(name: string): string {
   return name.replaceAll(/[^\x20-\x7e]|["\\%]/g, '_');
 }

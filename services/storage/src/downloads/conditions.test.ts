@@ -7,12 +7,12 @@ const etag = '"a,b"';
 const at = 'Sun, 06 Nov 1994 08:49:37 GMT';
 const before = 'Sun, 06 Nov 1994 08:49:36 GMT';
 const after = 'Sun, 06 Nov 1994 08:49:38 GMT';
-// Headers only hold whole seconds.
+// Dates in headers have only whole seconds.
 const modifiedAt = Date.parse(at) + 678;
 
 /**
- * What a request for a file of `size` bytes gets: a status or an error code. If it gets a part of the file, the status is
- * followed by the first and the last byte.
+ * The outcome of a request for a file of `size` bytes: a status or an error code. If the request gets a part of the file, the
+ * status is followed by the numbers of the first and the last byte.
  */
 function answerTo(
   headers: IncomingHttpHeaders,
@@ -36,43 +36,51 @@ describe('conditions (RFC 9110 section 13)', () => {
   const ifMatch = (value: string) => ({ 'if-match': value });
   const ifNoneMatch = (value: string) => ({ 'if-none-match': value });
   const rows: readonly [string, IncomingHttpHeaders, string][] = [
-    ['nothing', {}, '200'],
+    ['no condition', {}, '200'],
     ['If-Match with the tag', ifMatch(etag), '200'],
     ['If-Match with a list', ifMatch(`"x", ${etag},"y"`), '200'],
     ['If-Match with *', ifMatch(' * '), '200'],
-    ['If-Match with another', ifMatch('"a"'), failed],
+    ['If-Match with another tag', ifMatch('"a"'), failed],
     ['If-Match with parts of the tag', ifMatch('"a", "b"'), failed],
-    ['If-Match with no tag at all', ifMatch('a,b'), failed],
+    ['If-Match without a tag', ifMatch('a,b'), failed],
     ['If-Match compares strongly', ifMatch(`W/${etag}`), failed],
-    ['If-Unmodified-Since its time', { 'if-unmodified-since': at }, '200'],
-    ['If-Unmodified-Since before', { 'if-unmodified-since': before }, failed],
-    ['If-Unmodified-Since no date', { 'if-unmodified-since': '1994' }, '200'],
-    ['If-Match goes before If-Unmodified-Since', { ...ifMatch(etag), 'if-unmodified-since': before }, '200'],
-    ['If-Match fails first', { ...ifMatch('"x"'), 'if-unmodified-since': after }, failed],
+    ['If-Unmodified-Since the time of the file', { 'if-unmodified-since': at }, '200'],
+    ['If-Unmodified-Since an earlier time', { 'if-unmodified-since': before }, failed],
+    ['If-Unmodified-Since without a date', { 'if-unmodified-since': '1994' }, '200'],
+    ['If-Match overrides If-Unmodified-Since', { ...ifMatch(etag), 'if-unmodified-since': before }, '200'],
+    [
+      'a failed If-Match overrides If-Unmodified-Since',
+      { ...ifMatch('"x"'), 'if-unmodified-since': after },
+      failed,
+    ],
     ['If-None-Match with the tag', ifNoneMatch(etag), '304'],
     ['If-None-Match compares weakly', ifNoneMatch(`W/${etag}`), '304'],
     ['If-None-Match with a list', ifNoneMatch(`"x",W/"y" ,${etag}`), '304'],
     ['If-None-Match with *', ifNoneMatch('*'), '304'],
-    ['If-None-Match with others', ifNoneMatch('"a", "b", "*"'), '200'],
-    ['If-Modified-Since its time', { 'if-modified-since': at }, '304'],
-    ['If-Modified-Since after', { 'if-modified-since': after }, '304'],
-    ['If-Modified-Since before', { 'if-modified-since': before }, '200'],
-    ['If-Modified-Since no date', { 'if-modified-since': '2999' }, '200'],
-    ['a date of RFC 850', { 'if-modified-since': 'Sunday, 06-Nov-94 08:49:37 GMT' }, '304'],
-    ['an earlier date of RFC 850', { 'if-modified-since': 'Sunday, 06-Nov-94 08:49:36 GMT' }, '200'],
-    ['a date of asctime', { 'if-modified-since': 'Sun Nov  6 08:49:37 1994' }, '304'],
-    ['an earlier date of asctime', { 'if-modified-since': 'Sun Nov  6 08:49:36 1994' }, '200'],
-    ['If-None-Match alone decides', { ...ifNoneMatch('"x"'), 'if-modified-since': after }, '200'],
-    ['what failed is not unchanged', { ...ifMatch('"x"'), ...ifNoneMatch(etag) }, failed],
+    ['If-None-Match with other tags', ifNoneMatch('"a", "b", "*"'), '200'],
+    ['If-Modified-Since the time of the file', { 'if-modified-since': at }, '304'],
+    ['If-Modified-Since a later time', { 'if-modified-since': after }, '304'],
+    ['If-Modified-Since an earlier time', { 'if-modified-since': before }, '200'],
+    ['If-Modified-Since without a date', { 'if-modified-since': '2999' }, '200'],
+    ['a date in the RFC 850 form', { 'if-modified-since': 'Sunday, 06-Nov-94 08:49:37 GMT' }, '304'],
+    ['an earlier date in the RFC 850 form', { 'if-modified-since': 'Sunday, 06-Nov-94 08:49:36 GMT' }, '200'],
+    ['a date in the asctime form', { 'if-modified-since': 'Sun Nov  6 08:49:37 1994' }, '304'],
+    ['an earlier date in the asctime form', { 'if-modified-since': 'Sun Nov  6 08:49:36 1994' }, '200'],
     [
-      'what has changed since is not unchanged',
+      'If-None-Match overrides If-Modified-Since',
+      { ...ifNoneMatch('"x"'), 'if-modified-since': after },
+      '200',
+    ],
+    ['a failed If-Match overrides If-None-Match', { ...ifMatch('"x"'), ...ifNoneMatch(etag) }, failed],
+    [
+      'a failed If-Unmodified-Since overrides If-None-Match',
       { 'if-unmodified-since': before, ...ifNoneMatch(etag) },
       failed,
     ],
-    ['what is unchanged has no range', { ...ifNoneMatch(etag), range: 'bytes=999-' }, '304'],
-    ['what failed has no range', { ...ifMatch('"x"'), range: 'bytes=999-' }, failed],
+    ['an unchanged file overrides a range', { ...ifNoneMatch(etag), range: 'bytes=999-' }, '304'],
+    ['a failed If-Match overrides a range', { ...ifMatch('"x"'), range: 'bytes=999-' }, failed],
   ];
-  it.each(rows)('%s', (_, headers, answer) => {
+  it.each(rows)('%s, %j: %s', (_, headers, answer) => {
     expect(answerTo(headers)).toBe(answer);
   });
 
@@ -80,11 +88,11 @@ describe('conditions (RFC 9110 section 13)', () => {
     ['If-Modified-Since', { 'if-modified-since': after }],
     ['If-Unmodified-Since', { 'if-unmodified-since': before }],
     ['If-Range', { range: 'bytes=0-1', 'if-range': at }],
-  ])('%s counts for nothing if the time of the file is not known', (_, headers) => {
+  ])('%s is ignored if the time of the file is not known', (_, headers) => {
     expect(answerTo(headers, { modifiedAt: undefined })).toBe('200');
   });
 
-  it('an asctime date is of UTC, wherever the machine is', () => {
+  it('an asctime date is read as UTC in every time zone', () => {
     const zone = process.env.TZ;
     process.env.TZ = 'America/New_York';
     try {
@@ -124,11 +132,11 @@ describe('ranges (RFC 9110 section 14)', () => {
     ['items=0-1', '200'],
     ['0-1', '200'],
   ];
-  it.each(rows)('%s', (range, answer) => {
+  it.each(rows)('%s: %s', (range, answer) => {
     expect(answerTo({ range })).toBe(answer);
   });
 
-  it('HEAD has none', () => {
+  it('HEAD ignores the range', () => {
     expect(answerTo({ range: 'bytes=0-1' }, { method: 'HEAD' })).toBe('200');
     expect(answerTo({ range: 'bytes=999-' }, { method: 'HEAD' })).toBe('200');
     expect(answerTo({ 'if-none-match': etag }, { method: 'HEAD' })).toBe('304');
@@ -139,24 +147,24 @@ describe('ranges (RFC 9110 section 14)', () => {
     ['bytes=0-0', 'storage/invalid-range bytes */0'],
     ['bytes=-0', 'storage/invalid-range bytes */0'],
     ['bytes=-5', '200'],
-  ])('of an empty file: %s', (range, answer) => {
+  ])('of an empty file, %s: %s', (range, answer) => {
     expect(answerTo({ range }, { size: 0 })).toBe(answer);
   });
 
   it.each([
     ['the tag', etag, '206 0-1'],
-    ['the tag, weakly', `W/${etag}`, '200'],
+    ['the tag as a weak tag', `W/${etag}`, '200'],
     ['another tag', '"x"', '200'],
     ['a list of tags', `${etag}, "x"`, '200'],
-    ['its time', at, '206 0-1'],
+    ['the time of the file', at, '206 0-1'],
     ['an earlier time', before, '200'],
     ['a later time', after, '200'],
-    ['no date', 'yesterday', '200'],
-  ])('If-Range with %s', (_, condition, answer) => {
+    ['a text that is not a date', 'yesterday', '200'],
+  ])('If-Range with %s, %s: %s', (_, condition, answer) => {
     expect(answerTo({ range: 'bytes=0-1', 'if-range': condition })).toBe(answer);
   });
 
-  it('If-Range saves from a range that cannot be given, and says nothing without one', () => {
+  it('If-Range with another tag gives the whole file even for an invalid range, and has no effect without a range', () => {
     expect(answerTo({ range: 'bytes=999-', 'if-range': '"x"' })).toBe('200');
     expect(answerTo({ range: 'bytes=999-', 'if-range': etag })).toBe(beyond);
     expect(answerTo({ 'if-range': '"x"' })).toBe('200');

@@ -8,8 +8,8 @@ import { draftFolderIn, makeDraftFolder } from './draft-folder.ts';
 
 const isRoot = process.geteuid?.() === 0;
 
-describe('the folder for images in work', () => {
-  it('is in the data folder, or else one of the user’s own', async () => {
+describe('the folder for images that are being rendered', () => {
+  it('is in the data folder, or, without a data folder, separate for each user', async () => {
     await using folder = await mkdtempDisposable(join(tmpdir(), 'kith-draft-folder-'));
     expect(draftFolderIn(folder.path)).toBe(join(folder.path, 'drafts'));
     const own = draftFolderIn(undefined);
@@ -18,7 +18,7 @@ describe('the folder for images in work', () => {
     if (isRoot) expect(asStranger(folder.path, () => draftFolderIn(undefined))).not.toBe(own);
   });
 
-  it('is made, readable only by its owner, and may be there already', async () => {
+  it('is created for its owner alone, and may already exist', async () => {
     await using folder = await mkdtempDisposable(join(tmpdir(), 'kith-draft-folder-'));
     const path = join(folder.path, 'drafts');
     for (let time = 0; time < 2; time++) await makeDraftFolder(path);

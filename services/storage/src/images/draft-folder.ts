@@ -5,14 +5,18 @@ import { join } from 'node:path';
 import { StartError } from '@kith/base';
 
 /**
- * The folder that holds images while they are read and rendered. Without a data folder, each user of the machine has a separate one,
- * because users cannot write to each other's folders. All processes of a user share it, so one sweeps what a dead one has left.
+ * The folder that holds images while they are read and rendered. Without a data folder, each user of the machine has a separate
+ * draft folder, because users cannot write to each other's folders. All processes of a user share the folder, so that a running
+ * process removes files that a dead process has left.
  */
 export function draftFolderIn(dataFolder: string | undefined): string {
   return dataFolder ? join(dataFolder, 'drafts') : join(tmpdir(), `kith-drafts-${process.geteuid?.() ?? ''}`);
 }
 
-/** Makes the folder if it is missing. Throws `StartError` if this process cannot write to it: every upload of an image would fail. */
+/**
+ * Makes the folder if it is missing. Throws `StartError` if this process cannot write to it, because every upload of an image
+ * would fail.
+ */
 export async function makeDraftFolder(path: string): Promise<void> {
   try {
     await mkdir(path, { recursive: true, mode: 0o700 });

@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { Places } from './places.ts';
 
-it('rejects when the signal is aborted, and keeps the place of work that goes on', async () => {
+it('rejects when the signal is aborted, and keeps the place occupied until the work ends', async () => {
   const places = new Places(1);
   const work = Promise.withResolvers<void>();
   const gone = new AbortController();

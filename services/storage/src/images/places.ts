@@ -1,4 +1,4 @@
-/** Runs a limited number of tasks at the same time. The other tasks wait in the order in which they came. */
+/** Runs a limited number of tasks at the same time. The other tasks wait in the order of their arrival. */
 export class Places {
   #free: number;
   readonly #waiting = new Set<() => void>();
@@ -8,8 +8,8 @@ export class Places {
   }
 
   /**
-   * Runs `work` once a place is free. Rejects as soon as the signal is aborted. Work that has begun then goes on, and keeps its
-   * place until it ends.
+   * Runs `work` once a place is free. Rejects as soon as the signal is aborted. If the work has already begun, it goes on, and
+   * its place stays taken until it ends.
    */
   async run<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
     await this.#enter(signal);

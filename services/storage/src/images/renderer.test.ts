@@ -5,7 +5,7 @@ import { expect, it } from 'vitest';
 import { filmOf } from '../../../../tests/support/film.ts';
 import { Renderer } from './renderer.ts';
 
-it('says that an image takes too long, or that the deadline came first', async () => {
+it('distinguishes an image that takes too long from a deadline that comes first', async () => {
   await using folder = await mkdtempDisposable(join(tmpdir(), 'kith-renderer-'));
   const path = join(folder.path, 'sent');
   // sharp counts whole seconds. So the image has to take longer than one second.

@@ -16,7 +16,7 @@ export interface RenderRequest {
   /** The folder for the rendered files. */
   folder: string;
   signal: AbortSignal;
-  /** Until when somebody waits for the rendered images, Unix ms. */
+  /** The time after which the rendered images are no longer needed, Unix ms. */
   deadline: number;
 }
 
@@ -36,7 +36,7 @@ export const maxPixels = 100_000_000;
 const bytesAPixel = 4;
 /** How many images this process renders at the same time. */
 const atOnce = 2;
-/** How long it may take to render an image in all its sizes, in ms (spec#storage-render-time). */
+/** The maximum time for rendering an image in all its sizes, in ms (spec#storage-render-time). */
 const longestMs = 40_000;
 export const defaultQuality = 80;
 
@@ -59,11 +59,11 @@ export class Renderer {
 
   /**
    * Renders an image in its own size and in the sizes of the request. The results are upright, have no metadata, and are never
-   * larger than the image. Throws `storage/invalid-image`, also if rendering takes too long. Throws `gateway/unavailable` if the
-   * deadline comes first, because the image had to wait for other images.
+   * larger than the image. Throws `storage/invalid-image` if the image cannot be read or takes too long to render. Throws
+   * `gateway/unavailable` if the deadline comes first because the image had to wait for other images.
    *
-   * Rejects as soon as the signal is aborted. No further size is begun, but sharp cannot stop the size that it is rendering.
-   * Only its timeout can, and not even that while AVIF is encoded.
+   * Rejects as soon as the signal is aborted. No further size is begun, but the current size goes on, because sharp can stop it
+   * only at its timeout. While AVIF is encoded, even the timeout does not stop it.
    */
   render(request: RenderRequest): Promise<{ original: Rendered; variants: Record<string, Rendered> }> {
     const { signal, deadline } = request;

@@ -18,7 +18,8 @@ export const deleteFile = handler(spec, async (request, app: AppContext) => {
     app,
     owner,
     async (account) => {
-      // `made` settles the account first. Otherwise a file that was just deleted could be found, and be deleted twice.
+      // `made` settles the account before it looks for the file. Without this, a file that was just deleted could be found and
+      // deleted again.
       const file = await app.store.made(account, request.params.fileId);
       if (!file) throw new ApiError('storage/not-found');
       if (file.userId !== owner.userId) throw new ApiError('auth/forbidden');
@@ -37,10 +38,10 @@ export const deleteFile = handler(spec, async (request, app: AppContext) => {
 });
 
 /**
- * The claim on the id of an imported file, if the deletion of the file can release it: then another user may use the id. While the
- * owner has an upload in progress, the claim has to stay, because this upload may be an import of the same file. The claim is read
- * after the account and before the account's change. So if an upload begins meanwhile, either the change fails, or the upload
- * claims the id after this read, and the claim is not released.
+ * Returns the claim on the id of an imported file if the deletion of the file may release the claim. After the release, another
+ * user can use the id. While the owner has an upload in progress, the claim has to stay, because this upload may be an import
+ * of the same file. The claim is read after the account and before the account's change. If an upload begins meanwhile, either
+ * the change fails, or the upload renews the claim after this read, and the claim is not released.
  */
 async function claimToRelease(
   { store }: AppContext,

@@ -28,7 +28,7 @@ const reasons: Partial<Record<ErrorCode, ImportReason>> = {
 /**
  * Imports a user's file, with the time of its original upload. Publishes no event (docs/adr/0018). If the file exists already,
  * the row changes nothing. If the row differs from the existing file, the row is a `conflict`. The bytes of images are not
- * compared, because an image is not kept as it was sent.
+ * compared, because images are not stored in the form in which they are sent.
  */
 export const importFile = uploadHandler(spec, async (request, app: AppContext): Promise<ImportResult> => {
   const { projectId } = request.params;
@@ -82,12 +82,12 @@ async function comparison(
     if (sent.size !== there.original.size) return false;
     const stored = await blobs.read(blobKey(there));
     if (!stored) {
-      // A deletion removes the record before the bytes. So the row can be imported again.
+      // A deletion removes the record before the bytes. If the record is gone too, the row can be imported again.
       if (!(await store.made(await store.account(owner), row.id)))
         throw new Error('The file was deleted meanwhile.');
       return false;
     }
-    // Otherwise a store that hangs would hold up the import for ever.
+    // Without this, a store that hangs would block the import forever.
     if (stored instanceof Readable) addAbortSignal(signal, stored);
     return (await digestOf(stored)).digest === sent.digest;
   };

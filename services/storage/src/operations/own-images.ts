@@ -6,7 +6,7 @@ import type { AppContext } from '../app.ts';
 export const ownImagesHandler = internalHandler(ownImages, async (body, { store, addresses }: AppContext) => {
   const { projectId, userId, fileIds } = body;
   const account = await store.account({ projectId, userId });
-  // Sees all deletions that were made before. Otherwise a file could become a picture after its deletion was announced.
+  // `made` sees all earlier deletions. Without this, a file could become a picture after its deletion was announced.
   const found = await Promise.all(fileIds.map((id) => store.made(account, id)));
   const images = found.filter((file) => file?.userId === userId && file.image !== undefined);
   return {

@@ -11,7 +11,7 @@ export interface Loose {
   fileId: string;
   /** When to remove the bytes, Unix ms. */
   due: number;
-  /** Set when nobody may make a file of the bytes any more. */
+  /** Set when the bytes must not become a file any more. */
   isDead?: true | undefined;
 }
 
@@ -26,13 +26,13 @@ export interface StoredAccount {
   loose: Loose[];
 }
 
-/** A file as it is stored. Its key, which is its place, holds the other fields. */
+/** A file as it is stored. Its key, which is its place, contains the other fields. */
 export type StoredFileRow = Omit<FileRecord, 'id' | 'projectId' | 'userId' | 'createdAt'>;
 
 const whole = z.int().nonnegative();
 const formats = ['jpeg', 'png', 'webp', 'gif', 'avif'] as const satisfies readonly ImageFormat[];
 
-/** The key by which an account with bytes to remove is found: when the first of them are due, and the account's id. */
+/** The index key of an account with bytes to remove: the earliest time at which bytes are due, and the account's id. */
 export function dueKey({ loose }: StoredAccount, id: string): string | null {
   return loose.length === 0 ? null : `${timeKey(Math.min(...loose.map(({ due }) => due)))}|${id}`;
 }
@@ -90,8 +90,9 @@ export interface StoredClaim {
 }
 
 /**
- * The user to whom the id of an imported file belongs while the file is being made, by `<project>|<file>`. These ids come from
- * outside, so imports may give the same id to two users. A user's account does not show this.
+ * The user to whom the id of an imported file belongs while the file is being made. The key is `<project>|<file>`. These ids
+ * come from outside, so two users may import files with the same id, and a user's account does not show the imports of other
+ * users.
  */
 export const claims = collection<StoredClaim>({
   name: 'claims',

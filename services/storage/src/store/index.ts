@@ -132,8 +132,8 @@ export class FileStore {
   }
 
   /**
-   * Claims the id of an imported file for its owner, until `until` (Unix ms). From then on, the file itself keeps others from using
-   * the id. Returns `false` if another user has claimed the id.
+   * Claims the id of an imported file for its owner, until `until` (Unix ms). After this time, the file itself prevents other
+   * users from using the id. Returns `false` if another user has claimed the id.
    */
   async claim({ projectId, userId }: Owner, fileId: string, until: number): Promise<boolean> {
     const id = claimId({ projectId, id: fileId });
@@ -158,7 +158,7 @@ export class FileStore {
     await this.#documents.erase(claims, claim);
   }
 
-  /** Deletes a file and notes that its bytes are to be removed right away. Returns `false` if another change came first. */
+  /** Deletes a file and notes that its bytes must be removed immediately. Returns `false` if another change came first. */
   delete(account: Account, file: FileRecord): Promise<boolean> {
     const { doc } = account;
     const after: StoredAccount = {
@@ -178,18 +178,18 @@ export class FileStore {
   /** Removes the note of bytes that have been removed. Returns `false` if another change came first. */
   async forget(account: Account, fileId: string): Promise<boolean> {
     const { doc } = account;
-    // If there is no note, another process has removed it, or the account is gone. A missing account must not be made again.
+    // If there is no note, another process has removed it, or the account is gone. A missing account must not be created again.
     if (!doc.loose.some((one) => one.fileId === fileId)) return true;
     return this.#change(account, { ...doc, loose: doc.loose.filter((one) => one.fileId !== fileId) });
   }
 
   /**
-   * Makes sure that nobody can make a file of some bytes any more, and that these bytes are removed right away. Returns
-   * `false` if another change came first.
+   * Makes sure that the given bytes cannot become a file any more, and that they are removed immediately. Returns `false` if
+   * another change came first.
    */
   async giveUp(account: Account, fileIds: ReadonlySet<string>): Promise<boolean> {
     const { doc } = account;
-    // If there is no such note, the account may be gone. A missing account must not be made again.
+    // If there is no such note, the account may be gone. A missing account must not be created again.
     if (!doc.loose.some(({ fileId, isDead }) => fileIds.has(fileId) && !isDead)) return true;
     const loose = doc.loose.map(
       (one): Loose => (fileIds.has(one.fileId) ? { fileId: one.fileId, due: 0, isDead: true } : one),
@@ -197,7 +197,7 @@ export class FileStore {
     return this.#change(account, { ...doc, loose });
   }
 
-  /** Accounts with bytes that are due to be removed. With `after`, only the accounts that come after this one. */
+  /** Accounts with bytes that are due to be removed. With `after`, only the accounts that follow this account in the index. */
   async due(now: number, limit: number, after?: Account): Promise<Account[]> {
     const above = after ? (dueKey(after.doc, accountId(after.owner)) ?? '') : '';
     const range = { above, below: timeKey(now + 1), limit };

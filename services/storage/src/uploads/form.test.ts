@@ -37,7 +37,7 @@ afterAll(() => void server.close());
 
 // The size of a block is one mebibyte, and the size of an incoming piece is 64 KiB.
 it.each([0, 1, 65_535, mebibyte - 1, mebibyte, mebibyte + 1, 5 * mebibyte + 7])(
-  'reads a file of %i bytes to its end, however slowly, and the fields on either side',
+  'reads a file of %i bytes completely with a slow reader, and the fields before and after the file',
   async (size) => {
     const bytes = randomBytes(size);
     const form = new FormData();
@@ -52,7 +52,7 @@ it.each([0, 1, 65_535, mebibyte - 1, mebibyte, mebibyte + 1, 5 * mebibyte + 7])(
   },
 );
 
-it('loses nothing of bytes that look like the boundary', async () => {
+it('loses no bytes that look like the boundary', async () => {
   const boundary = 'the-boundary';
   const almost = Buffer.from(`\r\n--the-boundar\r\n--the-bounda\r\n-\r`.repeat(60_000));
   const body = Buffer.concat([
@@ -77,7 +77,7 @@ function requestOf(pieces: readonly string[]): IncomingMessage {
   return Object.assign(Readable.from(inTurn()), { headers, complete: true }) as unknown as IncomingMessage;
 }
 
-it('finds the boundary wherever the connection cuts it', async () => {
+it('finds the boundary at whichever byte the connection cuts it', async () => {
   const head = `--b\r\nContent-Disposition: form-data; name="file"; filename="file"\r\n\r\n`;
   const file = 'x'.repeat(1_000);
   const end = '\r\n--b--\r\n';
@@ -95,18 +95,18 @@ const headOf = (name: string) =>
 it.each([
   ['a file under another name', [headOf('other'), 'abc']],
   ['a second file', [`${headOf('file')}abc\r\n${headOf('file')}`, 'abc', 'abc']],
-])('refuses a form that breaks off in %s, which nobody reads', async (_, pieces) => {
+])('refuses a form that ends within a part that is not read: %s', async (_, pieces) => {
   const request = requestOf(pieces);
   await expect(readForm(request, createFile.upload, readSlowly)).rejects.toMatchObject({
     code: 'request/invalid-multipart',
   });
-  // As after every refusal, the rest is dropped. Whatever fails on the way must not end the process.
+  // As after every refusal, the rest of the form is dropped. An error in the rest must not end the process.
   request.resume();
   await once(request, 'close');
   await nextTurn();
 });
 
-it('takes as the file only a part with a file name', async () => {
+it('accepts only a part with a file name as the file', async () => {
   const nameless = (name: string, filename: string) =>
     `--b\r\nContent-Disposition: form-data; name="${name}"${filename}\r\nContent-Type: application/octet-stream\r\n\r\n`;
   const parts = [nameless('file', '; filename=""'), nameless('file', ''), headOf('sizes'), headOf('file')];

@@ -16,14 +16,17 @@ export interface FormFile {
   bytes: AsyncIterable<Uint8Array>;
 }
 
-/** The other parts of a form. A part that is sent like a file has the value null, so the contract refuses it if it is a field. */
+/**
+ * The other parts of a form. A part that is sent as a file has the value null. If the contract has a field of this name, it
+ * refuses null.
+ */
 export type FormFields = Record<string, string | null>;
 
 /**
- * Reads a form as it comes in. When the file begins, hands it to `take`, with the fields that came before the file. When the form
- * is complete, resolves with all fields and with the result of `take`. The parts may come in any order, unless
- * `upload.fileLast` is set. Throws `request/invalid-multipart`, an error with one of the codes in `upload`, or whatever `take`
- * throws. After an error, the rest of the form is not read.
+ * Reads a form as it comes in. When the file begins, passes it to `take`, with the fields that came before the file. When the
+ * form is complete, resolves with all fields and with the result of `take`. The parts may come in any order, unless
+ * `upload.fileLast` is set. Throws `request/invalid-multipart`, an error with one of the codes in `upload`, or the error of
+ * `take`. After an error, the rest of the form is not read.
  */
 export async function readForm<T>(
   request: IncomingMessage,
@@ -76,8 +79,8 @@ export async function readForm<T>(
       else bytes?.push(some);
     };
     parser.on('file', (field, stream, { filename }) => {
-      // If the form breaks off, the parser breaks off its file, too, even if nobody reads it. An error without a listener would end
-      // the process.
+      // If the form ends early, the parser reports an error on the stream of its current file, even if nobody reads this file.
+      // An error without a listener would end the process.
       stream.on('error', (error) => refuse(invalidForm(undefined, error)));
       // The parser turns an empty name into no name. Browsers send an empty name if nobody has chosen a file.
       const isFile = field === upload.part && filename !== undefined;

@@ -21,7 +21,7 @@ const formats: Readonly<Record<string, ImageFormat>> = {
   'image/avif': 'avif',
 };
 
-/** How much of the time until the answer is left for storing the rendered images, in ms. */
+/** How much of the time until the answer is reserved for storing the rendered images, in ms. */
 const storeMs = 10_000;
 
 interface Sent {
@@ -83,13 +83,13 @@ export function imageReceiver(
       const store = async (one: Rendered, variant?: string): Promise<RenderedRecord> => {
         const key = blobKey(receipt, variant);
         const bytes = createReadStream(one.path);
-        // The file may fail before its bytes are asked for. Reading the bytes then throws the error.
+        // The stream may fail before it is read. Reading it then throws the error.
         bytes.on('error', () => undefined);
         try {
           const size = await storeBytes(blobs, key, bytes, receipt);
           return { size, width: one.width, height: one.height };
         } finally {
-          // If nothing was read, nothing else closes the file.
+          // If the stream was not read, only this call closes its file.
           bytes.destroy();
         }
       };
@@ -116,7 +116,7 @@ export function imageReceiver(
 
 /**
  * Recognises the format of an image. Throws `storage/invalid-image` if the first bytes are not of an accepted format. SVG is
- * not accepted as an image, because it can hold programs. But SVG can be stored as a file.
+ * not accepted as an image, because it can contain programs. An SVG can still be stored as a plain file.
  */
 async function formatOf(head: Buffer): Promise<ImageFormat> {
   if (isAvif(head)) return 'avif';
@@ -127,12 +127,12 @@ async function formatOf(head: Buffer): Promise<ImageFormat> {
 }
 
 /**
- * Whether the brand `avif` is among the brands of a file, which its first box lists (ISO/IEC 14496-12 section 4.3). It need not
- * be the first brand, and file-type looks only at the first one.
+ * Whether the first box of a file lists the brand `avif` (ISO/IEC 14496-12 section 4.3). The library file-type looks only at
+ * the first brand, but `avif` may be a later one.
  */
 function isAvif(head: Buffer): boolean {
   if (head.toString('latin1', 4, 8) !== 'ftyp') return false;
   const brands = head.toString('latin1', 8, head.readUInt32BE(0)).match(/.{4}/gs) ?? [];
-  // The second of these is no brand, but a version.
+  // The second entry is a version, not a brand.
   return brands.some((brand, at) => brand === 'avif' && at !== 1);
 }

@@ -24,7 +24,7 @@ export interface Receiver<T> {
 /** Who will own the uploaded file, and how it is received. */
 export interface Intent extends Owner {
   receiver: Receiver<unknown>;
-  /** For an imported file: its id and time in the other backend. */
+  /** Only for an imported file: its id and its upload time in the backend that it comes from. */
   imported?: { id: string; createdAt: number };
 }
 
@@ -32,13 +32,13 @@ export interface Intent extends Owner {
 export interface Receipt extends Intent {
   /** The id under which the bytes are stored. It becomes the file's id, except for an imported file, which has its own id. */
   id: string;
-  /** Aborted when the request ends, when the upload cannot be noted, and when it is not finished in time. */
+  /** Aborted when the request ends, when the upload cannot be noted, or when the upload is not finished in time. */
   signal: AbortSignal;
   /** Resolves when the upload is noted. Until then, the last bytes must not be stored. */
   noted: Promise<void>;
   /**
    * Throws `storage/quota-exceeded` if there is no room for this many bytes. Until the upload is noted, the room is not known,
-   * and this never throws.
+   * and this method never throws.
    */
   checkRoom(bytes: number): void;
 }
@@ -56,8 +56,9 @@ export class IdTaken extends Error {
 
 const mebibyte = 1024 * 1024;
 /**
- * How long a change of an account waits for its turn and is tried, in ms. No request has a deadline for this: a client may take
- * any time for an upload as long as it goes on sending. After the last byte, the gateway waits twice as long for the answer.
+ * How long a change of an account waits for its turn and is tried, in ms. The request has no deadline for this, because a
+ * client may take any time for an upload as long as it keeps sending. After the last byte, the gateway waits twice this time
+ * for the answer.
  */
 const changeMs = 30_000;
 /**
@@ -69,7 +70,7 @@ const gatherMs = 200;
 export type Draft = Pick<FileRecord, 'original' | 'bytes' | 'contentType' | 'name' | 'image'>;
 
 /**
- * Receives a file. Before its bytes are complete in the store, a note is stored. It says that there may be bytes under the
+ * Receives a file. Before its bytes are complete in the store, a note is stored, which says that there may be bytes under the
  * upload's id. Until the note exists, the store itself removes incomplete bytes. One write stores the file's record and removes
  * the note. So if a process dies, there is either the whole file or a note of what to remove (docs/adr/0045). `intent` may be a
  * function, which gets the file and the fields that came before the file. If this function resolves to `undefined`, nothing is
@@ -135,7 +136,7 @@ interface NotedReceipt extends Receipt {
   due: number;
   /** Whether the note may be stored. */
   mayBeNoted: boolean;
-  /** Aborted, with the error, when the upload cannot be noted, and when it is not finished in time. */
+  /** Aborted, with the error, when the upload cannot be noted, or when the upload is not finished in time. */
   refused: AbortController;
 }
 
@@ -175,7 +176,7 @@ function noteUpload(
 async function begin({ store, turns }: AppContext, receipt: NotedReceipt, quotas: Quotas): Promise<number> {
   const { id, projectId, userId, due } = receipt;
   const owner = { projectId, userId };
-  // These two are read at the same time as the account.
+  // The user's erasure mark and the project's bytes are read at the same time as the account.
   const read = Promise.all([store.erased.has(owner), store.projectBytes(projectId)]);
   read.catch(() => undefined);
   let room = 0;
@@ -247,15 +248,15 @@ async function commit(
 
 const importedMeanwhile = 'Another request has just imported this file. Nothing was changed. Try again.';
 
-/** The time at which a claim expires. By then, no upload can make its file any more, even if the replicas' clocks differ. */
+/** The time at which a claim expires. By then, the upload can no longer make its file, even if the replicas' clocks differ. */
 function claimEnd(due: number): number {
   return due + 2 * clocksMs;
 }
 
 /**
- * Removes what was stored of a failed upload. First it gives up the upload permanently, so that no other change can still make
- * a file of it. If the file has been made already, returns the file. `isOthers` is true if somebody else removes the bytes. If
- * anything fails here, the upload's note stays. The remover then finds the bytes later by this note.
+ * Removes the stored bytes of a failed upload. First it gives up the upload permanently, so that no other change can still make
+ * a file of it. If the file has been made already, returns the file. `isOthers` is true if another process removes the bytes.
+ * If a step fails here, the upload's note stays. The remover then finds the bytes later by this note.
  */
 async function abandon(
   app: AppContext,

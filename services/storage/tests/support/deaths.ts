@@ -29,7 +29,7 @@ export interface DyingAct {
   prepare?(world: World, owner: Owner): Promise<{ fileId: string } | undefined>;
   /** Repeats the act with the service that runs after the death. */
   again?(world: World, owner: Owner): Promise<void>;
-  /** Checks what is there in the end, while a service runs. */
+  /** Checks the stored data at the end, while a service runs. */
   check(world: World, after: { death: Death; held: Held; owner: Owner }): Promise<void>;
 }
 
@@ -102,8 +102,8 @@ export function expectCounted({ files, bytes, projectBytes, rows }: Held): void 
 }
 
 /**
- * Returns the events so far. First it uploads one more file, whose event comes last. When this event has arrived, all earlier
- * events have arrived, too.
+ * Returns the events so far. First it uploads one more file. When the event of this file has arrived, all earlier events have
+ * arrived, too.
  */
 export async function toldSoFar(world: World, owner: Owner): Promise<string[]> {
   const last = await world.file(owner, Buffer.from('the last'));

@@ -8,7 +8,7 @@ import type { FileRecord, Owner } from '../../src/file.ts';
 import type { Loose } from '../../src/store/collections.ts';
 import { type FileStore, openStore } from '../../src/store/index.ts';
 
-/** What is stored of a user, and all keys in the store of bytes. */
+/** The stored data of a user, and all keys in the store of bytes. */
 export interface Held {
   /** This field and the next two fields hold what the user's account says. */
   files: number;
