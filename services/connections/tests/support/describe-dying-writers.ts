@@ -19,7 +19,7 @@ const listedAs = {
 export function describeDyingWriters(engine: EngineKind, actions: readonly DyingAction[]): void {
   describe(`totals and lists of writers that die, ${engine}`, () => {
     it.each(actions)(
-      'are whole or absent when the process dies before any of its writes: %s',
+      'are complete or absent when the process dies before any of its writes: %s',
       { timeout: 120_000 },
       async (action) => {
         await using place = await createStore(engine);
