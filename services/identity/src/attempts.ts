@@ -84,7 +84,7 @@ export class Attempts {
   /**
    * Checks a second factor as `check` checks a password, but with other counts (spec#accounts-attempts-factors). All clients
    * share one count. Only a client that has passed a factor of this user has a count of its own. So nobody who knows the
-   * password can lock the user out. A right factor ends the count to which a wrong one would have been added.
+   * password can lock the user out. A right factor resets the count to which a wrong factor would have been added.
    */
   async checkFactor(attempt: FactorAttempt, check: () => Promise<boolean>): Promise<boolean> {
     const client = this.#factorClientOf(attempt);
@@ -133,16 +133,16 @@ export class Attempts {
   }
 
   /**
-   * Ends the waits of passwords at an account. Called after the user has reset the password, or an operator has set it
-   * (spec#accounts-attempts-end). Second factors stay counted, because somebody who has only the mailbox can reset the
-   * password (spec#accounts-attempts-factors-end).
+   * Ends the waiting times for passwords at an account. Called after the user has reset the password, or an operator has set it
+   * (spec#accounts-attempts-end). Failures of second factors stay counted, because somebody who has only the mailbox can reset
+   * the password (spec#accounts-attempts-factors-end).
    */
   async end(of: Pick<Attempt, 'projectId' | 'address'> & { userId: string }): Promise<void> {
     await this.#store.forgetShared(this.#addressOf(of));
     await this.#store.forgive(of.projectId, of.userId);
   }
 
-  /** Ends the waits of second factors. Called after an operator has removed the factors. Repeatable. */
+  /** Ends the waiting times for second factors. Called after an operator has removed the factors. Repeatable. */
   async endFactors({ projectId, userId }: { projectId: string; userId: string }): Promise<void> {
     await this.#store.forgetFactors(projectId, userId);
   }

@@ -58,11 +58,13 @@ async function finishErasure(app: AppContext, deleted: DeletedUser, isSettled: b
   const audited = auditEventsOf(deleted);
   await eraseEvents(parts, audited);
   const { range, last } = userEvents(deleted);
-  // The end of the account stays among the dead letters, however old it is. Services that gave it up have not erased the user.
+  // The event `user.deleted` stays among the dead letters, however old it is. A service that gave up this event has not erased
+  // the user yet.
   await eraseEvents(parts, range, { keep: last, withdraw: ({ type }) => type !== userDeleted.type });
   // An audit event can be erased only after it was published. Until then, the erasure stays unfinished.
   if (!isSettled || !hasNoFactors || (await parts.outbox.holds(audited))) return;
-  // Sessions of a suspended user are kept for long, so that a refresh is told why it is refused. Nobody refreshes any more.
+  // Sessions of a suspended user are kept for a long time, so that a refused refresh gets the reason. Nobody refreshes the
+  // sessions of a deleted account any more.
   await app.store.sessions.shorten(deleted.projectId, deleted.userId, tokensEnd);
   await app.store.blocks.forget(deleted.projectId, deleted.userId);
   await app.store.erasure.finish(deleted);

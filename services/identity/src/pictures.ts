@@ -78,8 +78,8 @@ async function ownAddresses(bus: AppContext['bus'], request: Asked): Promise<Rea
 }
 
 /**
- * Removes the files of a request from the profile again if they were deleted before the profile showed them. The events of
- * their deletion may have come before the files were in the profile.
+ * Removes files of a request from the profile again if they were deleted before the profile showed them. The events of these
+ * deletions may have arrived too early to remove the files.
  */
 export async function dropDeleted(app: AppContext, request: Asked): Promise<void> {
   const { projectId, params, body } = request;

@@ -58,7 +58,7 @@ async function tellLost(
   app.relay.kick();
 }
 
-/** How long to wait, at most, until earlier deletions are repeated, in ms. */
+/** The maximum time to wait until earlier deletions are repeated, in ms. */
 const deletionsMs = 60_000;
 
 /**

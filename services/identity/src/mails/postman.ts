@@ -39,16 +39,16 @@ const longestWaitMs = 20 * 60_000;
 /** After how long the service gives up sending a mail, in ms. */
 const patienceMs = 4 * 3600 * 1000;
 /**
- * How many times the service tries to send a mail that reports a change. All tries together take about `patienceMs`, without
- * the time in which the mail only waits for the limit of its address.
+ * How many times the service tries to send a mail that reports a change. All tries together take about `patienceMs`. This does
+ * not include the time in which the mail only waits for the limit of its address.
  */
 const mostTries = 18;
 const codePatienceMs = 10 * 60_000;
 /** How many mails an address may get in an hour, all kinds together (spec#accounts-mail-rate). */
 const mostAnHour = 5;
 /**
- * Of these mails, one is reserved for a mail that reports a change. So nobody can hold back such a mail by asking for other
- * mails.
+ * How many of these mails may be of other kinds. One mail an hour is reserved for reporting a change. So nobody can hold back
+ * such a mail by asking for other mails.
  */
 const mostOthersAnHour = mostAnHour - 1;
 const atOnce = 10;

@@ -12,8 +12,8 @@ type Page = { copied: number; next: string | null };
 
 /**
  * Copies a page of the blocks that the connections service owns. After the last page, walks through identity's own copy, and
- * takes out blocks that the connections service no longer has. If identity's own copy has a newer entry, the newer entry stays.
- * Blocks of users who are not there are not kept.
+ * removes blocks that the connections service no longer has. If identity's own copy has a newer entry, the newer entry stays.
+ * Blocks of users who do not exist are not kept.
  */
 export const rebuildBlocksHandler = handler(rebuildIdentityBlocks, async (request, app: AppContext) => {
   const { after } = request.body;

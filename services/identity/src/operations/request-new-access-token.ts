@@ -63,8 +63,8 @@ export const requestNewAccessTokenHandler = handler(
       if (Date.now() >= request.deadline) throw new DeadlinePassed();
       if (wasGood) throw notRefreshed();
       // The session may have been read before the presented token was issued. Then the session was rotated meanwhile,
-      // `revokeSession` returns `false`, and the token is judged again. A restore undoes all rotations made after its backup. A
-      // token of such a rotation is unknown, but not stolen.
+      // `revokeSession` returns `false`, and the token is checked again. A restore undoes all rotations made after its backup.
+      // A token of such a rotation is unknown, but not stolen.
       const isFromBackup = session.lastUsedAt.getTime() < app.restoredAt;
       if (!isFromBackup) {
         const actor = `user:${session.userId}`;

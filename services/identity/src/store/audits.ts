@@ -75,7 +75,7 @@ export class Audits {
     return { rows: rest.slice(0, limit), total: all.length };
   }
 
-  /** Rows about a user, newest first, from after the place `after`. */
+  /** Rows about a user after the place `after`, newest first. */
   async about(
     { projectId, userId }: { projectId: string; userId: string },
     { after, limit }: { after: string; limit: number },

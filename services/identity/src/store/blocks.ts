@@ -34,8 +34,8 @@ export class Blocks {
   }
 
   /**
-   * Those of `among` whom a user does not get to see: those the user blocks, and those who block the user. Does not read all
-   * blocks of the user, because there may be thousands.
+   * The users in `among` who block the given user or are blocked by this user. Does not read all blocks of the user, because
+   * there may be thousands.
    */
   async hiddenFrom(projectId: string, userId: string, among: readonly string[]): Promise<Set<string>> {
     const ids = among.flatMap((otherId) => sidesOf(projectId, userId, otherId));

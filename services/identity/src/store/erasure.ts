@@ -18,8 +18,8 @@ export interface DeletedUser {
 }
 
 /**
- * How long the id of an ended account stays taken, in ms. All events of the account (7 days) and all its marks (8 days) are
- * gone before that.
+ * How long the id of an ended account stays reserved, in ms. By the end of this time, all events of the account (7 days) and
+ * all its marks (8 days) are gone.
  */
 const keepEndedMs = 9 * 24 * 3600 * 1000;
 
@@ -75,9 +75,9 @@ export class Erasure {
   }
 
   /**
-   * Erases the mark once the last event is published and all earlier events are gone. Returns `false` until then. After that,
-   * only the id stays, for `keepEndedMs`. During this time, other services may still hold marks and events of the user, so no
-   * import may reuse the id.
+   * Erases the mark as soon as the last event is published and all earlier events are gone. Until then, returns `false`.
+   * Afterwards, only the id is kept, for `keepEndedMs`. During this time, other services may still hold marks and events of the
+   * user, so no import may reuse the id.
    */
   async finish({ projectId, userId, seq }: DeletedUser): Promise<boolean> {
     const { outbox } = this.#documents;

@@ -59,7 +59,7 @@ export class Projects {
     return untilMade(attempt, { deadline });
   }
 
-  /** Projects with settings that gateways enforce, sorted by id: those after the id `after`. */
+  /** Projects that have settings for gateways and whose ids come after `after`, sorted by id. */
   async withSettings(after: string, limit: number): Promise<Project[]> {
     const range = { ...everything, above: after, limit };
     return (await this.#documents.range(projects, range, 'settings')).map(projectOf);
@@ -95,7 +95,7 @@ export class Projects {
     return { ...deletingOf(found), usersLeft: await this.#documents.count(users, within(id)) };
   }
 
-  /** Ids of deleted projects, sorted by id: those after the id `after`. Projects that are still being deleted are included. */
+  /** Ids of deleted projects that come after the id `after`, sorted. Projects that are still being deleted are included. */
   async deletedAfter(after: string, limit: number): Promise<string[]> {
     const range = { ...everything, above: after, limit };
     const found = await Promise.all([

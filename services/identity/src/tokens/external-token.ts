@@ -41,7 +41,7 @@ export async function verifyExternalToken(
   // example a list.
   if (typeof iss !== 'string' || iss.toLowerCase() !== of.projectId) return null;
   if ((iat ?? 0) > now + leewaySeconds || exp - (iat ?? now) > of.maxAge) return null;
-  // The import reads foreign ids by the same rule. So an imported user is found whatever blanks surround the id.
+  // The import reads foreign ids by the same rule. So an imported user is found even if blanks surround the id.
   const id = foreignId.safeParse(sub);
   if (!id.success) return null;
   const isObject = typeof userData === 'object' && userData !== null && !Array.isArray(userData);

@@ -35,9 +35,9 @@ export const sessions = collection<StoredSession>({
 });
 
 /**
- * When each session that is not revoked was last used, by `sessionKey`. This collection orders a user's sessions without the
- * revoked ones, because there may be many of these. A session that an older version has stored is missing here until it is
- * refreshed.
+ * When each session that is not revoked was last used, by `sessionKey`. This collection orders a user's sessions without
+ * revoked sessions, because a user may have many revoked sessions. A session that an older version has stored is missing here
+ * until it is refreshed.
  */
 export const sessionUses = collection<{
   usedAt: number;

@@ -8,7 +8,7 @@ import { type AsStored, text, time } from './stored.ts';
 
 /** `lastActive` is the first sign-in. The collection `seen` holds the last sign-in. */
 export type StoredUser = AsStored<User, 'id' | 'projectId'> & {
-  /** Why outdated sessions of the user are to be revoked; `null` when none are left. */
+  /** Why outdated sessions of the user are to be revoked; `null` if there are no such sessions. */
   ending: EndingReason | null;
 };
 
