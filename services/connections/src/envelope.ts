@@ -9,8 +9,8 @@ interface Totals {
 }
 
 /**
- * From this size of the items on (in bytes), a reply contains them only once. Twice this size is well below the maximum size of
- * a message.
+ * If the items have at least this size (in bytes), a reply contains them only once. Twice this size is well below the maximum
+ * size of a message.
  */
 const largeItems = 1024 * 1024;
 

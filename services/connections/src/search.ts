@@ -25,7 +25,8 @@ export function searchOf(given: {
  * matches. It reads the whole list and the search keys of its people, 1,000 at a time. There are two reasons: no index of names
  * has the order of the list, and the total is known only after all rows are read. `ConnectionStore.list` reads lists without a
  * search.
- * @param by.bring Adds users who are missing in the copy to it. For example, no event announces imported users (docs/adr/0018).
+ * @param by.bring Adds missing users to the copy. For example, imported users are missing because no event announces them
+ * (docs/adr/0018).
  */
 export async function searchList(
   store: Pick<ConnectionStore, 'list' | 'profiles'>,

@@ -45,7 +45,10 @@ export async function listVisible(
   return { entries: entries.filter(isVisible), total };
 }
 
-/** The keys of the rows in a list that belong to hidden people. With `settled`, later reads of the list's total count these rows. */
+/**
+ * The keys of the rows in a list that belong to hidden people. With `settled`, later reads of the list's total count these
+ * rows.
+ */
 export async function hiddenKeys(
   store: Pick<ConnectionStore, 'pairsWith'>,
   of: { projectId: string; ownerId: string; list: ListName },

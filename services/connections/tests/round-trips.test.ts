@@ -92,7 +92,9 @@ describe.each(availableEngines())('the database queries of a list, %s', (engine)
     return { trips, body: answer!.body, next: answer!.next };
   }
 
-  /** Expects at most two round trips. The rows must be read as a range of their keys, and the profiles of a page in one query. */
+  /**
+   * Expects at most two round trips. The rows must be read as a range of their keys, and the profiles of a page in one query.
+   */
   async function expectFlat(trips: Read[][]): Promise<void> {
     expect(trips.map((reads) => reads.map(({ asked }) => asked)).slice(2)).toEqual([]);
     const rows = trips.flat().filter(({ table }) => table === 'entries');

@@ -40,7 +40,7 @@ export class ErasureList {
     return new ErasureList(path);
   }
 
-  /** Notes an erasure before the erasure begins. Resolves as soon as the note is on the disk. */
+  /** Records an erasure before the erasure begins. Resolves as soon as the note is on the disk. */
   async note({ projectId, userId }: { projectId: string; userId?: string }): Promise<void> {
     if (this.#path === undefined) return;
     await using file = await open(this.#path, append, 0o600);

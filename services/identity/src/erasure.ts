@@ -11,8 +11,8 @@ export interface ErasureTimes {
   /** How often to look for unfinished deletions. */
   everyMs: number;
   /**
-   * How long a process has to know of a deletion before it removes the user's mark. By then, all requests that found the user before
-   * the deletion are over.
+   * How long a process has to know of a deletion before it removes the user's mark. By then, all requests that found the user
+   * before the deletion are over.
    */
   settleMs: number;
 }
@@ -28,8 +28,8 @@ const most = 10_000;
 
 /**
  * Finishes deletions. Revokes sessions that a process left open, and sessions that were opened meanwhile. Erases everything
- * else that identity stores of the user. Erases the earlier events of the user, here and on the bus. Repeatable; run by a
- * sweep. `known` is what earlier runs of this process have found.
+ * else that identity stores of the user. Erases the earlier events of the user, here and on the bus. Idempotent; a sweep calls
+ * it regularly. `known` holds the deletions that earlier runs of this process have found.
  */
 export async function finishErasures(
   app: AppContext,

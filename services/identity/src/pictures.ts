@@ -20,8 +20,8 @@ interface Asked {
 
 /**
  * Returns a function that gives a profile's pictures after a change. If a file becomes the avatar, the file's address becomes
- * the avatar's address. If the request sets another address, or sets the address to null, the file is removed from the profile. If
- * a file is not an image of the user's own, throws `user/invalid-body` (spec#storage-avatar).
+ * the avatar's address. If the request sets another address, or sets the address to null, the file is removed from the profile.
+ * If a file is not an image of the user's own, throws `user/invalid-body` (spec#storage-avatar).
  */
 export async function picturesOf(
   { bus }: Pick<AppContext, 'bus'>,

@@ -63,7 +63,7 @@ const deletionsMs = 60_000;
 
 /**
  * Publishes every user's present state again, because other services' copies may hold changes that the restore has undone. Then
- * waits until users deleted after the backup are deleted again. Repeatable.
+ * waits until users deleted after the backup are deleted again. Idempotent.
  */
 export async function takeUpRestore(app: AppContext): Promise<void> {
   await restateUsers(app);

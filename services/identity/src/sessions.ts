@@ -75,7 +75,7 @@ export async function revokeSession(
 }
 
 /**
- * Revokes the sessions that became outdated by a stored change of their user. Repeatable: if a process dies, any other process
+ * Revokes the sessions that became outdated by a stored change of their user. Idempotent: if a process dies, any other process
  * finishes the work.
  */
 export async function finishEnding(app: AppContext, ending: Ending): Promise<void> {
@@ -93,7 +93,7 @@ async function finish(app: AppContext, ending: Ending): Promise<void> {
   await app.store.accounts.ended(ending);
 }
 
-/** Revokes every session of a user who no longer exists. Repeatable. */
+/** Revokes every session of a user who no longer exists. Idempotent. */
 export async function endSessionsOf(
   app: AppContext,
   { projectId, userId }: { projectId: string; userId: string },

@@ -36,7 +36,7 @@ const userId = randomUUID();
 const caller = { userId, sessionId: randomUUID(), role: 'visitor' };
 const credentials = { email: 'a@example.org', password };
 
-describe.each(availableEngines())('with its database down on %s', (engine) => {
+describe.each(availableEngines())('identity with its database down, on %s', (engine) => {
   let undo: AsyncDisposableStack;
   let runtime: ServiceRuntime;
   let service: RunningService;

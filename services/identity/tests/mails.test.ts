@@ -217,8 +217,8 @@ describe.each(availableEngines())('mails on %s', (engine) => {
       const { held, release } = engine === 'containers' ? holdRow('mailings', 'emailChanged') : notHeld;
       const { findByEmail } = Users.prototype;
       let changing: Promise<unknown> | undefined;
-      // On MongoDB, the row that keeps the address is not written yet when the sign-up goes on. The change does not belong to the
-      // sign-up's request.
+      // On MongoDB, the row that keeps the address is not written yet when the sign-up goes on. The change does not belong to
+      // the sign-up's request.
       const giveUp = () => {
         changing = apart(() => call(identity.bus, verifyEmail, { projectId, body: { token } }));
         return Promise.race([held, changing]);

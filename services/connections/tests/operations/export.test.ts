@@ -51,8 +51,8 @@ describe.each(handlerEngines())("the export of a user's connections (%s)", (engi
   });
 
   it('returns declined requests, sent and received, with their messages, in any order of the user ids', async () => {
-    // In the three rounds, the user's id sorts before all other ids, between them, and after them. So the user is the lower user
-    // of some pairs and the higher user of others.
+    // In the three rounds, the user's id sorts before all other ids, between them, and after them. So the user is the lower
+    // user of some pairs and the higher user of others.
     for (const at of [0, 3, 7]) {
       const people = (await world.newPeople(8)).sort();
       const me = people[at]!;

@@ -9,6 +9,6 @@ import type { FactorBook } from '../store/index.ts';
 export function withNotice(app: Pick<AppContext, 'postman'>, book: FactorBook, kind: NoticeKind): FactorBook {
   if (!app.postman.isThere) return book;
   const others = (book.notices ?? []).filter((one) => one.kind !== kind);
-  // All times of mails are times of the machine's clock.
+  // All times of mails come from the machine's clock, not from `app.now`.
   return { ...book, notices: [...others, { kind, at: Date.now() }] };
 }

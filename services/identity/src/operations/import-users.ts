@@ -49,8 +49,8 @@ function count(
 }
 
 /**
- * Notes the kinds of hashes in the rows before the rows are stored. Returns the outcomes of the rows that must not be stored. A
- * row whose names are taken by stored users must not use up one of the kinds that the project may have. So such a row with a
+ * Records the kinds of hashes in the rows before the rows are stored. Returns the outcomes of the rows that must not be stored.
+ * A row whose names are taken by stored users must not use up one of the kinds that the project may have. So such a row with a
  * new kind is refused before the kind is noted.
  */
 async function outcomesBefore(

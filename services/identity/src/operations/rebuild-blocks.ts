@@ -4,7 +4,7 @@ import type { AppContext } from '../app.ts';
 import { keepBlocks } from '../blocks.ts';
 
 const pageSize = 200;
-/** How a position begins, if it is in identity's own copy and not in the blocks of the connections service. */
+/** The beginning of a position in identity's own copy. All other positions are in the blocks of the connections service. */
 const inCopy = 'copy|';
 
 type Request = Parameters<typeof walkStep>[0] & { requestId: string; deadline: number };
@@ -40,8 +40,8 @@ async function copyPage(request: Request, app: AppContext): Promise<Page> {
 }
 
 /**
- * Asks the connections service about the blocks of a page of identity's own copy. If a user blocks another meanwhile, the event of
- * this block is newer than the answer. So the block stays.
+ * Asks the connections service about the blocks of a page of identity's own copy. If a user blocks another meanwhile, the event
+ * of this block is newer than the answer. So the block stays.
  */
 async function endPage(request: Request, app: AppContext): Promise<Page> {
   const step = walkStep(request);

@@ -70,7 +70,7 @@ export class ApiKeys {
     return apiKeyOf(stored);
   }
 
-  /** Removes all keys of a project permanently. Repeatable. Throws while some events of these keys are not published yet. */
+  /** Removes all keys of a project permanently. Idempotent. Throws while some events of these keys are not published yet. */
   async forget(projectId: string): Promise<void> {
     for (;;) {
       const found = await this.#documents.range(apiKeys, { ...within(projectId), limit: batch });

@@ -85,7 +85,7 @@ export class Audits {
     return found.map(rowOf);
   }
 
-  /** Removes everything that identifies a user from the rows about the user. Repeatable (spec#audit-unchanged). */
+  /** Removes everything that identifies a user from the rows about the user. Idempotent (spec#audit-unchanged). */
   async erase(
     { projectId, userId }: { projectId: string; userId: string },
     hash: (text: string) => string,

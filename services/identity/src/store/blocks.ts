@@ -9,7 +9,7 @@ export interface BlockUsers {
   blockedId: string;
 }
 
-/** Whether one user blocks another, with the order of the event that reported this (`eventOrder`). */
+/** Whether one user blocks another. `seq` is the order of the event that reported this block or its end (`eventOrder`). */
 export interface Block extends BlockUsers {
   isBlocked: boolean;
   seq: number;

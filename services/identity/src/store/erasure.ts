@@ -69,7 +69,7 @@ export class Erasure {
 
   /** Whether a project has users whose erasure is not finished. */
   async isUnder(projectId: string): Promise<boolean> {
-    // Perhaps the mark of a user who was just deleted is not written yet.
+    // The mark of a user who was just deleted may not be written yet. So the users are settled first.
     await this.#documents.settle(users, within(projectId));
     return (await this.#documents.range(deletedUsers, { ...within(projectId), limit: 1 })).length > 0;
   }
@@ -97,7 +97,7 @@ export class Erasure {
     return true;
   }
 
-  /** Notes for a while that an external user was erased. `id` is the `userKey` of a hash of the foreign id. */
+  /** Records for a while that an external user was erased. `id` is the `userKey` of a hash of the foreign id. */
   async noteExternal(id: string, { at, until }: { at: Date; until: Date }): Promise<void> {
     const doc = { at: at.getTime(), until: until.getTime() };
     await this.#documents.keep(erasedExternals, [{ id, doc, epoch: 0, version: doc.at }]);

@@ -88,7 +88,7 @@ export class Projects {
 
   /** A project that is being deleted, and how many users are left in it. */
   async findDeleting(id: string): Promise<(DeletingProject & { usersLeft: number }) | null> {
-    // Perhaps the mark of a project that was just deleted is not written yet.
+    // The mark of a project that was just deleted may not be written yet. So the projects are settled first.
     await this.#documents.settle(projects, everything);
     const found = (await this.#documents.get(deletingProjects, [id])).get(id);
     if (!found) return null;
@@ -106,7 +106,7 @@ export class Projects {
     return [...ids].sort().slice(0, limit);
   }
 
-  /** Erases the rest of a deleted project after its users are gone. Only the id of the project stays. Repeatable. */
+  /** Erases the rest of a deleted project after its users are gone. Only the id of the project stays. Idempotent. */
   async forget(id: string, at: Date): Promise<void> {
     await this.#documents.keep(deletedProjects, [{ id, doc: { at: at.getTime() }, epoch: 0, version: 1 }]);
     await eraseProject(this.#documents, id, {

@@ -80,7 +80,9 @@ export interface User extends Profile {
   seq: number;
 }
 
-/** A session is a family of refresh tokens. Only one token is valid at a time: the session stays, and its `tokenHash` changes. */
+/**
+ * A session is a family of refresh tokens. Only one token is valid at a time: the session stays, and its `tokenHash` changes.
+ */
 export interface Session {
   sid: string;
   projectId: string;

@@ -2,10 +2,10 @@ import { createPublicKey, type KeyObject } from 'node:crypto';
 import { foreignId } from '@kith/contracts';
 import { jwtVerify } from 'jose';
 
-/** By how much the clock of the project's backend may differ, in seconds. */
+/** How far the clock of the project's backend may be off, in seconds. */
 export const leewaySeconds = 30;
 
-/** A user for whom a project's own backend vouches, and what the backend says of the user. */
+/** A user for whom a project's own backend has signed a token, and the data that the token contains about the user. */
 export interface ExternalUser {
   foreignId: string;
   userData: Record<string, unknown>;
