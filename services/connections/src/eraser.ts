@@ -33,10 +33,7 @@ export const endedUsers: EventSubscription<AppContext> = subscription({
 });
 
 const everyMs = 1_000;
-/**
- * How long after the end of an account the last look for data takes place, in ms. By then, all requests that found the user
- * before the end are over.
- */
+/** The time after the end of an account by which all requests that found the user before the end are over, in ms. */
 const lateMs = 60_000;
 
 type Parts = Pick<AppContext, 'store' | 'relay' | 'bus'>;

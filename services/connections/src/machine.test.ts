@@ -34,10 +34,13 @@ const table: readonly [PairState, Action, ReturnType<typeof decide>, ReturnType<
 ];
 
 describe('decide', () => {
-  it.each(table)('%s, %s', (state, action, byRequester, byReceiver) => {
-    const by = (part: Part) => decide(state, part, action);
-    expect([by('requester'), by('receiver')]).toEqual([byRequester, byReceiver]);
-  });
+  it.each(table)(
+    'in state %s, %s has the expected outcome for both users',
+    (state, action, byRequester, byReceiver) => {
+      const by = (part: Part) => decide(state, part, action);
+      expect([by('requester'), by('receiver')]).toEqual([byRequester, byReceiver]);
+    },
+  );
 
   it('lets a user without a part send the first request', () => {
     expect(decide('none', null, 'request')).toEqual(begins('pending'));

@@ -181,7 +181,7 @@ describe.each(availableEngines())('the database queries of a list, %s', (engine)
       ['some', [1, 2, 7, 15, 16, 30]],
       ['more than the spare rows', Array.from({ length: 25 }, (_, at) => at + 5)],
       ['all', Array.from({ length: count }, (_, at) => at)],
-    ])('%s', async (what, hidden) => {
+    ])('shows the visible users if these are hidden: %s', async (what, hidden) => {
       const bob = randomUUID();
       await block(bob, randomUUID());
       for (const at of hidden) await block(bob, all[at]!.userId);

@@ -9,9 +9,9 @@ import { leewaySeconds } from './tokens/external-token.ts';
  */
 const keptMs = 24 * 3600_000 + 2 * clocksMs;
 /**
- * A token is accepted only if it was issued at least this long after the erasure, in ms. The clock of the backend may be ahead
+ * A token is accepted only if it was issued more than this long after the erasure, in ms. The clock of the backend may be ahead
  * by the leeway. The clock of the replica that accepts the token may be ahead of the clock of the replica that made the mark,
- * by the same time. The value is lower than `clocksMs`, because the person cannot come back with a new account during this
+ * by the same amount. The value is lower than `clocksMs`, because the person cannot come back with a new account during this
  * time.
  */
 const laterMs = 2 * leewaySeconds * 1000;

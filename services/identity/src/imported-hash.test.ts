@@ -19,7 +19,7 @@ const examples = [
   ],
 ] as const;
 
-test.each(examples)('verifies %s', async (_, password, hash) => {
+test.each(examples)('verifies passwords with a hash of the kind %s', async (_, password, hash) => {
   expect(await verifyImported(password, hash)).toBe(true);
   expect(await verifyImported(`${password}!`, hash)).toBe(false);
   expect(await verifyImported('', hash)).toBe(false);

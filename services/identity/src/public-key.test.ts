@@ -12,7 +12,7 @@ const strong = {
 const spki = (key: KeyObject) => key.export({ type: 'spki', format: 'pem' }) as string;
 const jwk = (key: KeyObject) => key.export({ format: 'jwk' }) as Record<string, unknown>;
 
-describe.each(Object.entries(strong))('%s', (_, { publicKey, privateKey }) => {
+describe.each(Object.entries(strong))('a public key of the type %s', (_, { publicKey, privateKey }) => {
   test('is read as PEM, as JWK and as the text of a JWK, and returned as SPKI', () => {
     const pem = spki(publicKey);
     expect(readPublicKey(pem)).toBe(pem);

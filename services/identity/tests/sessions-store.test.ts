@@ -181,7 +181,7 @@ describe.each(availableEngines())('sessions and keys in the store on %s', (engin
     expect(await store.outbox.unpublished(10)).toHaveLength(1);
   });
 
-  test('stores a change of the account with its event if the rev matches, and remembers what sessions to end', async () => {
+  test('stores a change of the account with its event if the rev matches, and remembers which sessions to end', async () => {
     const user = makeUser();
     await store.users.add(user, userEvent(userSuspended, user));
     const suspended: User = {

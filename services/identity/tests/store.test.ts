@@ -173,7 +173,7 @@ describe.each(availableEngines())('store on %s', (engine) => {
     expect(seqs).toEqual(Array.from({ length: 41 }, (_, index) => index + 1));
   });
 
-  test('notes a later sign-in, not an earlier one, and makes no event', async () => {
+  test('records a later sign-in, but not an earlier one, and makes no event', async () => {
     const user = makeUser({ lastActive: null });
     await store.users.add(user, created(user));
     const [late, early] = [new Date('2026-02-02T00:00:00.000Z'), new Date('2026-02-01T00:00:00.000Z')];

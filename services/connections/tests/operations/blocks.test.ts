@@ -33,7 +33,7 @@ describe.each(handlerEngines())('blocks, %s', (engine) => {
   const listed = async (by: string, query = '') => (await world.call(listBlocks, by, { query })).body;
   const notAllowed = refusal(403, 'connection/not-allowed');
 
-  it('are made without a body in the answer, and refuse requests from both users until they are removed', async () => {
+  it('answer without a body, and refuse requests from both users until the block is removed', async () => {
     const answer = await block(ann, bob.toUpperCase());
     expect([answer.status, answer.text]).toEqual([204, '']);
     expect(await world.request(ann, bob)).toMatchObject(notAllowed);
@@ -60,7 +60,7 @@ describe.each(handlerEngines())('blocks, %s', (engine) => {
     expect((await world.request(ann, bob)).status).toBe(201);
   });
 
-  it('refuse the caller as the target, and users who do not exist', async () => {
+  it('are refused if the target is the caller or does not exist', async () => {
     for (const set of [block, unblock]) {
       expect(await set(ann, ann)).toMatchObject(refusal(400, 'connection/self-block'));
       for (const userId of [randomUUID(), 'nobody']) {
@@ -92,20 +92,23 @@ describe.each(handlerEngines())('blocks, %s', (engine) => {
     expect(events).toHaveLength(4);
   });
 
-  it.each(['pending', 'accepted'])('remove a pair that is %s from lists and totals', async (state) => {
-    if (state === 'accepted') await world.connect(ann, bob);
-    else await world.request(ann, bob);
-    await block(bob, ann);
-    for (const by of [ann, bob]) {
-      expect((await world.list(by)).body.pagination.totalCount).toBe(0);
-      for (const spec of [listSentRequests, listReceivedRequests]) {
-        const { body } = await world.call(spec, by);
-        expect([body.requests, body.pagination.totalCount]).toEqual([[], 0]);
+  it.each(['pending', 'accepted'])(
+    'end a pair that is %s, and remove it from lists and totals',
+    async (state) => {
+      if (state === 'accepted') await world.connect(ann, bob);
+      else await world.request(ann, bob);
+      await block(bob, ann);
+      for (const by of [ann, bob]) {
+        expect((await world.list(by)).body.pagination.totalCount).toBe(0);
+        for (const spec of [listSentRequests, listReceivedRequests]) {
+          const { body } = await world.call(spec, by);
+          expect([body.requests, body.pagination.totalCount]).toEqual([[], 0]);
+        }
       }
-    }
-    await unblock(bob, ann);
-    expect([await statusOf(ann, bob), await statusOf(bob, ann)]).toEqual(['none', 'none']);
-  });
+      await unblock(bob, ann);
+      expect([await statusOf(ann, bob), await statusOf(bob, ann)]).toEqual(['none', 'none']);
+    },
+  );
 
   it('do not let the requester ask again after a declined request', async () => {
     const { projectId, store } = world;

@@ -85,7 +85,7 @@ describe.each(handlerEngines())("the export of a user's connections (%s)", (engi
     expect(declined).toMatchObject([{ id: request.id, type: 'sent', user: { id: bob } }]);
   });
 
-  it('fails if a profile is missing here and identity cannot be asked', async () => {
+  it('fails if a profile is missing in the copy and identity cannot be asked', async () => {
     await using alone = await World.start(engine);
     const [ann, bob] = [await alone.newPerson(), randomUUID()];
     await perform(alone.store, {

@@ -91,7 +91,7 @@ describe.each(handlerEngines())('lists of people, %s', (engine) => {
     }
   });
 
-  describe('searched', () => {
+  describe('a search', () => {
     const people = [
       { username: 'Anna.Berg', name: 'Anna Berg' },
       { username: 'strasse', name: 'Jörg Straße' },
@@ -136,11 +136,11 @@ describe.each(handlerEngines())('lists of people, %s', (engine) => {
       ['%', []],
       ['nobody', []],
       ['', [0, 1, 2, 3, 4, 5]],
-    ] as const)('"%s"', async (query, expected) => {
+    ] as const)('finds the expected people for "%s"', async (query, expected) => {
       expect(await search(query)).toEqual(at(...expected));
     });
 
-    it('in one field only', async () => {
+    it('looks only at the given field', async () => {
       expect(await search('anna', 'username')).toEqual(at(0, 3, 5));
       expect(await search('anna', 'name')).toEqual(at(0));
       expect(await search('strasse', 'name')).toEqual(at(1));
@@ -156,7 +156,7 @@ describe.each(handlerEngines())('lists of people, %s', (engine) => {
       expect(answer.body).toMatchObject({ code: 'connection/invalid-query', field });
     });
 
-    it('by page and by cursor; a cursor is valid only for its own search', async () => {
+    it('is read by page and by cursor; a cursor is valid only for its own search', async () => {
       const page = async (query: string) => world.list(owner, query);
       expect(idsOf((await page('query=anna&limit=2&page=2')).body)).toEqual(at(5));
       expect((await page('query=anna&limit=2&page=9')).body).toMatchObject({
@@ -175,7 +175,7 @@ describe.each(handlerEngines())('lists of people, %s', (engine) => {
       }
     });
 
-    it("in requests and in another user's list, by the current name", async () => {
+    it("works in requests and in another user's list, by the current name", async () => {
       const [bob, eve] = [await world.newPerson(), await world.newPerson({ name: 'Zoë' })];
       const found = async (spec: OperationSpec, by: string, userId?: string) => {
         const params = userId ? { params: { userId } } : {};

@@ -139,7 +139,7 @@ describe.each(handlerEngines())('sessions and passwords on %s', (engine) => {
     [400, 'auth/invalid-body', 'newPassword', { password }],
     [400, 'auth/invalid-body', 'password', { newPassword }],
     [400, 'auth/invalid-body', 'password', { password: 7, newPassword: 'short' }],
-  ])('answers %i %s, field %s', async (status, code, field, body) => {
+  ])('change-password answers %i %s, field %s', async (status, code, field, body) => {
     const session = await signUpUser(identity.bus, projectId);
     const answer = await change(session, body);
     expect(answer.status).toBe(status);
