@@ -23,9 +23,9 @@ export interface Done {
 }
 
 /**
- * Performs an action of a user on a pair. It reads the pair, decides about the action, and stores the changed pair with its
- * event. If another change came first, it tries again. `action` may be a function that chooses the action for the pair. If the
- * action is refused, it throws the error code from `decide`.
+ * Performs an action of a user on a pair: reads the pair, decides about the action, and stores the changed pair with its event.
+ * Tries again if the pair was changed in between. `action` may be a function that chooses the action for the pair. Throws the
+ * error code from `decide` if the action is refused.
  */
 export async function act(
   app: Pick<AppContext, 'store' | 'relay'>,
@@ -33,7 +33,10 @@ export async function act(
     userId: string;
     action: Action | ((pair: Pair) => Action);
     message?: string | null;
-    /** The actor in the event; by default, `userId`. When a user has ended their account, this user is the actor. */
+    /**
+     * The actor in the event. By default, this is `userId`. If a pair ends because one user's account has ended, this user is
+     * the actor.
+     */
     actorId?: string;
     /** The time until which to keep trying, in Unix ms. */
     deadline?: number;

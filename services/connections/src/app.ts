@@ -9,6 +9,6 @@ export interface AppContext {
   epoch: number;
   /** Used to ask identity about users that this service's copy does not hold yet. */
   bus: Bus;
-  /** Publishes stored events. It is kicked after each commit that stored an event. */
+  /** Publishes stored events. `kick` is called after each commit that stored an event. */
   relay: Relay;
 }

@@ -10,7 +10,10 @@ interface Blocking {
   projectId: string;
   blockerId: string;
   blockedId: string;
-  /** The actor in the event; by default, the blocker. When a user has ended their account, this user is the actor. */
+  /**
+   * The actor in the event. By default, this is the blocker. If a block ends because one user's account has ended, this user is
+   * the actor.
+   */
   actorId?: string;
   /** The time until which to keep trying, in Unix ms. */
   deadline?: number;
@@ -59,7 +62,8 @@ async function set(
   const next = (before: Pair, at: Date) => {
     const after = change(before, { userId: blockerId, at });
     if (!after) return null;
-    // The connection or request that the block ended. A declined request had ended before the block.
+    // The connection or request that the block ended, or null. A block does not end a declined request, which has already
+    // ended.
     const connectionId = after.state === before.state ? null : before.connectionId;
     const data = { blockerId, blockedId: otherOf(after, blockerId), connectionId };
     const event = makeEvent(spec, { ...eventOfPair(after), actorId, occurredAt: at, data });

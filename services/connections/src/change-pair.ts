@@ -4,9 +4,9 @@ import type { AppContext } from './app.ts';
 import type { Pair } from './pair.ts';
 
 /**
- * Changes a pair: reads the pair, asks `next` for the new state, and stores this state with its event. If another change came
- * first, tries again, until the deadline (Unix ms). If `next` returns `null`, stores nothing, and only makes sure that later
- * reads show the pair's last change. Throws whatever `next` throws.
+ * Changes a pair: reads the pair, asks `next` for the new state, and stores this state with its event. If the pair was changed
+ * in between, tries again until the deadline (Unix ms). If `next` returns `null`, stores nothing, and only makes sure that
+ * later reads show the pair's last change. Throws whatever `next` throws.
  */
 export function changePair(
   app: Pick<AppContext, 'store' | 'relay'>,

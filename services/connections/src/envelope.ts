@@ -8,13 +8,16 @@ interface Totals {
   hasMore: boolean;
 }
 
-/** The size of items from which a reply has them only once. Twice this size is well below what a message holds. */
+/**
+ * If the items have at least this size (in bytes), a reply contains them only once. Twice this size is well below the maximum
+ * size of a message.
+ */
 const largeItems = 1024 * 1024;
 
 /**
  * Puts a page into the envelope of the connection lists. A v7 short form also gets the general envelope
- * (spec#short-forms-lists). If the items are large, the gateway repeats them: `key` has to be the first key of the answer, and
- * `pagination` the second.
+ * (spec#short-forms-lists). Large items are contained only once, and the gateway repeats them. For this, `key` has to be the
+ * first key of the answer, and `pagination` the second.
  */
 export function envelopeOf<Key extends string, Item>(
   key: Key,

@@ -18,7 +18,7 @@ import { otherOf, withoutRequest } from './pair.ts';
 import { pairEvents } from './store/keys.ts';
 
 /**
- * Handles the end of an account. It removes the profile immediately. The eraser removes the rest in the background
+ * Handles the end of an account. It removes the profile immediately. The eraser removes the user's other data in the background
  * (spec#users-erasure).
  */
 export const endedUsers: EventSubscription<AppContext> = subscription({
@@ -33,7 +33,7 @@ export const endedUsers: EventSubscription<AppContext> = subscription({
 });
 
 const everyMs = 1_000;
-/** A time after the end of an account, in ms. By then, all requests that still found the user have ended. */
+/** The time after the end of an account by which all requests that found the user before the end are over, in ms. */
 const lateMs = 60_000;
 
 type Parts = Pick<AppContext, 'store' | 'relay' | 'bus'>;
@@ -46,7 +46,7 @@ const takingBack: readonly string[] = [connectionWithdrawn, connectionBlocked, c
   ({ type }) => type,
 );
 
-/** Erases the data of users whose accounts have ended, again and again until nothing is left. */
+/** Regularly erases the data of users whose accounts have ended, until nothing is left. */
 export function startEraser(parts: Parts, options: { log: Logger }): { stop(): Promise<void> } {
   let stopped = false;
   const sweeper = new Sweeper(() => eraseDue(parts, () => stopped), { everyMs, log: options.log });
@@ -58,15 +58,15 @@ export function startEraser(parts: Parts, options: { log: Logger }): { stop(): P
   };
 }
 
-/** Erases all users who are due. */
+/** Erases all ended users for whom an erasure run is due. */
 export function eraseDue(parts: Parts, isStopped: () => boolean): Promise<void> {
   return parts.store.erasure.eachDue((ended) => eraseUser(parts, ended, isStopped), { isStopped });
 }
 
 /**
  * Ends every pair of a user with an event, and then removes the pair. If a pair's events are not published yet, the pair stays
- * until the next run. After all pairs, the user's totals and settings are erased. Later runs find what requests stored
- * meanwhile.
+ * until the next run. After all pairs, the user's totals and settings are erased. If requests store more data of the user
+ * meanwhile, later runs erase it.
  */
 export async function eraseUser(parts: Parts, ended: EndedUser, isStopped = () => false): Promise<void> {
   const { erasure } = parts.store;
@@ -90,7 +90,7 @@ async function erasePair(parts: Parts, ended: EndedUser, otherId: string): Promi
   const read = () => parts.store.pairOf(projectId, actorId, otherId);
   for (;;) {
     const [pair] = await parts.store.pairsWith(projectId, actorId, [otherId]);
-    // Another replica has removed the pair. The last event tells consumers that the pair has ended, so it stays.
+    // Another replica has removed the pair. The pair's last event is kept, because it tells consumers that the pair has ended.
     if (!pair) return true;
     const [block] = pair.blocks;
     if (block) {

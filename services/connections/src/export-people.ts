@@ -26,7 +26,7 @@ export async function exportList<Item>(
 
 /**
  * Finds the users who are named in the rows of a page. Throws if identity has to be asked about a user and does not answer. A
- * list may leave out a profile. An export must not, because nobody repeats an export a moment later.
+ * list may leave out a profile, but an export must not: nobody repeats an export a moment later.
  */
 export async function publicUsers(
   app: AppContext,

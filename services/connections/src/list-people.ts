@@ -126,8 +126,8 @@ async function showUsers(
 }
 
 /**
- * Returns a function that asks identity for users whom the copy lacks, and keeps them. If identity does not answer, a list does
- * not fail. It leaves out the profiles that only identity has, and identity is not asked again.
+ * Returns a function that asks identity for users who are missing in the copy, and adds them to the copy. If identity does not
+ * answer, the list does not fail: it shows no profiles of these users, and the function does not ask identity again.
  */
 function bringer(app: AppContext, request: PeopleListRequest) {
   const { projectId, requestId } = request;

@@ -24,7 +24,7 @@ function entryAt(ms: number, id: string): Entry {
 }
 
 describe('placeOf', () => {
-  it('sorts as text: newest first, then by id', () => {
+  it('makes places that sort as text: newest first, then by id', () => {
     const time = fc.integer({ min: 0, max: 9_999_999_999_999 });
     fc.assert(
       fc.property(time, time, fc.uuid(), fc.uuid(), (one, other, id, otherId) => {
@@ -34,7 +34,7 @@ describe('placeOf', () => {
     );
   });
 
-  it('makes keys that lie in the range of their own list alone', () => {
+  it('makes keys that lie only in the range of their own list', () => {
     const key = entryKey(entryAt(Date.now(), bob));
     const { from, to } = listRange({ projectId, ownerId: ann, list: 'established' });
     expect(key > from && key < to).toBe(true);
@@ -42,7 +42,7 @@ describe('placeOf', () => {
     expect(key > sent.from && key < sent.to).toBe(false);
   });
 
-  it('is told from other texts', () => {
+  it('makes places that isPlace distinguishes from other texts', () => {
     expect(isPlace(placeOf(entryAt(Date.now(), bob)))).toBe(true);
     expect(isPlace('')).toBe(false);
     expect(isPlace(`${placeOf(entryAt(0, bob))}}`)).toBe(false);
@@ -60,7 +60,7 @@ describe('totalsChange', () => {
     return typeof decision === 'string' ? pair : advance(pair, decision, by);
   }
 
-  it('agrees with the rows after any actions of the two', () => {
+  it('agrees with the rows after any actions of the two users', () => {
     const step = fc.record({ userId: fc.constantFrom(ann, bob), action: fc.constantFrom(...actions) });
     fc.assert(
       fc.property(fc.array(step, { maxLength: 30 }), (steps) => {
@@ -88,7 +88,7 @@ describe('totalsChange', () => {
     ['pending', [`${ann} sent`, `${bob} received`]],
     ['accepted', [`${ann} established`, `${bob} established`]],
     ['declined', []],
-  ])('%s is listed as it should be', (state, expected) => {
+  ])('a pair in state %s has the expected rows', (state, expected) => {
     const at = new Date();
     const pending = advance(
       strangers(projectId, ann, bob),

@@ -137,7 +137,7 @@ const listOf = new Map<string | undefined, ListName>(lists.map((list) => [letter
 export function placed(key: string): Pick<Entry, 'projectId' | 'ownerId' | 'list' | 'id'> & { at: number } {
   const [projectId = '', ownerId = '', letter, time, id = ''] = key.split('|');
   const list = listOf.get(letter);
-  if (!list) throw new Error('A row is of no list.');
+  if (!list) throw new Error('The key of a row names no known list.');
   return { projectId, ownerId, list, id, at: lastMs - Number(time) };
 }
 

@@ -34,16 +34,19 @@ const table: readonly [PairState, Action, ReturnType<typeof decide>, ReturnType<
 ];
 
 describe('decide', () => {
-  it.each(table)('%s, %s', (state, action, byRequester, byReceiver) => {
-    const by = (part: Part) => decide(state, part, action);
-    expect([by('requester'), by('receiver')]).toEqual([byRequester, byReceiver]);
-  });
+  it.each(table)(
+    'in state %s, %s has the expected outcome for both users',
+    (state, action, byRequester, byReceiver) => {
+      const by = (part: Part) => decide(state, part, action);
+      expect([by('requester'), by('receiver')]).toEqual([byRequester, byReceiver]);
+    },
+  );
 
-  it('lets two begin who have no parts yet', () => {
+  it('lets a user without a part send the first request', () => {
     expect(decide('none', null, 'request')).toEqual(begins('pending'));
   });
 
-  it('refuses a request before all else while there is a block, and lets what is under way be ended', () => {
+  it('refuses a request in every state while there is a block, but still lets a connection be ended', () => {
     for (const state of ['none', 'pending', 'accepted', 'declined'] as const) {
       for (const part of [null, 'requester', 'receiver'] as const) {
         expect(decide(state, part, 'request', true)).toBe('connection/not-allowed');
@@ -52,13 +55,16 @@ describe('decide', () => {
     expect(decide('accepted', 'receiver', 'disconnect', true)).toEqual(goes('none'));
   });
 
-  it.each(['pending', 'accepted', 'declined'] as const)('%s: a stranger finds nothing', (state) => {
-    for (const action of ['accept', 'decline', 'withdraw', 'disconnect'] as const) {
-      expect(decide(state, null, action)).toBe(notFound);
-    }
-  });
+  it.each(['pending', 'accepted', 'declined'] as const)(
+    'in state %s, answers not found to a user who has no part in the pair',
+    (state) => {
+      for (const action of ['accept', 'decline', 'withdraw', 'disconnect'] as const) {
+        expect(decide(state, null, action)).toBe(notFound);
+      }
+    },
+  );
 
-  it('is complete', () => {
+  it('is tested for every state with every action', () => {
     expect(new Set(table.map(([state, action]) => `${state} ${action}`)).size).toBe(4 * 5);
   });
 });

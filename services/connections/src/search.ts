@@ -25,7 +25,7 @@ export function searchOf(given: {
  * matches. It reads the whole list and the search keys of its people, 1,000 at a time. There are two reasons: no index of names
  * has the order of the list, and the total is known only after all rows are read. `ConnectionStore.list` reads lists without a
  * search.
- * @param by.bring Brings users whom the copy lacks into the copy, such as imported users, whom no event announces
+ * @param by.bring Adds missing users to the copy. For example, imported users are missing because no event announces them
  * (docs/adr/0018).
  */
 export async function searchList(

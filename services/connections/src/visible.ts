@@ -41,11 +41,14 @@ export async function listVisible(
   const page = pageOf(read.entries, { range: wide, visible, keys, limit: range.limit });
   if (page) return { entries: page, total: Math.max(read.total - keys.length, 0), users };
   const { entries, total } = await store.list({ ...range, without: keys });
-  // The rows are filtered by user once more, because a hidden user may have come into the list meanwhile.
+  // The rows are filtered by user once more, because a hidden user may have been added to the list meanwhile.
   return { entries: entries.filter(isVisible), total };
 }
 
-/** The keys of the rows in a list that belong to hidden people. With `settled`, later reads of the list's total count these rows. */
+/**
+ * The keys of the rows in a list that belong to hidden people. With `settled`, later reads of the list's total count these
+ * rows.
+ */
 export async function hiddenKeys(
   store: Pick<ConnectionStore, 'pairsWith'>,
   of: { projectId: string; ownerId: string; list: ListName },

@@ -4,7 +4,9 @@ import type { ConnectionStore, ListRange } from './store/index.ts';
 
 const chunk = 1_000;
 
-/** Reads a whole list in its order, chunk by chunk. Other work gets its turn between two chunks, even if the store never waits. */
+/**
+ * Reads a whole list in its order, chunk by chunk. Other work gets its turn between two chunks, even if the store never waits.
+ */
 export async function* walk(
   store: Pick<ConnectionStore, 'list'>,
   of: { projectId: string; ownerId: string; list: ListName },

@@ -11,7 +11,7 @@ const sizes: Record<EngineKind, number> = {
 };
 
 describe.each(availableEngines())('a crowd, %s', (engine) => {
-  it('of users who all ask each other: one record a pair, no other answer, counts equal lists', {
+  it('gets one record for each pair, and totals that equal the lists, when all users ask each other', {
     timeout: 1_800_000,
   }, async () => {
     await using world = await World.start(engine);

@@ -58,7 +58,7 @@ describe.each(availableEngines())('the end of an account, %s', (engine) => {
       );
     });
 
-  it('takes connections, requests, blocks and the profile; the totals of the others are exact', async () => {
+  it('erases connections, requests, blocks and the profile, and keeps the totals of the other users exact', async () => {
     const person = await world.newPerson();
     const ann = person.id;
     const [friend, asked, asking, blocked, blocking, declined, declining, former] = (await world.newPeople(
@@ -138,7 +138,7 @@ describe.each(availableEngines())('the end of an account, %s', (engine) => {
     expect((await store.profiles.find(projectId, [ann])).size).toBe(0);
   });
 
-  it('can come again, and of a user nothing is held of', async () => {
+  it('is handled if its event arrives several times, or if nothing is stored about the user', async () => {
     const [ann, bob] = (await world.newPeople(2)) as [string, string];
     await world.connect(ann, bob);
     await Promise.all([end(ann), end(ann), end(randomUUID())]);
@@ -150,7 +150,7 @@ describe.each(availableEngines())('the end of an account, %s', (engine) => {
     expect((await world.list(bob)).body.pagination.totalCount).toBe(0);
   });
 
-  it('goes on where it was cut off, and looks again for what was stored meanwhile', async () => {
+  it('continues an interrupted erasure, and later erases what was stored meanwhile', async () => {
     await using undo = new AsyncDisposableStack();
     const parts = await partsOf(undo);
     const { store } = parts;

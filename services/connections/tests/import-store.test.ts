@@ -36,7 +36,7 @@ describe.each(availableEngines())('an import in the store on %s', (engine) => {
 
   const add = async (...pairs: LivePair[]) => names(await store.import(projectId, pairs));
 
-  it('gives no connection an id that another one has, whatever comes with it', async () => {
+  it('refuses a connection id that another pair has, in every order of the rows', async () => {
     const id = randomUUID();
     const [first, second, third] = [
       pairOf(projectId, id),
@@ -50,7 +50,7 @@ describe.each(availableEngines())('an import in the store on %s', (engine) => {
     expect(await store.totals(projectId, third.lower)).toMatchObject({ established: 1 });
   });
 
-  it('an id is taken in its own project alone, and found in it alone', async () => {
+  it('allows the same connection id in two projects, and each project finds only its own connection', async () => {
     const id = randomUUID();
     const elsewhere = randomUUID();
     const [here, there] = [pairOf(projectId, id), pairOf(elsewhere, id)];
@@ -61,7 +61,7 @@ describe.each(availableEngines())('an import in the store on %s', (engine) => {
     expect(await store.pairByConnection(randomUUID(), id)).toBeNull();
   });
 
-  it("takes rows one after the other: one that was refused stands in nobody's way", async () => {
+  it('imports rows one after the other, and a refused row does not affect later rows', async () => {
     const [x, y] = [randomUUID(), randomUUID()];
     const [one, two] = [pairOf(projectId, x), pairOf(projectId, x)];
     const twoAnew = { ...two, connectionId: y };
@@ -83,7 +83,7 @@ describe.each(availableEngines())('an import in the store on %s', (engine) => {
     expect(await add(pair, { ...pair, connectionId: randomUUID() })).toEqual(['deleted', 'deleted']);
   });
 
-  it('gives an id to one of those that come at once with it, and to each of them one of its own', async () => {
+  it('stores exactly one of two pairs that are imported at the same time with the same connection id', async () => {
     for (let round = 0; round < 4; round++) {
       const ids = Array.from({ length: 30 }, () => randomUUID());
       const ours = ids.map((id) => pairOf(projectId, id));
@@ -106,9 +106,11 @@ describe.each(availableEngines())('an import in the store on %s', (engine) => {
     }
   });
 
-  // If two writers waited for each other in a circle, a database would need seconds to end this. Then the writes of some rounds
-  // would run into the driver's time limit.
-  it('of the same rows that come at once, each is stored once', { timeout: 120_000 }, async () => {
+  // If writers could deadlock, a database would need seconds to end each deadlock. Then the writes of some rounds would exceed
+  // the driver's time limit.
+  it('stores each row once if several imports of the same rows run at the same time', {
+    timeout: 120_000,
+  }, async () => {
     for (let round = 0; round < 8; round++) {
       const hub = randomUUID();
       const rows = Array.from({ length: 40 }, () =>

@@ -14,8 +14,12 @@ const effort: Record<EngineKind, { runs: number; steps: number }> = {
 };
 
 describe.each(availableEngines())('the service and the model, at length, %s', (engine) => {
-  it.each([2, 3])('agree after every move of %d', { timeout: 300_000 * testEffort() }, async (actors) => {
-    await using world = await World.start(engine);
-    await agreeWithModel(world, { actors, ...effort[engine] });
-  });
+  it.each([2, 3])(
+    'agree after every action of %d users',
+    { timeout: 300_000 * testEffort() },
+    async (actors) => {
+      await using world = await World.start(engine);
+      await agreeWithModel(world, { actors, ...effort[engine] });
+    },
+  );
 });

@@ -26,7 +26,7 @@ describe.each(availableEngines())('profiles, %s', (engine) => {
   const nameSeenBy = async (userId: string) =>
     (await world.list(userId)).body.connections[0]?.connectedUser.name;
 
-  it('shows a change of a profile in the list of the other', async () => {
+  it('shows a changed profile in the list of a connected user', async () => {
     const [ann, bob] = (await world.newUsers(2)) as [string, string];
     await world.connect(ann, bob);
     expect(await nameSeenBy(ann)).toBeNull();
@@ -34,7 +34,7 @@ describe.each(availableEngines())('profiles, %s', (engine) => {
     await waitFor(async () => (await nameSeenBy(ann)) === 'Bob the Second');
   });
 
-  it('goes by the order the changes were made in, not that of their events', async () => {
+  it('applies changes in the order of their seq, not in the order in which the events arrive', async () => {
     const ann = await world.newUser();
     const bob = await world.newProfile();
     await world.connect(ann, bob.id);
@@ -52,7 +52,7 @@ describe.each(availableEngines())('profiles, %s', (engine) => {
     await waitFor(async () => (await nameSeenBy(ann)) === 'eighth');
   });
 
-  it('knows users at once whose events have not arrived', async () => {
+  it('shows users immediately, even if their events have not arrived', async () => {
     // The test does not wait between signing up, asking and listing. So connections has to ask identity about users whose
     // events have not arrived yet.
     const [ann, bob] = [await world.newProfile({ name: 'Ann' }), await world.newProfile({ name: 'Bob' })];

@@ -14,7 +14,7 @@ describe.each(availableEngines())('races, %s', (engine) => {
     [ann, bob] = people;
   });
 
-  it('users who all ask each other at once: one record a pair, no other answer, totals exact', async () => {
+  it('users who all ask each other at the same time get one record for each pair, and exact totals', async () => {
     await askEachOther(world, engine === 'embedded' ? 30 : 12);
   });
 
@@ -26,7 +26,7 @@ describe.each(availableEngines())('races, %s', (engine) => {
       ['connection.accepted', 'connection.declined'],
     ],
   ])(
-    '50 %s of one request: one is answered, the rest find nothing, and it is told once',
+    '50 %s of one request: one succeeds, the others get not found, and one event is published',
     async (_, specs, types) => {
       const { id: connectionId } = (await world.request(ann, bob)).body;
       const answers: OperationAnswer[] = await Promise.all(

@@ -48,7 +48,7 @@ const specs = {
 const long = 20_100;
 const shorter = { sent: 300, received: 300, blocks: 300 } as const;
 
-describe.each(availableEngines())('what a list asks of its database, %s', (engine) => {
+describe.each(availableEngines())('the database queries of a list, %s', (engine) => {
   const ends = new AsyncDisposableStack();
   const projectId = randomUUID();
   const ann = randomUUID();
@@ -92,7 +92,9 @@ describe.each(availableEngines())('what a list asks of its database, %s', (engin
     return { trips, body: answer!.body, next: answer!.next };
   }
 
-  /** Expects at most two round trips. The rows must be read as a range of their keys, and the profiles of a page in one query. */
+  /**
+   * Expects at most two round trips. The rows must be read as a range of their keys, and the profiles of a page in one query.
+   */
   async function expectFlat(trips: Read[][]): Promise<void> {
     expect(trips.map((reads) => reads.map(({ asked }) => asked)).slice(2)).toEqual([]);
     const rows = trips.flat().filter(({ table }) => table === 'entries');
@@ -105,19 +107,22 @@ describe.each(availableEngines())('what a list asks of its database, %s', (engin
   const idsOf = (body: { connections: { id: string }[] }) => body.connections.map(({ id }) => id);
   const expected = (from: number, to: number) => connections.slice(from, to).map(({ id }) => id);
 
-  it.each(Object.entries(specs))('%s: any page in two round trips, along the key', async (list, spec) => {
-    const first = await read(spec, { query: 'limit=100' });
-    await expectFlat(first.trips);
-    const second = await read(spec, { query: first.next! });
-    await expectFlat(second.trips);
-    await expectFlat((await read(spec, { query: 'limit=20&page=7' })).trips);
-    const items = (body: Record<string, { id: string }[]>) =>
-      (body.connections ?? body.requests ?? body.data)!.map(({ id }) => id);
-    expect(lists).toContain(list);
-    expect(new Set([...items(first.body), ...items(second.body)]).size).toBe(200);
-  });
+  it.each(Object.entries(specs))(
+    '%s: reads any page in two round trips, as a range of keys',
+    async (list, spec) => {
+      const first = await read(spec, { query: 'limit=100' });
+      await expectFlat(first.trips);
+      const second = await read(spec, { query: first.next! });
+      await expectFlat(second.trips);
+      await expectFlat((await read(spec, { query: 'limit=20&page=7' })).trips);
+      const items = (body: Record<string, { id: string }[]>) =>
+        (body.connections ?? body.requests ?? body.data)!.map(({ id }) => id);
+      expect(lists).toContain(list);
+      expect(new Set([...items(first.body), ...items(second.body)]).size).toBe(200);
+    },
+  );
 
-  it('the thousandth page by number, too; beyond, and past the end, it stays right', async () => {
+  it('reads page 1,000 in two round trips, and later pages and pages past the end correctly', async () => {
     const page = async (number: number) => read(listConnections, { query: `page=${number}` });
     const thousandth = await page(1_000);
     await expectFlat(thousandth.trips);
@@ -132,7 +137,7 @@ describe.each(availableEngines())('what a list asks of its database, %s', (engin
     }
   });
 
-  it("a user's list, for nobody and for one who hides nobody", async () => {
+  it("a user's list takes two round trips for an anonymous caller and for a caller who hides nobody", async () => {
     for (const by of [null, randomUUID()]) {
       for (const [query, from] of [
         ['', 0],
@@ -145,7 +150,7 @@ describe.each(availableEngines())('what a list asks of its database, %s', (engin
     }
   });
 
-  describe("a user's list without those whom the caller hides", () => {
+  describe("a user's list without the users who are hidden from the caller", () => {
     const count = 40;
     const rea = randomUUID();
     let all: Entry[];
@@ -171,12 +176,12 @@ describe.each(availableEngines())('what a list asks of its database, %s', (engin
     }
 
     it.each([
-      ['nobody of them', []],
+      ['nobody in the list', []],
       ['the first and the last', [0, 39]],
       ['some', [1, 2, 7, 15, 16, 30]],
-      ['more than are read to spare', Array.from({ length: 25 }, (_, at) => at + 5)],
+      ['more than the spare rows', Array.from({ length: 25 }, (_, at) => at + 5)],
       ['all', Array.from({ length: count }, (_, at) => at)],
-    ])('%s', async (what, hidden) => {
+    ])('shows the visible users if these are hidden: %s', async (what, hidden) => {
       const bob = randomUUID();
       await block(bob, randomUUID());
       for (const at of hidden) await block(bob, all[at]!.userId);

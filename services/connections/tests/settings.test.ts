@@ -12,7 +12,7 @@ import { World } from './support/world.ts';
 const notAllowed = refusal(403, 'connection/not-allowed');
 
 // These tests are about spec#connections-settings and docs/adr/0058.
-describe.each(availableEngines())('what users decide about requests, %s', (engine) => {
+describe.each(availableEngines())('the settings of users, %s', (engine) => {
   let world: World;
   beforeAll(async () => {
     world = await World.start(engine);
@@ -36,7 +36,7 @@ describe.each(availableEngines())('what users decide about requests, %s', (engin
     expect(new Set(outcomes)).toEqual(new Set(['stored']));
   }
 
-  it('somebody in common is found at the end of long lists, and nobody where there is none', async () => {
+  it('allow a request if a common connection is at the end of long lists, and refuse it if there is none', async () => {
     const { projectId } = world;
     const [ada, grace] = (await world.newPeople(2)) as [string, string];
     const [{ established: hers }] = await Promise.all([
@@ -49,21 +49,24 @@ describe.each(availableEngines())('what users decide about requests, %s', (engin
     expect((await world.request(ada, grace)).status).toBe(201);
   });
 
-  it.each([0, 2])('a request to somebody is nothing in common, beside %i connections', async (count) => {
-    const [ada, grace, both] = (await world.newPeople(3)) as [string, string, string];
-    await connectWith(grace, [both]);
-    await set(grace, { requestsFrom: 'common' });
-    if (count > 0) {
-      await connectWith(
-        ada,
-        Array.from({ length: count }, () => randomUUID()),
-      );
-    }
-    expect((await world.request(ada, both)).status).toBe(201);
-    expect(await world.request(ada, grace)).toMatchObject(notAllowed);
-  });
+  it.each([0, 2])(
+    'do not count a pending request as a common connection, if the requester has %i connections',
+    async (count) => {
+      const [ada, grace, both] = (await world.newPeople(3)) as [string, string, string];
+      await connectWith(grace, [both]);
+      await set(grace, { requestsFrom: 'common' });
+      if (count > 0) {
+        await connectWith(
+          ada,
+          Array.from({ length: count }, () => randomUUID()),
+        );
+      }
+      expect((await world.request(ada, both)).status).toBe(201);
+      expect(await world.request(ada, grace)).toMatchObject(notAllowed);
+    },
+  );
 
-  it('whom one does not want is told what is between the two before that', async () => {
+  it('refuse a request only after the checks for a request to oneself and for an existing connection', async () => {
     const [ada, grace, alan] = (await world.newPeople(3)) as [string, string, string];
     await set(ada, { requestsFrom: 'nobody' });
     await world.connect(ada, grace);
@@ -72,7 +75,7 @@ describe.each(availableEngines())('what users decide about requests, %s', (engin
     expect(await world.request(alan, alan)).toMatchObject(refusal(400, 'connection/self-request'));
   });
 
-  it('changes at once are all kept', async () => {
+  it('keep all of several simultaneous changes', async () => {
     const [ada] = (await world.newPeople(1)) as [string];
     const changes = [{ requestsFrom: 'nobody' }, { showsConnections: false }];
     const answers = await Promise.all(changes.map((body) => set(ada, body)));
@@ -82,7 +85,7 @@ describe.each(availableEngines())('what users decide about requests, %s', (engin
     expect(await store.settings.stored({ projectId, userId: ada })).toEqual(both);
   });
 
-  it('go with the account, also those of a request that was under way', async () => {
+  it('are erased with the account, even if a running request stores them later', async () => {
     const [ada] = (await world.newPeople(1)) as [string];
     const { projectId, store } = world;
     const user = { projectId, userId: ada };

@@ -33,7 +33,7 @@ describe.skipIf(!availableEngines().includes('containers'))('pairs on MongoDB', 
   afterEach(() => {
     vi.restoreAllMocks();
   });
-  /** Moves the clock forward. For a second after a change, readers leave the rest of the change to its writer. */
+  /** Moves the clock forward. For a second after a change, readers leave it to the writer to complete the change. */
   const aSecondLater = () => vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 1_500 });
 
   /** Ann asks Bob. The database fails after the commit and before the rows are written. */
@@ -59,7 +59,7 @@ describe.skipIf(!availableEngines().includes('containers'))('pairs on MongoDB', 
     store.list({ projectId, ownerId, list: name, from: { skip: 0 }, limit: 10 });
 
   it.each(['sent', 'received'] as const)(
-    'a change cut off after its commit is whole for who reads the list %s',
+    'a change that is cut off after its commit is completed before the list %s is read',
     async (name) => {
       await requestCutOff();
       aSecondLater();
@@ -68,14 +68,14 @@ describe.skipIf(!availableEngines().includes('containers'))('pairs on MongoDB', 
     },
   );
 
-  it('a change cut off after its commit is whole before the next one', async () => {
+  it('a change that is cut off after its commit is completed before the next change', async () => {
     await requestCutOff();
     await perform(store, { projectId, userId: bob, otherId: ann, action: 'accept' });
     expect(await list(bob, 'received')).toEqual({ entries: [], total: 0 });
     expect(await unsettled()).toBe(0);
   });
 
-  it('a change cut off after its commit is put right by the sweep', async () => {
+  it('a change that is cut off after its commit is completed by the sweep', async () => {
     await requestCutOff();
     await waitFor(async () => {
       await store.sweep();
@@ -86,7 +86,7 @@ describe.skipIf(!availableEngines().includes('containers'))('pairs on MongoDB', 
   it.each([
     ['block', block, 1],
     ['unblock', unblock, 0],
-  ] as const)('a repeated %s is answered when the lists show it', async (_, change, total) => {
+  ] as const)('a repeated %s is answered only after the lists show it', async (_, change, total) => {
     const app = { store, relay: { kick: () => {} } as Relay };
     [ann, bob] = [randomUUID(), randomUUID()];
     const of = { projectId, blockerId: ann, blockedId: bob };
@@ -144,7 +144,7 @@ describe.skipIf(!availableEngines().includes('containers'))('pairs on MongoDB', 
     });
   });
 
-  describe('who reads the totals of one whom a hundred ask at once', () => {
+  describe('the totals of a user whom a hundred users ask at the same time', () => {
     const crowd = 100;
     let star: string;
     let watched: WatchedStore;
@@ -185,7 +185,7 @@ describe.skipIf(!availableEngines().includes('containers'))('pairs on MongoDB', 
       return { total, operations: trips.flat().length };
     };
 
-    it('reads once what was acknowledged; of what is left behind it settles a few', async () => {
+    it('show acknowledged requests in one read; each read completes at most 20 interrupted requests', async () => {
       const end = await beAsked();
       expect(await read()).toEqual({ total: 3, operations: 1 });
       end();
@@ -201,7 +201,7 @@ describe.skipIf(!availableEngines().includes('containers'))('pairs on MongoDB', 
     });
   });
 
-  it('keeps a pair small whose events nobody takes', async () => {
+  it('keeps a pair small while nobody publishes its events', async () => {
     const at = { projectId, userId: randomUUID(), otherId: randomUUID() };
     for (let round = 0; round < 10; round++) {
       await perform(store, { ...at, action: 'request' });

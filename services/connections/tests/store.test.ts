@@ -29,7 +29,7 @@ describe.each(availableEngines())('store, %s', (engine) => {
     received: (await list(ownerId, 'received')).total,
   });
 
-  it('knows nothing of strangers, whichever is asked for first', async () => {
+  it('returns the same empty pair for two strangers in either order', async () => {
     const [ann, bob] = [randomUUID(), randomUUID()];
     const pair = await store.pairOf(projectId, ann, bob);
     expect(pair).toEqual(await store.pairOf(projectId, bob, ann));
@@ -38,7 +38,7 @@ describe.each(availableEngines())('store, %s', (engine) => {
     expect(await list(ann, 'established')).toEqual({ entries: [], total: 0 });
   });
 
-  it('gives a pair back as it was stored, by both keys', async () => {
+  it('returns a pair as it was stored, by its users and by its connection id', async () => {
     const [ann, bob] = [randomUUID(), randomUUID()];
     const at = new Date('2026-01-02T03:04:05.678Z');
     const message = 'Zoë 🦊 $set {"a.b":1}';
@@ -106,7 +106,7 @@ describe.each(availableEngines())('store, %s', (engine) => {
     }
   });
 
-  it('keeps blocks of either side with the pair, and what they end goes from lists and totals', async () => {
+  it('stores blocks of both users with the pair, and removes the ended connection from lists and totals', async () => {
     const [ann, bob] = [randomUUID(), randomUUID()];
     const at = new Date('2026-01-02T03:04:05.678Z');
     const none = { established: 0, sent: 0, received: 0, blocks: 0, blockedBy: 0 };
@@ -139,7 +139,7 @@ describe.each(availableEngines())('store, %s', (engine) => {
     expect([await store.totals(projectId, ann), await store.totals(projectId, bob)]).toEqual([none, none]);
   });
 
-  it('lets one of many changes of what was read through', async () => {
+  it('makes only one of many changes that were based on the same read', async () => {
     const [ann, bob] = [randomUUID(), randomUUID()];
     const before = await store.pairOf(projectId, ann, bob);
     const changes = Array.from({ length: 20 }, (_, index) => {
@@ -153,7 +153,7 @@ describe.each(availableEngines())('store, %s', (engine) => {
     expect(await totals(receiverId!)).toEqual({ established: 0, sent: 0, received: 1 });
   });
 
-  it('keeps an event a change and tells which are unpublished', async () => {
+  it('stores an event for each change, and returns the unpublished events', async () => {
     const [ann, bob] = [randomUUID(), randomUUID()];
     const { lower, higher } = await connectAt(store, {
       projectId,
@@ -170,7 +170,7 @@ describe.each(availableEngines())('store, %s', (engine) => {
     for (const { key } of mine) expect(left).not.toContain(key);
   });
 
-  it('goes on storing events of a pair whose earlier ones nobody has taken', async () => {
+  it('goes on storing events of a pair whose earlier events are not published yet', async () => {
     const [ann, bob] = [randomUUID(), randomUUID()];
     for (let round = 0; round < 12; round++) {
       await perform(store, { projectId, userId: ann, otherId: bob, action: 'request' });
@@ -222,7 +222,7 @@ describe.each(availableEngines())('store, %s', (engine) => {
       expect(await read({ skip }, 3)).toEqual({ entries: [], total: 12 });
     });
 
-    it('passes over rows it is told of, from any row and in the total', async () => {
+    it('leaves out the given rows, from any row and in the total', async () => {
       const all = (await read({ skip: 0 }, 100)).entries;
       const without = [all[1]!, all[5]!].map(entryKey);
       const range = { projectId, ownerId, list: 'established', limit: 4, without } as const;
@@ -257,20 +257,20 @@ describe.each(availableEngines())('store, %s', (engine) => {
       metadata: { 'a.b': { $set: [1, null, 'x'] }, '': true },
     });
 
-    it('keeps the newest, in whichever order they come', async () => {
+    it('keeps the newest profile, in whatever order the profiles arrive', async () => {
       const id = randomUUID();
       for (const seq of [2, 1, 3, 3, 2]) await store.profiles.keep({ seq, user: profile(id, `name ${seq}`) });
       expect(await store.profiles.find(projectId, [id])).toEqual(new Map([[id, profile(id, 'name 3')]]));
     });
 
-    it('keeps the newest of many at once', async () => {
+    it('keeps the newest of many profiles that arrive at the same time', async () => {
       const id = randomUUID();
       const seqs = [4, 1, 7, 2, 9, 3, 8, 5, 6];
       await Promise.all(seqs.map((seq) => store.profiles.keep({ seq, user: profile(id, `name ${seq}`) })));
       expect((await store.profiles.find(projectId, [id])).get(id)?.name).toBe('name 9');
     });
 
-    it('keeps the newest of each when many are told of one by one at the same time', async () => {
+    it('keeps the newest profile of each user when profiles of many users arrive at the same time', async () => {
       const ids = Array.from({ length: 30 }, () => randomUUID());
       // For every third user, event 1 never arrives, and events 2 and 3 arrive in this order. For all other users, the newest
       // event arrives first.
@@ -284,7 +284,7 @@ describe.each(availableEngines())('store, %s', (engine) => {
       expect(ids.map((id) => found.get(id)?.name)).toEqual(ids.map((_, at) => (at % 2 ? '4' : '3')));
     });
 
-    it('folds what they are found by', async () => {
+    it('folds the names by which a search finds users', async () => {
       const [ann, bob] = [randomUUID(), randomUUID()];
       await store.profiles.keep({ seq: 1, user: { ...profile(ann, 'Jörg Straße'), username: 'J.Berg' } });
       await store.profiles.keep({ seq: 1, user: profile(bob, 'ΟΔΥΣΣΕΥΣ') });
@@ -299,7 +299,7 @@ describe.each(availableEngines())('store, %s', (engine) => {
       expect((await store.profiles.searchKeys(projectId, [], keys)).size).toBe(0);
     });
 
-    it('finds those there are, of their project', async () => {
+    it('finds only profiles that exist in the project', async () => {
       const id = randomUUID();
       await store.profiles.keep({ seq: 1, user: profile(id, 'Ann') });
       expect([...(await store.profiles.find(projectId, [randomUUID(), id])).keys()]).toEqual([id]);

@@ -36,8 +36,8 @@ export interface AppContext {
   attempts: Attempts;
   /** The present time, for all checks of second factors. */
   now(): Date;
-  /** Sends the stored mails. It is kicked after each commit that stores a mail. */
+  /** Sends the stored mails. `kick` is called after each commit that stores a mail. */
   postman: Pick<Postman, 'isThere' | 'kick'>;
-  /** Publishes the stored events. It is kicked after each commit that stores an event. */
+  /** Publishes the stored events. `kick` is called after each commit that stores an event. */
   relay: Relay;
 }

@@ -25,10 +25,10 @@ const longestWaitMs = 3600_000;
  */
 const placeCharacters = 4;
 
-/** The account that somebody tries to get into, and the client that tries. */
+/** The account that somebody tries to sign in to, and the client that makes the attempt. */
 export interface Attempt {
   projectId: string;
-  /** The given e-mail address, lower-cased. Perhaps no user has it. */
+  /** The given e-mail address, lower-cased. There may be no user with this address. */
   address: string;
   /** The user who has the address; null if nobody has it. */
   userId: string | null;
@@ -49,8 +49,8 @@ export function attemptOf<Whose extends Pick<Attempt, 'address' | 'userId'>>(
 }
 
 /**
- * Limits the failed attempts at an account, so that nobody can guess its password (spec#accounts-attempts). All clients share
- * one count of failures. Only a client that the account knows has a count of its own. So no stranger can lock the user out.
+ * Limits the failed attempts at an account, so that nobody can guess its password (spec#accounts-attempts). All unknown clients
+ * share one count of failures. A client that the account knows has a count of its own. So no stranger can lock the user out.
  */
 export class Attempts {
   readonly #store: AttemptStore;
@@ -66,12 +66,13 @@ export class Attempts {
 
   /**
    * Checks a password, and counts a wrong one as a failed attempt. If too many attempts have failed before, checks nothing.
-   * Attempts that share a count are checked one after the other. So many simultaneous attempts get no more checks than many
+   * Attempts that share a count are checked one after the other. As a result, simultaneous attempts get no more checks than
    * attempts in a row.
    * @param check Returns whether the password is right. If `check` throws an error, the attempt does not count as failed, and
    * the method throws the same error. The method also throws `auth/too-many-attempts`.
-   * @param afterWrong Called after a failure was counted, and before the next attempt. If it returns `true`, the attempt was right
-   * after all, and the failure is taken back. If it throws an error, the failure counts, and the method throws the same error.
+   * @param afterWrong Called after a failure was counted, and before the next attempt. If it returns `true`, the attempt was
+   * right after all, and the failure is taken back. If it throws an error, the failure counts, and the method throws the same
+   * error.
    */
   async check(
     attempt: Attempt,
@@ -82,9 +83,9 @@ export class Attempts {
   }
 
   /**
-   * Checks a second factor as `check` checks a password, but with other counts (spec#accounts-attempts-factors). All clients
-   * share one count. Only a client that has passed a factor of this user has a count of its own. So nobody who knows the
-   * password can lock the user out. A right factor ends the count to which a wrong one would have been added.
+   * Checks a second factor as `check` checks a password, but with other counts (spec#accounts-attempts-factors). A client that
+   * has passed a factor of this user has a count of its own. All other clients share one count. So a stranger who knows the
+   * password cannot lock the user out. A right factor resets the count to which a wrong factor would have been added.
    */
   async checkFactor(attempt: FactorAttempt, check: () => Promise<boolean>): Promise<boolean> {
     const client = this.#factorClientOf(attempt);
@@ -102,7 +103,7 @@ export class Attempts {
     });
   }
 
-  /** Notes that a client has shown a right second factor. */
+  /** Records that a client has shown a right second factor. */
   async passedFactor(attempt: FactorAttempt): Promise<void> {
     await this.#store.passed(this.#factorClientOf(attempt), this.#now(), attempt.deadline);
   }
@@ -127,27 +128,27 @@ export class Attempts {
     });
   }
 
-  /** Notes that a user has signed in from a client. */
+  /** Records that a user has signed in from a client. */
   async signedIn(user: Attempt & { userId: string }): Promise<void> {
     await this.#store.signedIn(this.#clientOf(user, user.userId), this.#now(), user.deadline);
   }
 
   /**
-   * Ends the waits of passwords at an account. Called after the user has reset the password, or an operator has set it
-   * (spec#accounts-attempts-end). Second factors stay counted, because somebody who has only the mailbox can reset the
-   * password (spec#accounts-attempts-factors-end).
+   * Ends the waiting times for passwords at an account. Called after the user has reset the password, or an operator has set it
+   * (spec#accounts-attempts-end). Failures of second factors stay counted, because somebody who has only the mailbox can reset
+   * the password (spec#accounts-attempts-factors-end).
    */
   async end(of: Pick<Attempt, 'projectId' | 'address'> & { userId: string }): Promise<void> {
     await this.#store.forgetShared(this.#addressOf(of));
     await this.#store.forgive(of.projectId, of.userId);
   }
 
-  /** Ends the waits of second factors. Called after an operator has removed the factors. Repeatable. */
+  /** Ends the waiting times for second factors. Called after an operator has removed the factors. Idempotent. */
   async endFactors({ projectId, userId }: { projectId: string; userId: string }): Promise<void> {
     await this.#store.forgetFactors(projectId, userId);
   }
 
-  /** Forgets the clients of an erased account. If `address` is given, also forgets the failures at the address. Repeatable. */
+  /** Forgets the clients of an erased account. If `address` is given, also forgets the failures at the address. Idempotent. */
   async forget(of: { projectId: string; userId: string; address?: string | null }): Promise<void> {
     if (of.address != null) {
       const { projectId, address } = of;

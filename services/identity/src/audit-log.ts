@@ -4,7 +4,9 @@ import { type AuditLog, eventOf, subscription } from '@kith/service';
 import type { AppContext } from './app.ts';
 import { erased } from './store/index.ts';
 
-/** Stores the audit rows of all services. Identity's own rows are already stored, unless a process died before it stored them. */
+/**
+ * Stores the audit rows of all services. Identity's own rows are already stored, unless a process died before it stored them.
+ */
 export const auditEvents = subscription({
   durable: 'identity-audit',
   events: [auditRecorded],

@@ -23,13 +23,13 @@ export const blockEvents: EventSubscription<AppContext> = subscription({
 });
 
 /**
- * Stores blocks in the copy. Keeps no block of a user who is not there: the connections service may still tell of a user whom
- * identity has already erased (spec#users-erasure).
+ * Stores blocks in the copy. Keeps no block of a user who does not exist: the connections service may still report blocks of a
+ * user whom identity has already erased (spec#users-erasure).
  */
 export async function keepBlocks(app: AppContext, blocks: readonly Block[]): Promise<void> {
   await app.store.blocks.keep(...blocks);
-  // Looks for the users only after the blocks are stored. So if a user is deleted at the same time, either this look does not
-  // find the user, or the user's erasure finds the blocks.
+  // Looks for the users only after the blocks are stored. So if a user is deleted at the same time, either this look-up does
+  // not find the user and removes the blocks, or the user's erasure finds the blocks.
   for (const [projectId, own] of Map.groupBy(blocks, (block) => block.projectId)) {
     const missing = new Set(own.flatMap(({ blockerId, blockedId }) => [blockerId, blockedId]));
     for (const { id } of await app.store.users.findMany(projectId, [...missing])) missing.delete(id);

@@ -34,8 +34,8 @@ export async function checkCredentials(
   const attempt = attemptOf(request, { address: body.email, userId: found?.id ?? null });
   const hash = found?.passwordHash ?? null;
   // A user with an imported hash is first checked like an address that nobody has. The failure is counted before the hashes of
-  // other backends are verified, because these may have to wait until the deadline is over. So the count does not show who was
-  // imported (spec#accounts-attempts-imported). If the imported hash matches, the failure is taken back.
+  // other backends are verified, because this verification may have to wait until the deadline is over. So the count does not
+  // show who was imported (spec#accounts-attempts-imported). If the imported hash matches, the failure is taken back.
   const own = importedHash(hash) === null ? hash : null;
   const verify = () => app.passwords.verify(body.password, own, deadline);
   const verifyOthers = async () => {
@@ -45,8 +45,8 @@ export async function checkCredentials(
   const right = await app.attempts.check(attempt, verify, verifyOthers);
   if (!found || !right) throw new ApiError('auth/invalid-credentials');
   const user = await notSuspended(app, found, deadline);
-  // The user was read again if a suspension was over. Since the first read, the user's password may have changed, or the
-  // account may have been deleted.
+  // If a suspension has just run out, `notSuspended` has read the user again. Since the first read, the user's password may
+  // have changed, or the account may have been deleted.
   if (user?.sessionEpoch !== found.sessionEpoch) throw new ApiError('auth/invalid-credentials');
   return { user, project, attempt: { ...attempt, userId: user.id } };
 }

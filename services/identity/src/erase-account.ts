@@ -19,7 +19,7 @@ export async function eraseAccount(
     const user = await app.store.users.account(projectId, userId);
     if (!user) return { result: false };
     await app.erasures.note({ projectId, userId });
-    // Noted before the deletion, so that a token is refused even if it comes right after the deletion.
+    // The external user is noted before the deletion, so that a token is refused even if it comes right after the deletion.
     if (user.foreignId !== null) await app.erasedExternals.note(projectId, user.foreignId);
     if ((await app.store.erasure.remove(user, userDeletedEvent(user, new Date()))) === 'stale')
       return undefined;

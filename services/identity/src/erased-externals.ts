@@ -3,15 +3,16 @@ import type { Erasure } from './store/index.ts';
 import { leewaySeconds } from './tokens/external-token.ts';
 
 /**
- * How long a mark is kept, in ms: the longest token lifetime that a project can allow, and twice the time by which clocks may
+ * How long a mark is kept, in ms: the longest token lifetime that a project can allow, plus twice the time by which clocks may
  * differ. Two clocks may differ from the clock of the replica that made the mark: the clock of the backend that issues the
  * tokens, and the clock of the replica that removes the mark.
  */
 const keptMs = 24 * 3600_000 + 2 * clocksMs;
 /**
- * By how much later than the erasure a token has to be issued, in ms. The clock of the backend may be ahead by the leeway. The
- * clock of the replica that accepts the token may be ahead of the clock of the replica that made the mark by as much again. The
- * time is not as long as `clocksMs`, because for all this time, the person cannot come back with a new account.
+ * A token is accepted only if it was issued more than this long after the erasure, in ms. The clock of the backend may be ahead
+ * by the leeway. The clock of the replica that accepts the token may be ahead of the clock of the replica that made the mark,
+ * by the same amount. The value is lower than `clocksMs`, because the person cannot come back with a new account during this
+ * time.
  */
 const laterMs = 2 * leewaySeconds * 1000;
 

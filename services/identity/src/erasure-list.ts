@@ -25,8 +25,8 @@ export class ErasureList {
   }
 
   /**
-   * Opens the list, or begins an empty one. So a list is there even if nothing was ever erased, and a restore that gets a wrong
-   * path can refuse it. If `path` is absent, no list is kept. Throws `StartError`.
+   * Opens the list, or creates an empty one. So the file exists even if nothing was ever erased, and a restore can refuse a
+   * wrong path. If `path` is absent, no list is kept. Throws `StartError`.
    */
   static async open(path?: string): Promise<ErasureList> {
     if (path !== undefined) {
@@ -40,7 +40,7 @@ export class ErasureList {
     return new ErasureList(path);
   }
 
-  /** Notes an erasure before the erasure begins. Resolves as soon as the note is on the disk. */
+  /** Records an erasure before the erasure begins. Resolves as soon as the note is on the disk. */
   async note({ projectId, userId }: { projectId: string; userId?: string }): Promise<void> {
     if (this.#path === undefined) return;
     await using file = await open(this.#path, append, 0o600);

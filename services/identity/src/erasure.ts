@@ -11,8 +11,8 @@ export interface ErasureTimes {
   /** How often to look for unfinished deletions. */
   everyMs: number;
   /**
-   * How long a process has to know of a deletion before it removes the user's mark. By then, all requests that found the user before
-   * the deletion are over.
+   * How long a process has to know of a deletion before it removes the user's mark. By then, all requests that found the user
+   * before the deletion are over.
    */
   settleMs: number;
 }
@@ -28,8 +28,8 @@ const most = 10_000;
 
 /**
  * Finishes deletions. Revokes sessions that a process left open, and sessions that were opened meanwhile. Erases everything
- * else that identity stores of the user. Erases the earlier events of the user, here and on the bus. Repeatable; run by a
- * sweep. `known` is what earlier runs of this process have found.
+ * else that identity stores of the user. Erases the earlier events of the user, here and on the bus. Idempotent; a sweep calls
+ * it regularly. `known` holds the deletions that earlier runs of this process have found.
  */
 export async function finishErasures(
   app: AppContext,
@@ -58,11 +58,13 @@ async function finishErasure(app: AppContext, deleted: DeletedUser, isSettled: b
   const audited = auditEventsOf(deleted);
   await eraseEvents(parts, audited);
   const { range, last } = userEvents(deleted);
-  // The end of the account stays among the dead letters, however old it is. Services that gave it up have not erased the user.
+  // The event `user.deleted` stays among the dead letters, however old it is. A service that gave up this event has not erased
+  // the user yet.
   await eraseEvents(parts, range, { keep: last, withdraw: ({ type }) => type !== userDeleted.type });
   // An audit event can be erased only after it was published. Until then, the erasure stays unfinished.
   if (!isSettled || !hasNoFactors || (await parts.outbox.holds(audited))) return;
-  // Sessions of a suspended user are kept for long, so that a refresh is told why it is refused. Nobody refreshes any more.
+  // Sessions of a suspended user are kept for a long time, so that a refused refresh gets the reason. Nobody refreshes the
+  // sessions of a deleted account any more.
   await app.store.sessions.shorten(deleted.projectId, deleted.userId, tokensEnd);
   await app.store.blocks.forget(deleted.projectId, deleted.userId);
   await app.store.erasure.finish(deleted);

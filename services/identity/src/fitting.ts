@@ -1,6 +1,6 @@
 /**
- * How many bytes the values of a page may have: half of what a message holds (`maxPayload`). If profiles or settings have the
- * longest texts, only a few fit in a page.
+ * How many bytes the values of a page may have: half of the maximum size of a message (`maxPayload`). If profiles or settings
+ * have the longest texts, only a few fit in a page.
  */
 const pageBytes = 2 * 1024 * 1024;
 

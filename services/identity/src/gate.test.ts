@@ -4,7 +4,7 @@ import { Gate } from './gate.ts';
 
 const later = Date.now() + 60_000;
 
-test('lets no more than the limit run at once, in the order they came', async () => {
+test('runs no more work than the limit at the same time, in the order in which the work came', async () => {
   const gate = new Gate(2);
   const begun: number[] = [];
   const ends: (() => void)[] = [];
@@ -27,7 +27,7 @@ test('lets no more than the limit run at once, in the order they came', async ()
   expect(begun).toEqual([0, 1, 2, 3, 4]);
 });
 
-test('does not begin what nobody waits for any more, and goes on after failures', async () => {
+test('does not begin work whose deadline is over, and goes on after failures', async () => {
   const gate = new Gate(1);
   let begun = false;
   const failing = gate.run(later, async () => {

@@ -13,6 +13,6 @@ test.each([
   [[4, 5, 6].map(bcrypt), bcrypt(7), null],
   [[4, 5, 6, 7].map(bcrypt), bcrypt(8), 'too-many-hash-kinds'],
   [[4, 5, 6, 7].map(bcrypt), bcrypt(7), null],
-])('with %j, %s: %s', (known, kind, refusal) => {
+])('if a project has the kinds %j, the refusal of %s is: %s', (known, kind, refusal) => {
   expect(kindRefusal(known, kind)).toBe(refusal);
 });

@@ -19,21 +19,24 @@ const examples = [
   ],
 ] as const;
 
-test.each(examples)('verifies %s', async (_, password, hash) => {
+test.each(examples)('verifies passwords with a hash of the kind %s', async (_, password, hash) => {
   expect(await verifyImported(password, hash)).toBe(true);
   expect(await verifyImported(`${password}!`, hash)).toBe(false);
   expect(await verifyImported('', hash)).toBe(false);
 });
 
-test.each(examples)('nobody has a hash of the same kind as %s', async (_, password, hash) => {
-  const kind = passwordHashKind(hash) ?? '';
-  const nobodys = nobodysHash(kind);
-  expect(passwordHashKind(nobodys)).toBe(kind);
-  expect(nobodys).not.toBe(nobodysHash(kind));
-  expect(await verifyImported(password, nobodys)).toBe(false);
-});
+test.each(examples)(
+  'nobodysHash makes a hash of the same kind as %s, which no password matches',
+  async (_, password, hash) => {
+    const kind = passwordHashKind(hash) ?? '';
+    const nobodys = nobodysHash(kind);
+    expect(passwordHashKind(nobodys)).toBe(kind);
+    expect(nobodys).not.toBe(nobodysHash(kind));
+    expect(await verifyImported(password, nobodys)).toBe(false);
+  },
+);
 
-test('the loop goes on while bcrypt is computed', async () => {
+test('the event loop goes on while bcrypt is computed', async () => {
   let turns = 0;
   const turning = setInterval(() => turns++, 1);
   await verifyImported('secret', nobodysHash('$2b$10'));
@@ -42,7 +45,7 @@ test('the loop goes on while bcrypt is computed', async () => {
   expect(turns).toBeGreaterThan(1);
 });
 
-test('a stored hash tells whether it was imported', () => {
+test('importedHash and importedKind recognise a stored hash that was imported', () => {
   const hash = examples[0][2];
   expect(importedHash(markImported(hash))).toBe(hash);
   expect(importedKind(markImported(hash))).toBe('$2b$05');

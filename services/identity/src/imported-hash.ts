@@ -3,7 +3,9 @@ import { promisify } from 'node:util';
 import { passwordHashKind } from '@kith/contracts';
 import { compareBcrypt } from './bcrypt.ts';
 
-/** Marks a stored hash that another backend has made. Such a hash was made from the password as given, without normalization. */
+/**
+ * Marks a stored hash that another backend has made. Such a hash was made from the password as given, without normalization.
+ */
 const mark = 'imported:';
 
 const argon2Async = promisify(argon2);

@@ -5,7 +5,7 @@
 export class KnownSince {
   #since = new Map<string, number>();
 
-  /** Notes which keys there are now, and forgets all others. */
+  /** Records which keys exist now, and forgets all others. */
   note(keys: Iterable<string>): void {
     const now = performance.now();
     this.#since = new Map([...keys].map((key) => [key, this.#since.get(key) ?? now]));

@@ -48,8 +48,8 @@ export interface ListRequest {
 }
 
 /**
- * Reads one page of a list by number or by cursor, and links to the next page (spec#lists-cursor). If the cursor is not of this
- * list, throws `code` with `field: "cursor"`.
+ * Reads one page of a list by number or by cursor, and links to the next page (spec#lists-cursor). If the cursor belongs to
+ * another list, throws `code` with `field: "cursor"`.
  */
 export async function readPage<Row extends { createdAt: Date; id: string }>(
   request: ListRequest,
@@ -57,7 +57,10 @@ export async function readPage<Row extends { createdAt: Date; id: string }>(
     binding: readonly string[];
     code: ErrorCode;
     read(range: ListRange): Promise<ListPage<Row>>;
-    /** How many of the rows fit into an answer; all of them if this is left out. The cursor leads to the rows that do not. */
+    /**
+     * How many of the rows fit into an answer. By default, all rows fit. The next page begins with the first row that did not
+     * fit.
+     */
     fitting?(rows: readonly Row[]): number;
   },
 ): Promise<{ rows: Row[]; page: number; limit: number; total: number; hasMore: boolean }> {

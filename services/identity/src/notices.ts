@@ -24,23 +24,23 @@ export class Notices {
     this.#log = log;
   }
 
-  /** Sends what gateways must refuse, or must accept again. Does not wait. */
+  /** Sends the sessions, users and keys that gateways must refuse or must accept again. Does not wait for the delivery. */
   tell(notice: Partial<RevocationNotice>): void {
     const whole: RevocationNotice = { sessions: [], suspended: [], restored: [], keys: [], ...notice };
     this.#broadcast(revocationNotice, whole);
   }
 
-  /** Sends a project's present settings. Does not wait. */
+  /** Sends a project's present settings. Does not wait for the delivery. */
   tellSettings(project: Project): void {
     this.#broadcast(projectSettingsNotice, gatewaySettingsOf(project));
   }
 
-  /** Reports that a project is deleted. Does not wait. */
+  /** Reports that a project is deleted. Does not wait for the delivery. */
   tellDeleted(projectId: string): void {
     this.#broadcast(projectSettingsNotice, deletedSettingsOf(projectId));
   }
 
-  /** Reports a new key. If `key` is null, reports that no key has this hash any more. Does not wait. */
+  /** Reports a new key. If `key` is null, reports that no key has this hash any more. Does not wait for the delivery. */
   tellApiKey(hash: string, key: ApiKey | null): void {
     this.#broadcast(apiKeyNotice, { hash, key });
   }

@@ -9,7 +9,7 @@ import { hashFamily, hashRefreshToken, makeRefreshToken } from './tokens/refresh
 import { ownUserOf } from './user-views.ts';
 
 const refreshLifetimeMs = 30 * 24 * 3600 * 1000;
-/** After how long a session is removed if its process dies before anybody has got its tokens, in ms. */
+/** The time after which a session is removed if the process dies before the client has received the tokens, in ms. */
 const unconfirmedMs = 60_000 + clocksMs;
 const userAgentLength = 512;
 

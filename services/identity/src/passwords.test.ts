@@ -34,19 +34,19 @@ test('hashes with argon2id as a PHC string with a salt of its own', async () => 
   expect(await passwords.verify('', one, later)).toBe(false);
 });
 
-test('verifies what was hashed elsewhere, at another cost', async () => {
+test('verifies a hash that another program made at another cost', async () => {
   // Made by the command line of the reference implementation: argon2 somesalt -id -m 16 -t 2 -p 1.
   const phc = '$argon2id$v=19$m=65536,t=2,p=1$c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc';
   expect(await passwords.verify('password', phc, later)).toBe(true);
   expect(await passwords.verify('passwords', phc, later)).toBe(false);
 });
 
-test('takes every spelling of one text for the same password', async () => {
+test('accepts every Unicode encoding of the same password', async () => {
   const phc = await passwords.hash('Å ﬁ', later);
   expect(await passwords.verify('A\u030a fi', phc, later)).toBe(true);
 });
 
-test('gives nobody the same work as somebody, and no password', async () => {
+test('computes the same hash whether or not there is a user, and accepts no password without a user', async () => {
   const { recording, computed } = recorded();
   const phc = await passwords.hash('secret', later);
   expect(await recording.verify('secret', phc, later)).toBe(true);
@@ -54,13 +54,13 @@ test('gives nobody the same work as somebody, and no password', async () => {
   expect(computed).toEqual([own, own]);
 });
 
-test('says that a stored hash cannot be read without quoting it', async () => {
+test('reports a stored hash that cannot be read, without quoting the hash', async () => {
   const broken = '$2b$10$abcdefghijklmnopqrstuv';
   const failure = await passwords.verify('secret', broken, later).catch((error: Error) => error.message);
   expect(failure).toBe('A stored password hash cannot be read.');
 });
 
-test('a refusal takes the same work with an imported hash, with one of our own, and for nobody', async () => {
+test('a refusal computes the same hashes for an imported hash, for one of our own, and without a user', async () => {
   const { recording, computed } = recorded();
   const kinds = ['$2b$10', '$scrypt$ln=14,r=8,p=1'];
   const stored = {
@@ -77,7 +77,7 @@ test('a refusal takes the same work with an imported hash, with one of our own, 
   }
 });
 
-test('nobody with a hash of our own waits behind imported ones, however many there are', async () => {
+test('a user with our own hash does not wait for imported hashes, however many there are', async () => {
   const release = Promise.withResolvers<boolean>();
   const blocked = new Passwords({ derive, verifyImported: () => release.promise });
   const phc = await blocked.hash('secret', later);

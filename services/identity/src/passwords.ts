@@ -69,9 +69,9 @@ export class Passwords {
   }
 
   /**
-   * Called after a password was refused as a password of our own. Returns whether it matches the user's imported hash. If not,
-   * one hash of each kind has been computed that was imported into the project. So a refusal takes equally long for all users of
-   * a project, whatever kinds of hashes they have. It also takes as long for an address that nobody has.
+   * Called after a password was refused as a password of our own. Returns whether it matches the user's imported hash. If it
+   * does not match, one hash of each kind that was imported into the project has been computed. So a refusal takes equally long
+   * for all users of a project, whatever kinds of hashes they have. It also takes as long for an address that nobody has.
    * @param hash The user's stored hash: imported, our own, or null if there is no such user.
    * @param of.kinds The kinds of hashes that were imported into the project.
    */

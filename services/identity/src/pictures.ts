@@ -20,8 +20,8 @@ interface Asked {
 
 /**
  * Returns a function that gives a profile's pictures after a change. If a file becomes the avatar, the file's address becomes
- * the avatar's address. If the request sets another address, or sets the address to null, the file is removed from the profile. If
- * a file is not an image of the user's own, throws `user/invalid-body` (spec#storage-avatar).
+ * the avatar's address. If the request sets another address, or sets the address to null, the file is removed from the profile.
+ * If a file is not an image of the user's own, throws `user/invalid-body` (spec#storage-avatar).
  */
 export async function picturesOf(
   { bus }: Pick<AppContext, 'bus'>,
@@ -78,8 +78,8 @@ async function ownAddresses(bus: AppContext['bus'], request: Asked): Promise<Rea
 }
 
 /**
- * Removes the files of a request from the profile again if they were deleted before the profile showed them. The events of
- * their deletion may have come before the files were in the profile.
+ * Removes files of a request from the profile again if they were deleted before the profile showed them. The events of these
+ * deletions may have arrived too early to remove the files.
  */
 export async function dropDeleted(app: AppContext, request: Asked): Promise<void> {
   const { projectId, params, body } = request;

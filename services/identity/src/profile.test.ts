@@ -11,20 +11,20 @@ const full = {
   metadata: { a: 1, b: [2] },
 };
 
-test('starts empty', () => {
+test('withProfile starts with an empty profile', () => {
   const nothing = { username: null, name: null, avatar: null, bio: null, location: null, birthdate: null };
   expect(withProfile({})).toEqual({ ...nothing, metadata: {} });
   expect(withProfile(full)).toEqual(full);
 });
 
-test('keeps what is absent, empties what is null, and reads nothing else', () => {
+test('withProfile keeps absent fields, empties null fields, and ignores fields of no profile', () => {
   expect(withProfile({}, full)).toEqual(full);
   expect(withProfile({ name: null, metadata: null }, full)).toEqual({ ...full, name: null, metadata: {} });
   const forced = { ...full, role: 'admin', reputation: 9 };
   expect(withProfile(forced)).toEqual(full);
 });
 
-test('sees a change of any field, however deep, and no other', () => {
+test('changesProfile reports a change of any field, even a nested one, but not a new order of keys', () => {
   expect(changesProfile({ ...full, metadata: { b: [2], a: 1 } }, full)).toBe(false);
   expect(changesProfile({ ...full, metadata: { a: 1, b: [3] } }, full)).toBe(true);
   expect(changesProfile({ ...full, username: 'ADA' }, full)).toBe(true);

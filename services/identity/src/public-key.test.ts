@@ -12,8 +12,8 @@ const strong = {
 const spki = (key: KeyObject) => key.export({ type: 'spki', format: 'pem' }) as string;
 const jwk = (key: KeyObject) => key.export({ format: 'jwk' }) as Record<string, unknown>;
 
-describe.each(Object.entries(strong))('%s', (_, { publicKey, privateKey }) => {
-  test('is read as PEM, as JWK and as the text of a JWK, and given as SPKI', () => {
+describe.each(Object.entries(strong))('a public key of the type %s', (_, { publicKey, privateKey }) => {
+  test('is read as PEM, as JWK and as the text of a JWK, and returned as SPKI', () => {
     const pem = spki(publicKey);
     expect(readPublicKey(pem)).toBe(pem);
     expect(readPublicKey(` ${pem.replaceAll('\n', '\r\n')} `)).toBe(pem);
@@ -22,7 +22,7 @@ describe.each(Object.entries(strong))('%s', (_, { publicKey, privateKey }) => {
     expect(readPublicKey(JSON.stringify(jwk(publicKey)))).toBe(pem);
   });
 
-  test('is refused as a private key, without a word of it', () => {
+  test('is refused as a private key, with a message that quotes nothing of the key', () => {
     const pem = privateKey.export({ type: 'pkcs8', format: 'pem' }) as string;
     for (const given of [pem, jwk(privateKey), JSON.stringify(jwk(privateKey)), spki(publicKey) + pem]) {
       const error = refusal(given);
@@ -72,5 +72,5 @@ function refusal(given: string | Record<string, unknown>): ApiError {
     if (error instanceof ApiError) return error;
     throw error;
   }
-  throw new Error('It was taken.');
+  throw new Error('The key was accepted.');
 }

@@ -58,12 +58,12 @@ async function tellLost(
   app.relay.kick();
 }
 
-/** How long to wait, at most, until earlier deletions are repeated, in ms. */
+/** The maximum time to wait until earlier deletions are repeated, in ms. */
 const deletionsMs = 60_000;
 
 /**
  * Publishes every user's present state again, because other services' copies may hold changes that the restore has undone. Then
- * waits until users deleted after the backup are deleted again. Repeatable.
+ * waits until users deleted after the backup are deleted again. Idempotent.
  */
 export async function takeUpRestore(app: AppContext): Promise<void> {
   await restateUsers(app);

@@ -15,7 +15,7 @@ const mostSessions = 200;
 /**
  * How far clocks may differ in total, in ms, if each clock is up to a minute off. Four machines take part, each with its own
  * clock: the replica that issued a token, the replica that revoked it, the replica that lists revocations, and the gateway that
- * judges the token. One more minute is spare.
+ * checks the token. One more minute is spare.
  */
 const clocksDifferMs = 5 * 60_000;
 
@@ -26,7 +26,7 @@ const byOperators: Partial<Record<EndingReason, RevocationReason>> = {
   'password-set': 'password-changed',
 };
 
-/** By this time, all access tokens issued before `at` have expired, whichever gateway checks them by its own clock. */
+/** The time by which all access tokens that were issued before `at` have expired, by the clock of every gateway. */
 export function tokensEnd(at: Date): Date {
   return new Date(at.getTime() + accessLifetimeMs + clocksDifferMs);
 }
@@ -43,7 +43,7 @@ function isOfNow(session: Session, user: User): boolean {
 /**
  * Revokes a session permanently and tells gateways. A session that is already revoked stays as it is.
  * @param judged The hash of the token that was valid when the decision to revoke was made. If another token is valid by now,
- * the session stays as it is, too.
+ * the session also stays as it is.
  * @returns Whether this call has revoked the session.
  */
 export async function revokeSession(
@@ -75,7 +75,7 @@ export async function revokeSession(
 }
 
 /**
- * Revokes the sessions that became outdated by a stored change of their user. Repeatable: if a process dies, any other process
+ * Revokes the sessions that became outdated by a stored change of their user. Idempotent: if a process dies, any other process
  * finishes the work.
  */
 export async function finishEnding(app: AppContext, ending: Ending): Promise<void> {
@@ -93,7 +93,7 @@ async function finish(app: AppContext, ending: Ending): Promise<void> {
   await app.store.accounts.ended(ending);
 }
 
-/** Revokes every session of a user who no longer exists. Repeatable. */
+/** Revokes every session of a user who no longer exists. Idempotent. */
 export async function endSessionsOf(
   app: AppContext,
   { projectId, userId }: { projectId: string; userId: string },
@@ -109,7 +109,10 @@ async function revokeAll(app: AppContext, sessions: readonly Session[], reason: 
     await Promise.all(sessions.slice(at, at + atOnce).map((one) => revokeSession(app, one, reason)));
 }
 
-/** If a user has too many sessions with this new one, ends those that were used least recently (spec#accounts-sessions-most). */
+/**
+ * If a user has too many sessions with this new one, ends the sessions that were used least recently
+ * (spec#accounts-sessions-most).
+ */
 export async function revokeSurplus(app: AppContext, newest: Session): Promise<void> {
   await revokeAll(app, await app.store.sessions.surplus(newest, mostSessions), 'ended');
 }
@@ -124,8 +127,8 @@ export async function finishEndings(app: AppContext): Promise<void> {
 }
 
 /**
- * Makes a session that was just opened permanent. If the user has meanwhile changed something that sessions depend on, revokes
- * the session and throws `auth/suspended` or `code`. The change has ended the other sessions, but it may have missed this one.
+ * Makes a newly opened session permanent. If the user has meanwhile changed something that sessions depend on, revokes the
+ * session and throws `auth/suspended` or `code`. The change has ended the other sessions, but it may have missed this one.
  */
 export async function confirmSession(app: AppContext, session: Session, code: ErrorCode): Promise<void> {
   const [user, opened] = await Promise.all([

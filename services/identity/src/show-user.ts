@@ -25,7 +25,7 @@ export async function seesProfiles(
 }
 
 /**
- * Whether a reader may see all data of a user. The user may, and so may the application's own back end
+ * Whether a reader may see all data of a user. The user and the application's own back end may see all data
  * (spec#server-keys-rights).
  */
 export function seesOwn({ caller, serverKey }: Reader, userId: string): boolean {

@@ -97,8 +97,8 @@ async function restoreOnce(
 }
 
 /**
- * Returns a user who wants to sign in. If the time of a suspension is over, restores the user first. Returns null if the account
- * was deleted meanwhile. Throws `auth/suspended`.
+ * Returns a user who wants to sign in. If the time of a suspension is over, restores the user first. Returns null if the
+ * account was deleted meanwhile. Throws `auth/suspended`.
  */
 export async function notSuspended(app: AppContext, user: User, deadline?: number): Promise<User | null> {
   if (user.isActive) return user;
@@ -111,7 +111,7 @@ export async function notSuspended(app: AppContext, user: User, deadline?: numbe
   return restored;
 }
 
-/** Ends the suspensions whose time is over (spec#admin-users-suspend-until). Repeatable; run by a sweep. */
+/** Ends the suspensions whose time is over (spec#admin-users-suspend-until). Idempotent; a sweep calls it regularly. */
 export async function endSuspensions(app: AppContext): Promise<void> {
   for (const whose of await app.store.accounts.suspendedUntil(new Date(), batch))
     await restoreIfThere(app, whose, { ifOver: true });

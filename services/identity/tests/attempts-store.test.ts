@@ -46,14 +46,14 @@ describe.each(availableEngines())('failed attempts in the store on %s', (engine)
   };
   const home = { clientIp: '192.0.2.1' };
 
-  test('many guesses at once get no more checks than one after the other', async () => {
+  test('many simultaneous guesses get no more checks than guesses one after the other', async () => {
     const attempts = open(store);
     const answers = await Promise.all(Array.from({ length: 25 }, () => fail(attempts)));
     expect(answers.filter((answer) => answer === false)).toHaveLength(10);
     expect(answers.filter((answer) => answer !== false)).toEqual(Array(15).fill(tooMany));
   });
 
-  test('each further failure doubles the wait, from 30 s to an hour; attempts meanwhile do not', async () => {
+  test('each further failure doubles the wait, from 30 s to an hour; an attempt during a wait does not', async () => {
     const attempts = open(store);
     await failTimes(attempts, 10);
     for (const wait of [30, 60, 120, 240, 480, 960, 1920, 3600, 3600]) {
@@ -82,7 +82,7 @@ describe.each(availableEngines())('failed attempts in the store on %s', (engine)
     expect(await fail(attempts)).toEqual(tooMany);
   });
 
-  test('a client that is known counts by itself, for 30 days', async () => {
+  test('a known client has a count of its own for 30 days', async () => {
     const attempts = open(store);
     await attempts.signedIn({ ...user, ...home });
     await failTimes(attempts, 10, home);
@@ -108,7 +108,7 @@ describe.each(availableEngines())('failed attempts in the store on %s', (engine)
     expect(await right(attempts, { clientIp: '2001:db8:0:1::1' })).toEqual(tooMany);
   });
 
-  test('replicas count together', async () => {
+  test('replicas share one count', async () => {
     // On SQLite, two processes cannot share a file.
     const second = engine === 'embedded' ? store : await openStore(place.config);
     try {
@@ -123,7 +123,7 @@ describe.each(availableEngines())('failed attempts in the store on %s', (engine)
     }
   });
 
-  test('a failure of a request that keeps its changes back counts all the same', async () => {
+  test('a failure is counted immediately, even if the other changes of its request are held back', async () => {
     const attempts = open(store);
     for (let at = 0; at < 10; at++) {
       await new HeldChanges(store.replies).run(() => fail(attempts));
@@ -131,7 +131,7 @@ describe.each(availableEngines())('failed attempts in the store on %s', (engine)
     expect(await fail(attempts)).toEqual(tooMany);
   });
 
-  test('a check that could not be made is no failure', async () => {
+  test('a check that throws an error does not count as a failure', async () => {
     const attempts = open(store);
     for (let at = 0; at < 12; at++) {
       const gone = attempts.check(user, () => Promise.reject(new Error('the database is away')));
@@ -140,7 +140,7 @@ describe.each(availableEngines())('failed attempts in the store on %s', (engine)
     expect(await fail(attempts)).toBe(false);
   });
 
-  test('a failure that turns out to be right is taken back, unless others were counted meanwhile', async () => {
+  test('a failure that turns out to be right is taken back, unless another failure was counted meanwhile', async () => {
     const attempts = open(store);
     const rightLater = (before: () => Promise<unknown> = async () => undefined) =>
       attempts.check(
@@ -164,7 +164,7 @@ describe.each(availableEngines())('failed attempts in the store on %s', (engine)
     expect(await fail(attempts, other)).toEqual(tooMany);
   });
 
-  test('a reset ends the waits, of clients too, and forgets none of them', async () => {
+  test('a password reset ends the waits, including those of known clients, and the clients stay known', async () => {
     const attempts = open(store);
     await attempts.signedIn({ ...user, ...home });
     for (let at = 0; at < 10; at++) await fail(attempts, home);
@@ -176,7 +176,7 @@ describe.each(availableEngines())('failed attempts in the store on %s', (engine)
     expect(await fail(attempts, home)).toBe(false);
   });
 
-  test('a wrong factor is counted apart; a right one ends the count of its client, or that of strangers', async () => {
+  test('a wrong factor is counted separately; a right factor resets the count of its client or of strangers', async () => {
     const attempts = open(store);
     const show = (isRight: boolean, of: Partial<Who> = {}) =>
       attempts.checkFactor({ ...user, ...of }, async () => isRight).catch((error) => error);
@@ -197,7 +197,7 @@ describe.each(availableEngines())('failed attempts in the store on %s', (engine)
     expect([await show(true), await show(true, home)]).toEqual([tooMany, tooMany]);
     await attempts.endFactors(user);
     expect([await show(false), await show(false, home)]).toEqual([false, false]);
-    // The end has made both clients strangers again.
+    // `endFactors` has made both clients strangers again.
     await wrongTimes(8, home);
     expect(await show(false)).toEqual(tooMany);
     ahead = 24 * hours;
@@ -211,7 +211,7 @@ describe.each(availableEngines())('failed attempts in the store on %s', (engine)
     expect(await show(true, home)).toEqual(tooMany);
   });
 
-  test('is forgotten with its user, and by itself', async () => {
+  test('attempts are removed with their user, and when they have expired', async () => {
     const rows = async () => {
       const { attempts } = await dumpStore(place.config);
       return attempts?.filter(({ doc, d }) => doc ?? d).length ?? 0;

@@ -9,8 +9,8 @@ import { userEvent } from '../src/user-events.ts';
 import { makeApp } from './support/app.ts';
 import { makeUser } from './support/users.ts';
 
-describe.each(availableEngines())('the erasure of a user whom the audit log tells of (%s)', (engine) => {
-  it('does not end before the events of the log are out, and gone', async () => {
+describe.each(availableEngines())('the erasure of a user who is named in the audit log (%s)', (engine) => {
+  it('does not end before the events of the audit log are published and erased', async () => {
     await using undo = new AsyncDisposableStack();
     const app = await makeApp(engine, undo);
     const user = makeUser();
@@ -26,7 +26,7 @@ describe.each(availableEngines())('the erasure of a user whom the audit log tell
     await app.store.outbox.restate([eventOf(row)]);
     await eraseAccount(app, { projectId, userId });
     const isOut = async () => (await app.store.outbox.unpublished(10)).length === 1;
-    await waitFor(isOut, { what: 'all but the event of the log' });
+    await waitFor(isOut, { what: 'all events except the event of the audit log' });
     await finishErasures(app, 0);
     expect(await app.store.erasure.unfinished(10)).toMatchObject([{ userId }]);
 

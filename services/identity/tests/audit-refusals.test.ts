@@ -74,7 +74,7 @@ describe.each(availableEngines())('a refused sign-in leaves no success in the au
     expect(await outcomes(signIn, id)).toEqual(['auth/second-factor-required']);
   });
 
-  test('if it uses up a second factor, which counts once all the same', async () => {
+  test('if it uses up a second factor, which stays used up', async () => {
     const { id, email, authenticator } = await withFactor();
     const code = authenticator.next();
     vi.spyOn(Users.prototype, 'touch').mockRejectedValueOnce(new ApiError('auth/suspended'));
@@ -107,7 +107,7 @@ describe.each(availableEngines())('a refused sign-in leaves no success in the au
     expect(await outcomes(signIn, user.id)).toEqual(['auth/suspended']);
   });
 
-  test('and one that is accepted leaves one', async () => {
+  test('but an accepted sign-in leaves one success', async () => {
     const { id, email, authenticator } = await withFactor();
     expect((await enter(email, { code: authenticator.next() })).status).toBe(200);
     expect(await outcomes(signIn, id)).toEqual(['success']);

@@ -67,7 +67,7 @@ describe.each(availableEngines())('blocks on %s', (engine) => {
     projectId = randomUUID();
   });
 
-  test('hide each of the two from the other, in their project alone', async () => {
+  test('hide the two users from each other, only in their own project', async () => {
     await store.blocks.keep(block(ada, bob, 1));
     await store.blocks.keep(block(eve, ada, 1));
     expect(await hidden(ada)).toEqual([bob, eve].sort());
@@ -75,7 +75,7 @@ describe.each(availableEngines())('blocks on %s', (engine) => {
     expect(await store.blocks.hiddenFrom(randomUUID(), ada, [bob, eve])).toEqual(new Set());
   });
 
-  test('stand for each direction of their own, as the newest event has it, in any order', async () => {
+  test('follow the newest event for each direction, in whatever order the events arrive', async () => {
     await store.blocks.keep(block(ada, bob, 3, false));
     await store.blocks.keep(block(ada, bob, 1));
     expect(await hidden(ada)).toEqual([]);
@@ -97,7 +97,7 @@ describe.each(availableEngines())('blocks on %s', (engine) => {
     expect(rows.filter((row) => row.includes(ada))).toEqual([]);
   });
 
-  test('keep the two out of what is suggested to the other, by the events', async () => {
+  test('that arrive as events remove each of the two users from the suggestions for the other', async () => {
     projectId = await makeProject(identity.bus);
     const add = async (name: string) => (await signUpUser(identity.bus, projectId, { name })).user;
     const [anna, annika] = [await add('Anna'), await add('Annika')];
@@ -123,7 +123,7 @@ describe.each(availableEngines())('blocks on %s', (engine) => {
     expect(await suggestedTo(annika)).toEqual(['Anna', 'Annika']);
   });
 
-  test('are not kept of a user who is erased: neither late events nor a rebuild bring them back', async () => {
+  test('are not kept for an erased user, even if late events or a rebuild report them', async () => {
     await using own = await startTestIdentity(engine, { erasureTimes: { everyMs: 20, settleMs: 0 } });
     await using undo = new AsyncDisposableStack();
     const kept = undo.adopt(await openStore(own.store), (opened) => opened.close());
@@ -157,7 +157,7 @@ describe.each(availableEngines())('blocks on %s', (engine) => {
     expect(hiddenNow).toEqual(new Set([other.id]));
   });
 
-  test('are taken out by a rebuild if the connections service no longer has them, unless they are newer', async () => {
+  test('are removed by a rebuild if the connections service no longer has them, unless they are newer', async () => {
     await using own = await startTestIdentity(engine);
     await using undo = new AsyncDisposableStack();
     const kept = undo.adopt(await openStore(own.store), (opened) => opened.close());

@@ -32,7 +32,7 @@ describe.each(availableEngines())('the check of an address and a password on %s'
   };
   const bcryptKind = '$2b$10';
 
-  test('counts a wrong password even if hashes of other backends have no time left for their turn', async () => {
+  test('counts a wrong password even if there is no time left to verify hashes of other backends', async () => {
     await using undo = new AsyncDisposableStack();
     const app = await makeApp(engine, undo);
     const { projectId, email } = await withUser(app);
@@ -67,7 +67,7 @@ describe.each(availableEngines())('the check of an address and a password on %s'
     await expect(check(app, projectId, { email, password })).rejects.toMatchObject(tooMany);
   });
 
-  test('refuses a password that is changed meanwhile, also if the user’s suspension is over', async () => {
+  test('refuses a password that is changed meanwhile, even if the user’s suspension has just ended', async () => {
     await using undo = new AsyncDisposableStack();
     const app = await makeApp(engine, undo);
     const made = await withUser(app);

@@ -24,7 +24,7 @@ describe.each(availableEngines())('clocks that differ, on %s', (engine) => {
   const refresh = (refreshToken: string) =>
     call(identity.bus, requestNewAccessToken, { projectId, body: { refreshToken } });
 
-  test('a minute apart, keep a session revoked as long as a gateway takes its token', async () => {
+  test('a minute apart, keep a session revoked as long as a gateway accepts its token', async () => {
     const now = Date.now();
     clockAt(now + minute);
     const { accessToken, refreshToken } = await signUpUser(identity.bus, projectId);
@@ -43,7 +43,7 @@ describe.each(availableEngines())('clocks that differ, on %s', (engine) => {
 
   // The embedded form has only one process, and so only one clock.
   test.skipIf(engine === 'embedded').each([-minute, minute])(
-    'a refresh token that a replica %i ms off has rotated has its grace, and no longer',
+    'a refresh token keeps its grace period if a replica whose clock is %i ms off has rotated it',
     async (off) => {
       const { refreshToken } = await signUpUser(identity.bus, projectId);
       const now = Date.now();

@@ -15,7 +15,7 @@ import { makeUser } from './support/users.ts';
 const request = { userAgent: 'vitest', clientIp: '192.0.2.1', setHeader: () => undefined };
 
 test.each(availableEngines())(
-  'the sessions of a suspended user are kept for long only as long as the account is there (%s)',
+  'the sessions of a suspended user are kept for a shorter time after the account is erased (%s)',
   async (engine) => {
     await using undo = new AsyncDisposableStack();
     const app = await makeApp(engine, undo);
@@ -44,7 +44,7 @@ test.each(availableEngines())(
 );
 
 test.each(availableEngines())(
-  'an erasure waits for requests under way as long where the clock is an hour ahead (%s)',
+  'an erasure waits equally long for running requests if the clock is an hour ahead (%s)',
   async (engine) => {
     await using undo = new AsyncDisposableStack();
     const app = await makeApp(engine, undo);

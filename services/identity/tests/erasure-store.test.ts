@@ -29,7 +29,7 @@ describe.each(availableEngines())('erasure in the store on %s', (engine) => {
     return events.map(({ event }) => event);
   };
 
-  test('finds the user no more by anything, and has its names free at once', async () => {
+  test('removes the user from all look-ups, and frees its names immediately', async () => {
     const user = await add({ foreignId: 'f' });
     const other = await add({ projectId: user.projectId });
     const { projectId, id, email, username } = user;
@@ -50,7 +50,7 @@ describe.each(availableEngines())('erasure in the store on %s', (engine) => {
     await add({ projectId, email, username, foreignId: 'f' });
   });
 
-  test('leaves the id, the events and a mark, until the last event is out; then the last event alone', async () => {
+  test('keeps the id, the events and a mark until the last event is published, and then only the last event', async () => {
     const user = await add();
     const renamed = { ...user, name: 'Renamed', rev: 2, seq: 2 };
     await store.users.update(renamed, userEvent(userUpdated, renamed));
@@ -92,7 +92,7 @@ describe.each(availableEngines())('erasure in the store on %s', (engine) => {
     expect((await publish()).map(({ aggregate }) => aggregate.id)).toEqual([other.id]);
   });
 
-  test('is stale for another revision, an unknown user and one that is gone', async () => {
+  test('is stale for another revision, an unknown user and a deleted user', async () => {
     const user = await add();
     const renamed = { ...user, name: 'Renamed', rev: 2, seq: 2 };
     await store.users.update(renamed, userEvent(userUpdated, renamed));
@@ -105,7 +105,7 @@ describe.each(availableEngines())('erasure in the store on %s', (engine) => {
     expect(await publish()).toHaveLength(3);
   });
 
-  test('lets one of many racing deletions and changes of a revision through', async () => {
+  test('makes only one of many racing deletions and changes of one revision', async () => {
     for (let round = 0; round < 5; round++) {
       const user = await add();
       const changes = Array.from({ length: 5 }, (_, index) => ({
@@ -127,7 +127,7 @@ describe.each(availableEngines())('erasure in the store on %s', (engine) => {
     }
   });
 
-  test('gives the unfinished in the order of their deletion, as many as are asked for', async () => {
+  test('returns at most the given number of unfinished erasures, earliest deletion first', async () => {
     const users = [await add(), await add(), await add()];
     for (const [index, user] of users.entries()) {
       await store.erasure.remove(user, userDeletedEvent(user, new Date(at.getTime() - index)));

@@ -18,7 +18,7 @@ describe.each(availableEngines())('events on %s', (engine) => {
   });
   afterAll(() => identity[Symbol.asyncDispose]());
 
-  test('tell of each change once, with the public profile and a seq without gaps', async () => {
+  test('report each change once, with the public profile and a seq without gaps', async () => {
     const { bus } = identity;
     const events = await collectEvents(bus);
     const projectId = await makeProject(bus);
@@ -50,7 +50,7 @@ describe.each(availableEngines())('events on %s', (engine) => {
     ]);
   });
 
-  test('are published by the next start when the process died before it could', async () => {
+  test('are published at the next start if the process died before it published them', async () => {
     await using place = await createStore(engine);
     await using runtime = await createRuntime(engine);
     const events = await collectEvents(runtime.bus);

@@ -76,7 +76,7 @@ describe.each(availableEngines())('guesses of second factors on %s', (engine) =>
     return { userId, email, recoveryCodes, enrol, enter, prove };
   };
 
-  /** Resets the password with the next mail, as anybody can who reads the mailbox. */
+  /** Resets the password with the next mail. Anybody who reads the mailbox can do this. */
   const reset = async (email: string, clientIp: string) => {
     const before = mailsTo(email).length;
     await call(identity.bus, requestPasswordReset, { projectId, body: { email } });
@@ -90,7 +90,7 @@ describe.each(availableEngines())('guesses of second factors on %s', (engine) =>
     expect(answer.status).toBe(200);
   };
 
-  test('resets from new addresses give no more guesses, and the user signs in from home', async () => {
+  test('password resets from new addresses allow no more guesses, and the user can sign in from home', async () => {
     const { email, recoveryCodes, enter } = await owner();
     const guess = (place: string) => enter('a guess', place, newPassword);
     await waitFor(async () => mailsTo(email)[0], { what: 'the notice of the factor' });
@@ -116,7 +116,7 @@ describe.each(availableEngines())('guesses of second factors on %s', (engine) =>
     expect(answered(await enter(recoveryCodes[2], places[0]!, newPassword))).toBe(200);
   });
 
-  test('a step-up counts in the same way, and a password counts by itself', async () => {
+  test('wrong factors of a step-up share the same count, and passwords are counted separately', async () => {
     const { recoveryCodes, enter, prove } = await owner();
     const code = 'a guess';
     expect(await times(8, () => prove({ code }, stranger()))).toEqual(repeated(wrong, 8));

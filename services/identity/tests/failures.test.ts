@@ -36,7 +36,7 @@ const userId = randomUUID();
 const caller = { userId, sessionId: randomUUID(), role: 'visitor' };
 const credentials = { email: 'a@example.org', password };
 
-describe.each(availableEngines())('with its database down on %s', (engine) => {
+describe.each(availableEngines())('identity with its database down, on %s', (engine) => {
   let undo: AsyncDisposableStack;
   let runtime: ServiceRuntime;
   let service: RunningService;
@@ -70,7 +70,7 @@ describe.each(availableEngines())('with its database down on %s', (engine) => {
     ['project', createProject, { body: { name: 'x' } }],
     ['project', getProject, { params: { projectId } }],
   ] as const)(
-    'answers %s/server-error, and why to nobody, within the deadline',
+    'answers %s/server-error within the deadline, without the reason',
     async ([feature, spec, given], { expect }) => {
       const { status, body } = await answerInTime((timeoutMs) =>
         call(runtime.bus, spec, { ...given, timeoutMs }),
@@ -85,7 +85,7 @@ describe.each(availableEngines())('with its database down on %s', (engine) => {
     expect(JSON.parse(text)).toEqual({ error: 'Something went wrong.', code: 'user/server-error' });
   });
 
-  test('is not ready, and goes on giving out its keys', async () => {
+  test('is not ready, but still returns its public keys', async () => {
     expect(await service.notReady()).toEqual(['store']);
     const { status, body } = await call(runtime.bus, getJwks);
     expect(status).toBe(200);

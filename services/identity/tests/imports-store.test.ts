@@ -15,7 +15,7 @@ describe.each(availableEngines())('imports in the store on %s', (engine) => {
   });
   afterEach(() => vi.useRealTimers());
 
-  test('bring no user back whose account has ended, neither while it is erased nor after', async () => {
+  test('do not bring back a user whose account has ended, during the erasure and after it', async () => {
     const user = makeUser();
     const { projectId, id: userId } = user;
     const again = async () => store.imports.add(projectId, [{ ...user, seq: 0 }, makeUser({ projectId })]);
@@ -34,7 +34,7 @@ describe.each(availableEngines())('imports in the store on %s', (engine) => {
     expect(await store.users.find(projectId, userId)).toBeNull();
   });
 
-  test('bring nobody back under the foreign id of an account that has ended, whatever the ids', async () => {
+  test('do not bring back a user under the foreign id of an ended account, whatever id the row has', async () => {
     const user = makeUser();
     const { projectId, foreignId } = user;
     const others = () => [
@@ -61,7 +61,7 @@ describe.each(availableEngines())('imports in the store on %s', (engine) => {
     expect(await store.imports.add(randomUUID(), [makeUser({ foreignId })])).toEqual(['stored']);
   });
 
-  test('bring nobody back while accounts end', async () => {
+  test('bring back no user whose account ends during the import', async () => {
     const projectId = randomUUID();
     const users = Array.from({ length: 30 }, () => makeUser({ projectId }));
     await Promise.all(users.map((user) => store.users.add(user, userEvent(userCreated, user))));
@@ -76,7 +76,10 @@ describe.each(availableEngines())('imports in the store on %s', (engine) => {
     }
   });
 
-  /** Prepares a change of a user's address, and returns the function that makes it. The user may take back the old address. */
+  /**
+   * Prepares a change of a user's address, and returns the function that makes the change. After it, the user may take back the
+   * old address.
+   */
   const newAddress = async (user: User) => {
     const address = `new-${user.email}`;
     await store.mailings.add(user, { kind: 'emailChange', address });
@@ -103,7 +106,7 @@ describe.each(availableEngines())('imports in the store on %s', (engine) => {
     expect(await store.imports.add(projectId, others())).toEqual(['stored', 'stored', { there: after }]);
   });
 
-  test('take no address while users give them up', async () => {
+  test('take no address that a user gives up during the import', async () => {
     const projectId = randomUUID();
     const users = Array.from({ length: 30 }, () => makeUser({ projectId }));
     await Promise.all(users.map((user) => store.users.add(user, userEvent(userCreated, user))));
@@ -117,7 +120,7 @@ describe.each(availableEngines())('imports in the store on %s', (engine) => {
     for (const { email } of users) expect(await store.users.findByEmail(projectId, email!)).toBeNull();
   });
 
-  test('take rows of one id one after the other', async () => {
+  test('handle rows with the same id one after the other', async () => {
     const [first, second] = [makeUser(), makeUser()];
     const { projectId, id } = first;
     const { email } = second;
@@ -127,7 +130,7 @@ describe.each(availableEngines())('imports in the store on %s', (engine) => {
     expect(await store.users.find(projectId, id)).toEqual(first);
   });
 
-  test('store each user once, when requests bring the same ones at once, each told who is there', async () => {
+  test('store each user once if several requests import the same users, and return the stored user to the others', async () => {
     const projectId = randomUUID();
     const users = Array.from({ length: 40 }, () => makeUser({ projectId }));
     const sides = ['one', 'other', 'third'].map((name) => users.map((user) => ({ ...user, name })));
@@ -142,7 +145,7 @@ describe.each(availableEngines())('imports in the store on %s', (engine) => {
     }
   });
 
-  test('note so many kinds of hashes and no more, however many ask at once', async () => {
+  test('note no more kinds of hashes than allowed, however many requests add kinds at the same time', async () => {
     const projectId = randomUUID();
     const kinds = Array.from({ length: 12 }, (_, kind) => `kind-${kind}`);
     const mayAdd = (known: readonly string[]) => known.length < 4;

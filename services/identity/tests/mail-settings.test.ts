@@ -27,7 +27,7 @@ describe.each(availableEngines())('SMTP_URL on %s', (engine) => {
   });
   afterAll(() => undo.disposeAsync());
 
-  it('mails go out by it, with links to the public address; no log has a token or an address', async () => {
+  it('mails are sent by this server, with links to the public address; no log has a token or an address', async () => {
     const { email, accessToken: token, projectId } = await platform.createUser();
     await platform.call('POST', `/v7/${projectId}/auth/send-verification-email`, {
       token,
@@ -51,7 +51,7 @@ describe.each(availableEngines())('SMTP_URL on %s', (engine) => {
 });
 
 describe('without SMTP_URL', () => {
-  it('mails land in files of their owner alone, and the log names those', async () => {
+  it('mails are written to files that only their owner can read, and the log names these files', async () => {
     await using platform = await startPlatform();
     const { email } = await platform.createUser();
     await askFor(platform, email);
@@ -65,7 +65,7 @@ describe('without SMTP_URL', () => {
     expect(logs).not.toContain(token);
   });
 
-  it('in production nothing that needs a mail is answered', async () => {
+  it('production refuses every request that needs a mail', async () => {
     const env = { NODE_ENV: 'production', KITH_SECRET: 's'.repeat(32), OPERATOR_TOKEN: 'o'.repeat(32) };
     await using platform = await startPlatform({ env });
     const { email, password, accessToken: token, projectId } = await platform.createUser();
@@ -88,7 +88,7 @@ describe('without SMTP_URL', () => {
   });
 });
 
-it('production does not start on a mail server that is reached in plain text', async () => {
+it('production does not start with a mail server that is reached in plain text', async () => {
   const env = {
     ...{ NODE_ENV: 'production', KITH_SECRET: 's'.repeat(32), OPERATOR_TOKEN: 'o'.repeat(32) },
     ...{
@@ -102,7 +102,7 @@ it('production does not start on a mail server that is reached in plain text', a
   expect(refusal.message).not.toContain('hunter2');
 });
 
-it('a backup that was not adopted sends nothing', async () => {
+it('a backup that was not adopted sends no mails', async () => {
   await using folders = await makeFolders();
   const folder = await folders.make();
   const manifest = {

@@ -115,7 +115,7 @@ describe.each(availableEngines())('mails on %s', (engine) => {
     });
   });
 
-  test('a failure loses no mail: it is sent again, with a token that works', async () => {
+  test('after a failure, a mail is sent again with a valid token', async () => {
     const { email } = await person();
     server.refusals = [451, 421];
     await askReset(email);
@@ -152,7 +152,7 @@ describe.each(availableEngines())('mails on %s', (engine) => {
   }
 
   test.each(Object.entries(ends))(
-    '%s makes tokens for a new address and for a reset void',
+    '%s makes the tokens of a change of address and of a reset void',
     async (_, end) => {
       const { email: first, ...user } = await person();
       const { id: userId } = user;
@@ -179,7 +179,7 @@ describe.each(availableEngines())('mails on %s', (engine) => {
     },
   );
 
-  test('a change of address is not asked for with a password that is reset meanwhile', async () => {
+  test('a change of address is refused if the password is reset during the request', async () => {
     const { email, ...user } = await person();
     const newEmail = `${randomUUID()}@example.org`;
     await askReset(email);
@@ -203,46 +203,49 @@ describe.each(availableEngines())('mails on %s', (engine) => {
     ['just after a sign-up has asked for it', false, undefined],
     ['just before a sign-up with a key asks for it', true, 'key-before'],
     ['just after a sign-up with a key has asked for it', false, 'key-after'],
-  ])('an address that a user gives up stays the user’s, also %s', async (_, isBefore, idempotencyKey) => {
-    const { email, ...user } = await person();
-    const newEmail = `${randomUUID()}@example.org`;
-    await call(identity.bus, changeEmail, {
-      ...{ projectId, caller: callerOf(user) },
-      body: { password, newEmail },
-    });
-    const token = tokenIn((await nthMail(newEmail)).text);
-    await isSent();
-    const { held, release } = engine === 'containers' ? holdRow('mailings', 'emailChanged') : notHeld;
-    const { findByEmail } = Users.prototype;
-    let changing: Promise<unknown> | undefined;
-    // On MongoDB, the row that keeps the address is not written yet when the sign-up goes on. The change does not belong to the
-    // sign-up's request.
-    const giveUp = () => {
-      changing = apart(() => call(identity.bus, verifyEmail, { projectId, body: { token } }));
-      return Promise.race([held, changing]);
-    };
-    const spy = vi.spyOn(Users.prototype, 'findByEmail').mockImplementationOnce(async function (
-      this: Users,
-      ...asked: Parameters<typeof findByEmail>
-    ) {
-      if (isBefore) await giveUp();
-      const found = await findByEmail.apply(this, asked);
-      if (!isBefore) await giveUp();
-      return found;
-    });
-    const squatter = { projectId, body: { email, password }, ...(idempotencyKey && { idempotencyKey }) };
-    const refused = await call(identity.bus, signUp, squatter).finally(release);
-    spy.mockRestore();
-    expect((await (changing as ReturnType<typeof call>)).status).toBe(200);
-    expect(refused.body).toMatchObject({ code: 'DUPLICATE_EMAIL', field: 'email' });
-    // On MongoDB, the user's document may keep the former address until the change is complete in all documents.
-    const isFree = async () => !JSON.stringify((await dumpStore(identity.store)).users).includes(email);
-    await waitFor(isFree, { what: 'the address to be of no user' });
-    const undoing = { projectId, body: { token: tokenIn((await nthMail(email)).text) } };
-    expect((await call(identity.bus, verifyEmail, undoing)).status).toBe(200);
-  });
+  ])(
+    'an address that a user gives up stays reserved for the user, also %s',
+    async (_, isBefore, idempotencyKey) => {
+      const { email, ...user } = await person();
+      const newEmail = `${randomUUID()}@example.org`;
+      await call(identity.bus, changeEmail, {
+        ...{ projectId, caller: callerOf(user) },
+        body: { password, newEmail },
+      });
+      const token = tokenIn((await nthMail(newEmail)).text);
+      await isSent();
+      const { held, release } = engine === 'containers' ? holdRow('mailings', 'emailChanged') : notHeld;
+      const { findByEmail } = Users.prototype;
+      let changing: Promise<unknown> | undefined;
+      // On MongoDB, the row that keeps the address is not written yet when the sign-up goes on. The change does not belong to
+      // the sign-up's request.
+      const giveUp = () => {
+        changing = apart(() => call(identity.bus, verifyEmail, { projectId, body: { token } }));
+        return Promise.race([held, changing]);
+      };
+      const spy = vi.spyOn(Users.prototype, 'findByEmail').mockImplementationOnce(async function (
+        this: Users,
+        ...asked: Parameters<typeof findByEmail>
+      ) {
+        if (isBefore) await giveUp();
+        const found = await findByEmail.apply(this, asked);
+        if (!isBefore) await giveUp();
+        return found;
+      });
+      const squatter = { projectId, body: { email, password }, ...(idempotencyKey && { idempotencyKey }) };
+      const refused = await call(identity.bus, signUp, squatter).finally(release);
+      spy.mockRestore();
+      expect((await (changing as ReturnType<typeof call>)).status).toBe(200);
+      expect(refused.body).toMatchObject({ code: 'DUPLICATE_EMAIL', field: 'email' });
+      // On MongoDB, the user's document may keep the former address until the change is complete in all documents.
+      const isFree = async () => !JSON.stringify((await dumpStore(identity.store)).users).includes(email);
+      await waitFor(isFree, { what: 'the address to be of no user' });
+      const undoing = { projectId, body: { token: tokenIn((await nthMail(email)).text) } };
+      expect((await call(identity.bus, verifyEmail, undoing)).status).toBe(200);
+    },
+  );
 
-  test('an import does not bring an address that a user may still take back', async () => {
+  test('an import does not take an address that a user may still take back', async () => {
     const { email, ...user } = await person();
     const newEmail = `${randomUUID()}@example.org`;
     const asked = { projectId, caller: callerOf(user), body: { password, newEmail } };
@@ -257,7 +260,7 @@ describe.each(availableEngines())('mails on %s', (engine) => {
     expect((await call(identity.bus, verifyEmail, undoing)).status).toBe(200);
   });
 
-  test('what the server refuses for good is not sent again', async () => {
+  test('a mail that the server refuses permanently is not sent again', async () => {
     const [one, other] = [await person(), await person()];
     server.refusals = [550];
     server.tries = 0;
@@ -284,7 +287,7 @@ describe.each(availableEngines())('mails on %s', (engine) => {
     expect((await enter()).body.user).toMatchObject({ ...rows[0], isVerified: true });
   });
 
-  test('an address gets at most 4 ordinary mails in an hour, and a newer token replaces the last', async () => {
+  test('an address gets at most 4 ordinary mails in an hour, and a newer token replaces an older one', async () => {
     const user = await person();
     const { email } = user;
     const send = (body: unknown) =>
@@ -308,7 +311,7 @@ describe.each(availableEngines())('mails on %s', (engine) => {
     expect((await reset(newer)).status).toBe(200);
   });
 
-  test('what is asked for somebody who is not there is not kept, and the address is nowhere', async () => {
+  test('a request for an unknown address is not kept, and the address is stored nowhere', async () => {
     const email = `${randomUUID()}@example.org`;
     const answer = await askReset(email);
     expect([answer.status, answer.text]).toEqual([200, (await askReset((await person()).email)).text]);
@@ -353,7 +356,7 @@ describe.each(availableEngines())('mails on %s', (engine) => {
     expect(mailsTo(email)).toHaveLength(3);
   });
 
-  test('a user is told of what an operator removes, in the project’s own words', async () => {
+  test('a user is told by mail of a factor that an operator removes, in the project’s own words', async () => {
     const { email, id: userId, confirm } = await withApp();
     await confirm();
     await nthMail(email);
@@ -388,7 +391,7 @@ describe.each(availableEngines())('mails on %s', (engine) => {
     expect(second).toEqual({ ...first, headers: { ...first.headers, date: second.headers.date } });
   });
 
-  test('whoever uses up the mails of an address does not keep a notice from its user', async () => {
+  test('a user gets a notice even if somebody has used up the other mails of the address', async () => {
     const { email, of, confirm } = await withApp();
     for (let nth = 0; nth < 4; nth++) {
       await askReset(email);
@@ -412,7 +415,7 @@ describe.each(availableEngines())('mails on %s', (engine) => {
     await waitFor(mail, { what: 'the notice that waits' });
     expect(mailsTo(email)).toHaveLength(5);
 
-    // Once the limit allows the notice, it is sent, however long it has waited. It is sent even if the first try fails.
+    // As soon as the limit allows the notice, it is sent, however long it has waited. It is sent even if the first try fails.
     server.refusals = [451];
     vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 5 * 3600 * 1000 });
     try {

@@ -14,7 +14,7 @@ import { makeUser } from './support/users.ts';
 const request = { userAgent: 'vitest', clientIp: '192.0.2.1', setHeader: () => undefined };
 
 test.each(availableEngines())(
-  'a session that was opened on what has changed meanwhile is ended again, on %s',
+  'a session is ended again if its user has changed while it was opened, on %s',
   async (engine) => {
     await using undo = new AsyncDisposableStack();
     const app = await makeApp(engine, undo);
@@ -34,14 +34,14 @@ test.each(availableEngines())(
     const suspended = { ...changed, isActive: false, suspendedAt: new Date(), sessionEpoch: 2, rev: 3 };
     await store.accounts.update(suspended, { event: null, ending: null });
     await expect(open(changed)).rejects.toMatchObject({ code: 'auth/suspended' });
-    // Two sessions were valid when they were opened, so opening others leaves them. A change of the account usually ends
-    // sessions. The changes of this test do not (`ending: null`).
+    // Two sessions were valid when they were opened, so opening other sessions does not end them. A change of the account
+    // usually ends sessions. The changes of this test do not (`ending: null`).
     expect(await liveSessions(store, projectId, id)).toHaveLength(2);
   },
 );
 
 test.each(availableEngines())(
-  'a new session ends the one that was used least recently, if the user has 200, on %s',
+  'a new session ends the least recently used session if the user has 200 sessions, on %s',
   async (engine) => {
     await using undo = new AsyncDisposableStack();
     const app = await makeApp(engine, undo);
@@ -74,11 +74,11 @@ test.each(availableEngines())(
       revokedAt: expect.any(Date),
     });
 
-    // A session that its user has ended makes room.
+    // After the user has ended a session, a new session does not end another one.
     await revokeSession(app, sessions.at(-1)!, 'signed-out');
     await open();
     expect(await live()).toContain(third.sid);
-    // If many are opened at the same time, all of them stay.
+    // If many sessions are opened at the same time, all of these sessions stay.
     const many = (await Promise.all(Array.from({ length: 12 }, open))).map((one) =>
       sessionIdOf(String(one.accessToken)),
     );

@@ -13,7 +13,7 @@ import { makeUser } from './support/users.ts';
 const eraser = new URL('./support/dying-eraser.ts', import.meta.url);
 
 describe.each(availableEngines())('the erasure of a project by processes that die (%s)', (engine) => {
-  test('is finished by the next one, before whichever write the process died', {
+  test('is finished by the next process, no matter before which write a process died', {
     timeout: 600_000,
   }, async () => {
     const deaths = await dieBeforeEachWrite(async (number) => {

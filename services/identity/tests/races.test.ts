@@ -51,7 +51,7 @@ describe.each(availableEngines())('requests that race on %s', (engine) => {
   const remove = (user: OwnUser) =>
     call(identity.bus, deleteUser, { projectId, params: { userId: user.id }, caller: callerOf(user) });
 
-  test('20 sign-ups for the same names: one of each wins', async () => {
+  test('of 20 sign-ups for the same names, one sign-up succeeds for each name', async () => {
     const answers = await Promise.all(
       Array.from({ length: 20 }, (_, index) =>
         index % 2
@@ -64,7 +64,7 @@ describe.each(availableEngines())('requests that race on %s', (engine) => {
     expect(codes).toEqual([...lost('DUPLICATE_EMAIL'), ...lost('DUPLICATE_USERNAME'), 'won', 'won']);
   });
 
-  test('two changes of a password: one wins', async () => {
+  test('of two changes of a password, one succeeds', async () => {
     const first = await signUpUser(identity.bus, projectId);
     const second = (await enter(first.user)).body;
     const answers = await Promise.all([
@@ -145,7 +145,7 @@ describe.each(availableEngines())('requests that race on %s', (engine) => {
     expect((await call(identity.bus, getProject, { params })).body).toMatchObject(settings);
   });
 
-  test('a deletion among changes of the same account happens once, and nothing comes after it', async () => {
+  test('a deletion among changes of the same account happens once, and no event follows it', async () => {
     const events = await collectEvents(identity.bus, randomUUID());
     for (let round = 0; round < 5; round++) {
       const { user } = await signUpUser(identity.bus, projectId, { name: 'Ada Lovelace' });
@@ -168,7 +168,7 @@ describe.each(availableEngines())('requests that race on %s', (engine) => {
     }
   });
 
-  test('instances that start at once sign with one key, and so does one that starts later', async () => {
+  test('instances that start at the same time sign with one key, and so does an instance that starts later', async () => {
     await using place = await createStore(engine);
     const published: unknown[] = [];
     const used = new Set<unknown>();

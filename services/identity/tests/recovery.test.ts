@@ -20,7 +20,7 @@ import { dumpStore } from './support/raw-store.ts';
 import { liveSessions } from './support/sessions.ts';
 
 describe.each(availableEngines())('work that was interrupted on %s', (engine) => {
-  test('an account is deleted though its sessions cannot be revoked yet: the sweep revokes them later', async () => {
+  test('an account is deleted even if its sessions cannot be revoked yet, and the sweep revokes them later', async () => {
     await using place = await createStore(engine);
     await using store = await fragileStore(place.config);
     await using runtime = await createRuntime(engine);
@@ -52,7 +52,7 @@ describe.each(availableEngines())('work that was interrupted on %s', (engine) =>
     expect(revoked).toEqual([{ sessionId: sessionIdOf(accessToken), userId: user.id, reason: 'deleted' }]);
   });
 
-  test('a deletion is finished by the sweep when the process died during it, and nothing of the user is left', async () => {
+  test('the sweep finishes a deletion during which the process died, and nothing of the user is left', async () => {
     await using own = await startTestIdentity(engine, { erasureTimes: { everyMs: 20, settleMs: 0 } });
     const of = await makeProject(own.bus);
     const name = `Ada ${randomUUID()}`;
@@ -72,7 +72,7 @@ describe.each(availableEngines())('work that was interrupted on %s', (engine) =>
     }
   });
 
-  test('sessions end that a process left open when it died after a change of the password', async () => {
+  test('the sweep ends sessions that a process left open because it died after a change of the password', async () => {
     await using identity = await startTestIdentity(engine, { sweepEveryMs: 20 });
     const projectId = await makeProject(identity.bus);
     const session = await signUpUser(identity.bus, projectId);

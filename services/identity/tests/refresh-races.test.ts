@@ -57,7 +57,7 @@ async function signedUp(engine: EngineKind, undo: AsyncDisposableStack) {
 }
 
 describe.each(availableEngines())('two replicas and one refresh token, on %s', (engine) => {
-  test('a session that has been rotated since it was read is not ended as reused', async () => {
+  test('a session that was rotated after it was read is not ended for a reused token', async () => {
     await using undo = new AsyncDisposableStack();
     const { app, user, refresh } = await signedUp(engine, undo);
     const { projectId } = user;
@@ -87,7 +87,7 @@ describe.each(availableEngines())('two replicas and one refresh token, on %s', (
     expect(await liveSessions(app.store, projectId, user.id)).toEqual([]);
   });
 
-  test('a session is not ended by a token that was good when it came in', async () => {
+  test('a session is not ended by a token that was valid when the request came in', async () => {
     await using undo = new AsyncDisposableStack();
     const { app, user, refresh } = await signedUp(engine, undo);
     const { projectId } = user;

@@ -54,7 +54,7 @@ describe.each(availableEngines())('sessions and keys in the store on %s', (engin
     }),
   });
 
-  test('finds a session by id and by family, in its own project alone', async () => {
+  test('finds a session by id and by family, only in its own project', async () => {
     const one = session();
     await store.sessions.add(one);
     const { projectId, userId, sid, familyHash } = one;
@@ -66,7 +66,7 @@ describe.each(availableEngines())('sessions and keys in the store on %s', (engin
     expect(await store.sessions.findFamily(projectId, 'other')).toBeNull();
   });
 
-  test('lets one of many racing rotations of a token through', async () => {
+  test('makes only one of many racing rotations of a token', async () => {
     const one = session();
     await store.sessions.add(one);
     const nexts = Array.from({ length: 10 }, (_, index) => ({
@@ -84,7 +84,7 @@ describe.each(availableEngines())('sessions and keys in the store on %s', (engin
     expect(stored).toEqual(nexts[outcomes.indexOf(true)]);
   });
 
-  test('tells by the database’s time how long ago a token was rotated', async () => {
+  test('measures by the database’s time how long ago a token was rotated', async () => {
     const one = session();
     await store.sessions.add(one);
     const rotated = { hash: one.tokenHash, sealed: '$sealed' };
@@ -102,7 +102,7 @@ describe.each(availableEngines())('sessions and keys in the store on %s', (engin
     expect(await store.sessions.rotatedWithin(session(), 60_000)).toBe(false);
   });
 
-  test('revokes no session whose token is another than was judged', async () => {
+  test('does not revoke a session if its valid token has changed since the decision', async () => {
     const one = session();
     await store.sessions.add(one);
     const at = new Date(start);
@@ -113,7 +113,7 @@ describe.each(availableEngines())('sessions and keys in the store on %s', (engin
     expect(await store.sessions.revoke(one, { ...judged, judged: one.tokenHash })).toBe(true);
   });
 
-  test('revokes once, forgets the device, and rotates no more', async () => {
+  test('revokes a session only once, forgets its device, and does not rotate it any more', async () => {
     const one = session({ rotated: { hash: 'h', sealed: 's' } });
     await store.sessions.add(one);
     const at = new Date(start + 5);
@@ -152,7 +152,7 @@ describe.each(availableEngines())('sessions and keys in the store on %s', (engin
     );
   });
 
-  test('tells what was revoked, in order and by pages', async () => {
+  test('returns revoked sessions in order and in pages', async () => {
     const all = [session(), session({ projectId: randomUUID() }), session()];
     for (const [index, one] of all.entries()) {
       await store.sessions.add(one);
@@ -167,7 +167,7 @@ describe.each(availableEngines())('sessions and keys in the store on %s', (engin
     expect(await sids(first?.place ?? '')).toEqual(all.slice(1).map(({ sid }) => sid));
   });
 
-  test('takes a revoked session away when it is over, and not before its event is copied', async () => {
+  test('removes a revoked session when it has expired, and keeps its event', async () => {
     const one = session();
     await store.sessions.add(one);
     await store.sessions.revoke(one, revocation(one, new Date(start), new Date(start + 1)));
@@ -181,7 +181,7 @@ describe.each(availableEngines())('sessions and keys in the store on %s', (engin
     expect(await store.outbox.unpublished(10)).toHaveLength(1);
   });
 
-  test('stores what concerns signing in with its event, against the rev, and remembers what is to end', async () => {
+  test('stores a change of the account with its event if the rev matches, and remembers which sessions to end', async () => {
     const user = makeUser();
     await store.users.add(user, userEvent(userSuspended, user));
     const suspended: User = {
@@ -219,7 +219,7 @@ describe.each(availableEngines())('sessions and keys in the store on %s', (engin
     expect(await store.accounts.endings(10)).toEqual([]);
   });
 
-  test('keeps the first key of an ordinal, newest ordinal first, and lets go of one', async () => {
+  test('keeps the first key of an ordinal, lists the newest ordinal first, and replaces and removes keys', async () => {
     const key = (ordinal: number, kid: string) => ({
       ordinal,
       kid,

@@ -27,7 +27,7 @@ describe.each(availableEngines())('store on %s', (engine) => {
   const storedEvents = async (): Promise<EventEnvelope[]> =>
     (await store.outbox.unpublished(1000)).map(({ event }) => event);
 
-  test('gives a user back as it was stored, also after it is opened again', async () => {
+  test('returns a user as stored, even after the store is opened again', async () => {
     const user = makeUser();
     expect(await store.users.add(user, created(user))).toBe('stored');
     expect(await store.users.find(user.projectId, user.id)).toEqual(user);
@@ -35,7 +35,7 @@ describe.each(availableEngines())('store on %s', (engine) => {
     expect(await store.users.findByEmail(user.projectId, user.email ?? '')).toEqual(user);
   });
 
-  test('keeps users without any optional field, as many as there are', async () => {
+  test('stores several users without any optional field', async () => {
     const projectId = randomUUID();
     const empty = { projectId, foreignId: null, email: null, username: null, passwordHash: null, name: null };
     const rest = { avatar: null, bio: null, location: null, birthdate: null, lastActive: null, metadata: {} };
@@ -44,7 +44,7 @@ describe.each(availableEngines())('store on %s', (engine) => {
     for (const user of users) expect(await store.users.find(projectId, user.id)).toEqual(user);
   });
 
-  test("finds nothing of another project's", async () => {
+  test('finds no users of another project', async () => {
     const user = makeUser();
     await store.users.add(user, created(user));
     expect(await store.users.find(randomUUID(), user.id)).toBeNull();
@@ -52,7 +52,7 @@ describe.each(availableEngines())('store on %s', (engine) => {
     expect(await store.users.findMany(randomUUID(), [user.id])).toEqual([]);
   });
 
-  test('finds the users there are among many ids', async () => {
+  test('finds the existing users among many ids', async () => {
     const projectId = randomUUID();
     const users = [makeUser({ projectId }), makeUser({ projectId }), makeUser({ projectId })];
     for (const user of users) await store.users.add(user, created(user));
@@ -62,7 +62,7 @@ describe.each(availableEngines())('store on %s', (engine) => {
     expect(await store.users.findMany(projectId, [])).toEqual([]);
   });
 
-  test('tells which name is taken, the e-mail address first, and lets other projects have it', async () => {
+  test('reports which name is taken, the e-mail address first, and allows the same names in other projects', async () => {
     const user = makeUser({ username: 'Some.One' });
     const { projectId, email } = user;
     const add = (fields: Partial<User>) => {
@@ -79,20 +79,23 @@ describe.each(availableEngines())('store on %s', (engine) => {
     expect(await storedEvents()).toHaveLength(2);
   });
 
-  test.each(['email', 'username'] as const)('lets one of 20 racing users have a %s', async (field) => {
-    const projectId = randomUUID();
-    const users = Array.from({ length: 20 }, (_, index) => {
-      const username = index % 2 ? 'racer' : 'RACER';
-      return makeUser({ projectId, ...(field === 'email' ? { email: 'a@example.org' } : { username }) });
-    });
-    const outcomes = await Promise.all(users.map((user) => store.users.add(user, created(user))));
-    expect(outcomes.filter((outcome) => outcome === 'stored')).toHaveLength(1);
-    expect(outcomes.filter((outcome) => outcome === `${field}-taken`)).toHaveLength(19);
-    const winner = users[outcomes.indexOf('stored')];
-    expect((await storedEvents()).map(({ aggregate }) => aggregate.id)).toEqual([winner?.id]);
-  });
+  test.each(['email', 'username'] as const)(
+    'allows only one of 20 racing users to have a %s',
+    async (field) => {
+      const projectId = randomUUID();
+      const users = Array.from({ length: 20 }, (_, index) => {
+        const username = index % 2 ? 'racer' : 'RACER';
+        return makeUser({ projectId, ...(field === 'email' ? { email: 'a@example.org' } : { username }) });
+      });
+      const outcomes = await Promise.all(users.map((user) => store.users.add(user, created(user))));
+      expect(outcomes.filter((outcome) => outcome === 'stored')).toHaveLength(1);
+      expect(outcomes.filter((outcome) => outcome === `${field}-taken`)).toHaveLength(19);
+      const winner = users[outcomes.indexOf('stored')];
+      expect((await storedEvents()).map(({ aggregate }) => aggregate.id)).toEqual([winner?.id]);
+    },
+  );
 
-  test('lets one of several racing replicas have both names, round after round', async () => {
+  test('allows only one of several racing replicas to store both names, in each round', async () => {
     const replicas = await Promise.all([1, 2, 3].map(() => openStore(place.config())));
     const projectId = randomUUID();
     for (let round = 1; round <= 5; round++) {
@@ -107,7 +110,7 @@ describe.each(availableEngines())('store on %s', (engine) => {
     await Promise.all(replicas.map((replica) => replica.close()));
   });
 
-  test('updates profile, role and reputation alone, with the event, and only from the revision that was read', async () => {
+  test('updates only profile, role and reputation, with the event, and only if the revision matches', async () => {
     const user = makeUser();
     await store.users.add(user, created(user));
     await store.users.touch(user.projectId, user.id, new Date('2026-02-01T00:00:00.000Z'));
@@ -145,7 +148,7 @@ describe.each(availableEngines())('store on %s', (engine) => {
     expect(await storedEvents()).toHaveLength(5);
   });
 
-  test('lets one of 20 racing changes of a revision through', async () => {
+  test('makes only one of 20 racing changes of a revision', async () => {
     const user = makeUser();
     await store.users.add(user, created(user));
     const changes = Array.from({ length: 20 }, (_, index) => next(user, { name: `Name ${index}` }));
@@ -157,7 +160,7 @@ describe.each(availableEngines())('store on %s', (engine) => {
     expect((await storedEvents()).at(-1)?.data).toMatchObject({ name: winner?.name });
   });
 
-  test('stores more changes of a user than its document holds events, while nothing is published', async () => {
+  test('stores more changes of a user than its document can hold events, while nothing is published', async () => {
     let user = makeUser();
     await store.users.add(user, created(user));
     for (let count = 0; count < 40; count++) {
@@ -170,7 +173,7 @@ describe.each(availableEngines())('store on %s', (engine) => {
     expect(seqs).toEqual(Array.from({ length: 41 }, (_, index) => index + 1));
   });
 
-  test('notes a later sign-in, not an earlier one, and makes no event of it', async () => {
+  test('records a later sign-in, but not an earlier one, and makes no event', async () => {
     const user = makeUser({ lastActive: null });
     await store.users.add(user, created(user));
     const [late, early] = [new Date('2026-02-02T00:00:00.000Z'), new Date('2026-02-01T00:00:00.000Z')];

@@ -10,7 +10,7 @@ import { makeApp } from './support/app.ts';
 import { makeProjectRow } from './support/projects.ts';
 import { makeUser } from './support/users.ts';
 
-// The embedded form makes each change in one step.
+// These tests run only on MongoDB, because the embedded form makes each change in one step.
 describe.runIf(availableEngines().includes('containers'))('a change that is not settled yet', () => {
   const setUp = async (undo: AsyncDisposableStack): Promise<{ app: AppContext; user: User }> => {
     const app = await makeApp('containers', undo);
@@ -47,7 +47,7 @@ describe.runIf(availableEngines().includes('containers'))('a change that is not 
     expect(await app.store.mailings.of(user)).toEqual([]);
   });
 
-  test('keeps the project of a user who was just deleted', async () => {
+  test('counts a user who was just deleted as an unfinished erasure of the project', async () => {
     await using undo = new AsyncDisposableStack();
     const { app, user } = await setUp(undo);
     const { held, release } = holdRow('deletedUsers');

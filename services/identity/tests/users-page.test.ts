@@ -26,7 +26,7 @@ describe.each(availableEngines())('pages of users on %s', (engine) => {
     return ids;
   };
 
-  test('give each user once, also where profiles are as long as they may be', async () => {
+  test('contain each user once, even if profiles have the maximum length', async () => {
     const projectId = randomUUID();
     const store = await openStore(identity.store);
     const metadata = { text: 'x'.repeat(8_000) };
@@ -37,7 +37,7 @@ describe.each(availableEngines())('pages of users on %s', (engine) => {
     expect(await walk(projectId)).toEqual(users.map(({ id }) => id).sort());
   });
 
-  test('end with a project of nobody', async () => {
+  test('are empty for a project without users', async () => {
     expect(await walk('ffffffff-ffff-4fff-bfff-ffffffffffff')).toEqual([]);
   });
 });

@@ -5,8 +5,9 @@ import { differingFields, pairOfRow } from '../import-pair.ts';
 import type { LivePair } from '../pair.ts';
 
 /**
- * Imports connections and requests between users. It publishes no events, so nobody is notified (docs/adr/0018). What exists
- * between two users stays as it is. If a row's connection exists already, the row changes nothing.
+ * Imports connections and requests between users. It publishes no events, so nobody is notified (docs/adr/0018). A connection,
+ * request or block that already exists between two users stays as it is. If a row's connection exists already, the row changes
+ * nothing.
  */
 export const importHandler = handler(importConnections, async (request, app: AppContext) => {
   const { projectId } = request.params;

@@ -3,7 +3,7 @@ import { handler } from '@kith/service';
 import type { AppContext } from '../app.ts';
 
 /**
- * Changes those settings of the caller that the request contains. The new settings apply from the answer on
+ * Changes those settings of the caller that the request contains. The new settings are in force when the caller gets the answer
  * (spec#connections-settings).
  */
 export const updateSettingsHandler = handler(updateConnectionSettings, (request, app: AppContext) => {

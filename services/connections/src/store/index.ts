@@ -96,16 +96,16 @@ export class ConnectionStore {
 
   /**
    * Stores pairs of another backend, one after the other, with their lists and totals but without events. Returns the outcome
-   * for each pair, in the same order. What is stored already stays as it is. If several pairs with the same connection id come
-   * at the same time, only one of them is stored.
+   * for each pair, in the same order. Pairs that are already stored stay as they are. If several pairs with the same connection
+   * id come at the same time, only one of them is stored.
    */
   async import(projectId: string, given: readonly LivePair[]): Promise<ImportOutcome[]> {
     const outcomes = await this.#documents.change(
       given.map((pair) => changeOf(strangers(projectId, pair.lower, pair.higher), pair)),
     );
     const ids = given.filter((_, at) => outcomes[at] === 'there').map(pairId);
-    // A process that wrote such a pair may have died in the middle. Nobody may learn that the pair exists before its rows are
-    // stored as well.
+    // A process that wrote such a pair may have died before it wrote the rows. With `settled`, the rows are stored before the
+    // pair is returned.
     const there = await this.#documents.get(pairs, ids, { settled: true });
     return given.map((pair, at) => {
       if (outcomes[at] === 'made') return 'stored';
@@ -164,7 +164,7 @@ export class ConnectionStore {
     return (await this.#documents.sums(totals, [id])).get(id) ?? noTotals;
   }
 
-  /** Repairs what processes left unfinished when they died, and removes what is no longer needed. */
+  /** Completes the changes that processes left unfinished when they died, and removes data that is no longer needed. */
   sweep(): Promise<void> {
     return this.#documents.sweep();
   }

@@ -2,7 +2,9 @@ import { ProfileCopy } from '@kith/service';
 import type { Documents } from '@kith/store';
 import { profiles } from './collections.ts';
 
-/** A field by which a search finds users. It is stored folded. If the user does not have the field, the stored text is empty. */
+/**
+ * A field by which a search finds users. It is stored folded. If the user does not have the field, the stored text is empty.
+ */
 export type SearchKey = 'username' | 'name';
 
 /** This service's copy of public users, with their search keys. */

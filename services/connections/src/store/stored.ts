@@ -20,7 +20,7 @@ const reads = new WeakMap<Pair, Stored<StoredPair>>();
 
 /**
  * The stored document from which a pair was read. It is `undefined` if nothing was stored. A change is made only if the
- * document is still the same version.
+ * document still has this version.
  */
 export function readOf(pair: Pair): Stored<StoredPair> | undefined {
   return reads.get(pair);

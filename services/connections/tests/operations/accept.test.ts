@@ -21,7 +21,7 @@ describe.each(handlerEngines())('accept, %s', (engine) => {
     connectionId = (await world.request(ann, bob, { message: 'Hi' })).body.id;
   });
 
-  it('connects the two', async () => {
+  it('connects the two users', async () => {
     const answer = await world.accept(bob, connectionId.toUpperCase());
     expect(answer.status).toBe(200);
     const pair = await world.store.pairOf(world.projectId, ann, bob);
@@ -33,7 +33,7 @@ describe.each(handlerEngines())('accept, %s', (engine) => {
     });
   });
 
-  it('finds nothing, all alike: unknown or no id, a stranger, another project', async () => {
+  it('gives the same not-found answer for an unknown id, a malformed id, a stranger and another project', async () => {
     const elsewhere = await world.newProject();
     const answers = [
       await world.accept(bob, randomUUID()),
@@ -47,20 +47,20 @@ describe.each(handlerEngines())('accept, %s', (engine) => {
     }
   });
 
-  it('is for the receiver alone', async () => {
+  it('is refused to the requester', async () => {
     const answer = await world.accept(ann, connectionId);
     expect(answer).toMatchObject(refusal(403, 'connection/unauthorized'));
     expect(Object.keys(answer.body)).toEqual(['error', 'code']);
   });
 
-  it('finds nothing pending once it is accepted, whoever asks', async () => {
+  it('answers not found to everyone after the request was accepted', async () => {
     await world.accept(bob, connectionId);
     for (const userId of [ann, bob, eve]) {
       expect(await world.accept(userId, connectionId)).toMatchObject(refusal(404, 'connection/not-found'));
     }
   });
 
-  it.each(['decline', 'withdraw'] as const)('finds nothing pending after %s', async (action) => {
+  it.each(['decline', 'withdraw'] as const)('answers not found after %s', async (action) => {
     const [userId, otherId] = action === 'decline' ? [bob, ann] : [ann, bob];
     await perform(world.store, { projectId: world.projectId, userId, otherId, action });
     for (const by of [ann, bob]) {
@@ -68,7 +68,7 @@ describe.each(handlerEngines())('accept, %s', (engine) => {
     }
   });
 
-  it('does not find a former life of the connection', async () => {
+  it('does not find the id of a withdrawn request after a new request', async () => {
     const { projectId, store } = world;
     await perform(store, { projectId, userId: ann, otherId: bob, action: 'withdraw' });
     const anew = await world.request(ann, bob);

@@ -33,7 +33,7 @@ describe.each(handlerEngines())('blocks, %s', (engine) => {
   const listed = async (by: string, query = '') => (await world.call(listBlocks, by, { query })).body;
   const notAllowed = refusal(403, 'connection/not-allowed');
 
-  it('answers nothing, and keeps either side from asking until it is taken back', async () => {
+  it('answer without a body, and refuse requests from both users until the block is removed', async () => {
     const answer = await block(ann, bob.toUpperCase());
     expect([answer.status, answer.text]).toEqual([204, '']);
     expect(await world.request(ann, bob)).toMatchObject(notAllowed);
@@ -46,7 +46,7 @@ describe.each(handlerEngines())('blocks, %s', (engine) => {
     expect((await world.request(bob, ann)).status).toBe(201);
   });
 
-  it('stands until both have taken theirs back', async () => {
+  it('refuse requests until both users have removed their block', async () => {
     await Promise.all([block(ann, bob), block(bob, ann)]);
     for (const [by, other] of [
       [ann, bob],
@@ -60,7 +60,7 @@ describe.each(handlerEngines())('blocks, %s', (engine) => {
     expect((await world.request(ann, bob)).status).toBe(201);
   });
 
-  it('refuses oneself, then users there are none of', async () => {
+  it('are refused if the target is the caller or does not exist', async () => {
     for (const set of [block, unblock]) {
       expect(await set(ann, ann)).toMatchObject(refusal(400, 'connection/self-block'));
       for (const userId of [randomUUID(), 'nobody']) {
@@ -69,7 +69,7 @@ describe.each(handlerEngines())('blocks, %s', (engine) => {
     }
   });
 
-  it('repeated, changes nothing and tells nothing', async () => {
+  it('change nothing and publish no event when made or removed again', async () => {
     await world.connect(ann, bob);
     const connectionId = (await world.list(ann)).body.connections[0].id;
     await Promise.all(Array.from({ length: 5 }, () => block(ann, bob)));
@@ -92,22 +92,25 @@ describe.each(handlerEngines())('blocks, %s', (engine) => {
     expect(events).toHaveLength(4);
   });
 
-  it.each(['pending', 'accepted'])('ends what is %s, in lists and totals', async (state) => {
-    if (state === 'accepted') await world.connect(ann, bob);
-    else await world.request(ann, bob);
-    await block(bob, ann);
-    for (const by of [ann, bob]) {
-      expect((await world.list(by)).body.pagination.totalCount).toBe(0);
-      for (const spec of [listSentRequests, listReceivedRequests]) {
-        const { body } = await world.call(spec, by);
-        expect([body.requests, body.pagination.totalCount]).toEqual([[], 0]);
+  it.each(['pending', 'accepted'])(
+    'end a pair that is %s, and remove it from lists and totals',
+    async (state) => {
+      if (state === 'accepted') await world.connect(ann, bob);
+      else await world.request(ann, bob);
+      await block(bob, ann);
+      for (const by of [ann, bob]) {
+        expect((await world.list(by)).body.pagination.totalCount).toBe(0);
+        for (const spec of [listSentRequests, listReceivedRequests]) {
+          const { body } = await world.call(spec, by);
+          expect([body.requests, body.pagination.totalCount]).toEqual([[], 0]);
+        }
       }
-    }
-    await unblock(bob, ann);
-    expect([await statusOf(ann, bob), await statusOf(bob, ann)]).toEqual(['none', 'none']);
-  });
+      await unblock(bob, ann);
+      expect([await statusOf(ann, bob), await statusOf(bob, ann)]).toEqual(['none', 'none']);
+    },
+  );
 
-  it('is no way around a declined request', async () => {
+  it('do not let the requester ask again after a declined request', async () => {
     const { projectId, store } = world;
     await world.request(ann, bob);
     await perform(store, { projectId, userId: bob, otherId: ann, action: 'decline' });
@@ -164,7 +167,7 @@ describe.each(handlerEngines())('blocks, %s', (engine) => {
       friends = (await seen(null)).ids;
     });
 
-    it('leaves out whom the caller blocks and who blocks the caller, in rows, totals, pages and cursors', async () => {
+    it('leaves out users who block the caller or are blocked by the caller, in rows, totals, pages and cursors', async () => {
       await block(ann, friends[1]!);
       await block(friends[4]!, ann);
       await block(ann, bob);
@@ -188,7 +191,7 @@ describe.each(handlerEngines())('blocks, %s', (engine) => {
       expect(await seen(ann)).toMatchObject({ total: 5, count: 5 });
     });
 
-    it.each(['blocks', 'is blocked by'])('is empty where the caller %s its owner', async (side) => {
+    it.each(['blocks', 'is blocked by'])('is empty if the caller %s its owner', async (side) => {
       await (side === 'blocks' ? block(ann, eve) : block(eve, ann));
       expect(await seen(ann)).toEqual({ ids: [], total: 0, count: 0 });
     });

@@ -57,14 +57,14 @@ describe.each(handlerEngines())('status, decline, withdraw, disconnect, %s', (en
     expect((await statusOf(bob, ann)).body).toEqual({ ...shown, type: 'received' });
   });
 
-  it('status: not of oneself, not of users there are none of', async () => {
+  it('status: refuses the caller as the target, and users who do not exist', async () => {
     expect(await statusOf(ann, ann)).toMatchObject(refusal(400, 'connection/self-check'));
     for (const userId of [randomUUID(), 'nobody']) {
       expect(await statusOf(ann, userId)).toMatchObject(refusal(404, 'connection/user-not-found'));
     }
   });
 
-  it('decline: by the receiver, once; the roles turn with the next request', async () => {
+  it('decline: only the receiver may decline, and only once; afterwards only the receiver may ask again', async () => {
     const { id } = (await world.request(ann, bob)).body;
     expect(await decline(ann, id)).toMatchObject(unauthorized);
     expect(await decline(eve, id)).toMatchObject(notFound);
@@ -83,7 +83,7 @@ describe.each(handlerEngines())('status, decline, withdraw, disconnect, %s', (en
     expect(await world.request(bob, ann)).toMatchObject(refusal(409, 'connection/request-declined'));
   });
 
-  it('decline and delete find nothing, all alike: unknown or no id, a stranger, another project', async () => {
+  it('decline and delete answer not found for an unknown id, a malformed id, a stranger and another project', async () => {
     const { id } = (await world.request(ann, bob)).body;
     const elsewhere = await world.newProject();
     for (const answer of [
@@ -118,7 +118,7 @@ describe.each(handlerEngines())('status, decline, withdraw, disconnect, %s', (en
     expect(await statusOf(bob, ann)).toMatchObject(none);
   });
 
-  it('delete by id: nothing to delete where the request is declined', async () => {
+  it('delete by id and delete by user: do not find a declined request', async () => {
     const { id } = (await world.request(ann, bob)).body;
     await decline(bob, id);
     for (const by of [ann, bob]) {
@@ -149,13 +149,13 @@ describe.each(handlerEngines())('status, decline, withdraw, disconnect, %s', (en
     expect(await statusOf(ann, bob)).toMatchObject(none);
   });
 
-  it('delete by user: not oneself; nothing there, unknown users and ids that are none alike', async () => {
+  it('delete by user: refuses the caller; finds nothing for strangers, unknown users and malformed ids', async () => {
     expect(await removeWith(ann, ann)).toMatchObject(refusal(400, 'connection/self-disconnect'));
     for (const userId of [bob, randomUUID(), 'nobody'])
       expect(await removeWith(ann, userId)).toMatchObject(notFound);
   });
 
-  it('tells of each ending in an event with the data of what ended', async () => {
+  it('publishes each ending in an event with the data of the ended request or connection', async () => {
     const first = (await world.request(ann, bob)).body.id;
     await removeWith(ann, bob);
     const second = (await world.request(ann, bob)).body.id;
@@ -180,7 +180,7 @@ describe.each(handlerEngines())('status, decline, withdraw, disconnect, %s', (en
     expect(events.map(({ aggregate }) => aggregate.seq)).toEqual([1, 2, 3, 4, 5, 6, 7]);
   });
 
-  it('counts what is established, for oneself and for anyone', async () => {
+  it('counts the established connections of a user, for the user and for any other caller', async () => {
     const countOf = async (userId: string, by: string | null) =>
       (await world.call(countUserConnections, by, { params: { userId } })).body;
     await world.connect(ann, bob);

@@ -16,7 +16,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { perform } from '../support/pairs.ts';
 import { World } from '../support/world.ts';
 
-describe.each(handlerEngines())('what connections holds of a user (%s)', (engine) => {
+describe.each(handlerEngines())("the export of a user's connections (%s)", (engine) => {
   let world: World;
   beforeAll(async () => {
     world = await World.start(engine);
@@ -25,7 +25,7 @@ describe.each(handlerEngines())('what connections holds of a user (%s)', (engine
 
   const of = (userId: string, limit: number) => ({ projectId: world.projectId, userId, limit });
 
-  it('gives each list page by page, as the lists have it', async () => {
+  it('returns each list in pages, with the same items as the list operation', async () => {
     const [ann, ...others] = await world.newPeople(9);
     for (const other of others.slice(0, 3)) await connect(ann!, other);
     for (const other of others.slice(3, 6)) await act(ann!, other, 'request');
@@ -41,7 +41,7 @@ describe.each(handlerEngines())('what connections holds of a user (%s)', (engine
     }
   });
 
-  it('gives the blocks a user has made, and none that were made against it', async () => {
+  it('returns the blocks that the user has made, but not the blocks against the user', async () => {
     const [ann, bob, carl] = (await world.newUsers(3)) as [string, string, string];
     await world.call(blockUser, ann, { params: { userId: bob } });
     await world.call(blockUser, carl, { params: { userId: ann } });
@@ -50,9 +50,9 @@ describe.each(handlerEngines())('what connections holds of a user (%s)', (engine
     expect(await readSection(world.bus, exportBlocks, of(bob, 10))).toEqual([[]]);
   });
 
-  it('gives declined requests of either side with their messages, whatever ids the users have', async () => {
-    // In the three rounds, the user's id sorts before all other ids, between them, and after them. So the user is the lower user
-    // of some pairs and the higher user of others.
+  it('returns declined requests, sent and received, with their messages, in any order of the user ids', async () => {
+    // In the three rounds, the user's id sorts before all other ids, between them, and after them. So the user is the lower
+    // user of some pairs and the higher user of others.
     for (const at of [0, 3, 7]) {
       const people = (await world.newPeople(8)).sort();
       const me = people[at]!;
@@ -76,7 +76,7 @@ describe.each(handlerEngines())('what connections holds of a user (%s)', (engine
     }
   });
 
-  it('a declined request stays one under a block, as its status does', async () => {
+  it('still returns a declined request after its receiver has blocked the requester', async () => {
     const [ann, bob] = (await world.newUsers(2)) as [string, string];
     const { body: request } = await world.request(ann, bob);
     await world.call(declineConnection, bob, { params: { connectionId: request.id } });
@@ -85,7 +85,7 @@ describe.each(handlerEngines())('what connections holds of a user (%s)', (engine
     expect(declined).toMatchObject([{ id: request.id, type: 'sent', user: { id: bob } }]);
   });
 
-  it('fails rather than leave out a profile that only identity has', async () => {
+  it('fails if a profile is missing in the copy and identity cannot be asked', async () => {
     await using alone = await World.start(engine);
     const [ann, bob] = [await alone.newPerson(), randomUUID()];
     await perform(alone.store, {

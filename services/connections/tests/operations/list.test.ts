@@ -42,7 +42,7 @@ describe.each(handlerEngines())('list, %s', (engine) => {
     return (await connectAt(store, { projectId, userId: ann, otherId, at })).connectionId!;
   }
 
-  it('shows each the other, whole', async () => {
+  it('shows each of two users the complete profile of the other', async () => {
     const fields = { name: 'Zoë 🦊', bio: 'Bio', avatar: 'https://example.org/a.png', metadata: { a: [1] } };
     const bob = await world.newProfile({ username: 'bob.1', ...fields });
     const eve = await world.newProfile({ username: 'eve.1' });
@@ -68,7 +68,7 @@ describe.each(handlerEngines())('list, %s', (engine) => {
     }
   });
 
-  it('has its items twice under a v7 short form, and leaves repeating large items to the gateway', async () => {
+  it('contains its items twice under a v7 short form, but large items once, for the gateway to repeat', async () => {
     const { projectId, store, bus } = world;
     const bob = await world.newPerson();
     const short = async () => {
@@ -98,7 +98,7 @@ describe.each(handlerEngines())('list, %s', (engine) => {
     expect(many.body.connections).toHaveLength(100);
   });
 
-  it('tells what one wrote to the other to the two alone', async () => {
+  it("shows a connection's message only to the two users", async () => {
     const [bob, eve, mallory] = (await world.newUsers(3)) as [string, string, string];
     await world.accept(eve, (await world.request(bob, eve, { message: 'Between us' })).body.id);
     const told = async (caller: string | null, userId: string) => {
@@ -181,7 +181,7 @@ describe.each(handlerEngines())('list, %s', (engine) => {
 
   const nextOf = (headers: Record<string, string>) => /^<\?(.*)>; rel="next"$/.exec(headers.Link ?? '')?.[1];
 
-  it('is walked by cursor: other parameters stay, the limit may change, the page goes on', async () => {
+  it('is read by cursor: other parameters stay, the limit may change, and the page number goes on', async () => {
     const first = await world.list(ann, 'page=1&limit=10&x=y');
     const next = nextOf(first.headers)!;
     expect(Object.fromEntries(new URLSearchParams(next))).toEqual({
@@ -210,7 +210,7 @@ describe.each(handlerEngines())('list, %s', (engine) => {
     expect(last.headers).not.toHaveProperty('Link');
   });
 
-  it("refuses another user's cursor and another project's", async () => {
+  it('refuses a cursor of another user and a cursor of another project', async () => {
     const next = nextOf((await world.list(ann, 'limit=10')).headers)!;
     const refused = refusal(400, 'connection/invalid-query', {
       message: 'cursor does not belong to this list. Start the list again without a cursor.',
@@ -220,11 +220,11 @@ describe.each(handlerEngines())('list, %s', (engine) => {
     expect(await world.list(ann, next, await world.newProject())).toMatchObject(refused);
   });
 
-  it('is stable for a walk while connections come and go', async () => {
+  it('shows each remaining connection once to a reader by cursor while connections begin and end', async () => {
     const { projectId, store } = world;
     const first = await world.list(ann, 'limit=10');
-    // A new connection comes to the top of the list. The page's last connection and a later connection are removed. The walk
-    // goes on where it was.
+    // A new connection is added at the top of the list. The page's last connection and a later connection are removed. The next
+    // page continues at the same position.
     const late = await connectSecond(randomUUID(), 100);
     const goneIds = [idsOf(first.body)[9]!, expected[12]!];
     for (const id of goneIds) {
@@ -243,7 +243,7 @@ describe.each(handlerEngines())('list, %s', (engine) => {
     expect(now.pagination.totalCount).toBe(24);
   });
 
-  it('keeps the place of a user who cannot be found', async () => {
+  it('shows a placeholder for a user who cannot be found', async () => {
     const [bob, nobody] = [await world.newUser(), randomUUID()];
     const { projectId, store } = world;
     const at = new Date(start);
@@ -261,7 +261,7 @@ describe.each(handlerEngines())('list, %s', (engine) => {
     expect(body.pagination.totalCount).toBe(1);
   });
 
-  it('goes on when identity is away', async () => {
+  it('still works while identity is stopped', async () => {
     await using own = await World.start(engine);
     const [bob, eve] = (await own.newUsers(2)) as [string, string];
     await own.connect(bob, eve);

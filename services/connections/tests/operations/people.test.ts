@@ -30,7 +30,7 @@ describe.each(handlerEngines())('lists of people, %s', (engine) => {
   const idsOf = (body: { connections?: Shown[]; requests?: Shown[] }) =>
     (body.connections ?? body.requests ?? []).map(({ user, connectedUser }) => (user ?? connectedUser)?.id);
 
-  it('pending: sent to its requester, received to its receiver, whole', async () => {
+  it('pending: shown to the requester as sent and to the receiver as received, with complete profiles', async () => {
     const [bob, eve] = [await world.newPerson({ name: 'Bob' }), await world.newPerson({ name: 'Eve' })];
     const { id, createdAt } = (await world.request(bob.id, eve.id, { message: 'Hi' })).body;
     const none = { requests: [], pagination: onePage(0) };
@@ -46,7 +46,7 @@ describe.each(handlerEngines())('lists of people, %s', (engine) => {
     expect((await world.call(listReceivedRequests, eve.id)).body).toEqual(none);
   });
 
-  it('pending: by page and by cursor, each list with cursors of its own', async () => {
+  it('pending: read by page and by cursor; a cursor is valid only for its own list', async () => {
     const [bob] = (await world.newPeople(1)) as [string];
     const others = await world.newPeople(5);
     for (const other of others) await world.request(other, bob);
@@ -68,7 +68,7 @@ describe.each(handlerEngines())('lists of people, %s', (engine) => {
     expect(renamed.body).toMatchObject({ code: 'connection/invalid-query', field: 'cursor' });
   });
 
-  it("a user's list is for anyone, and of users there are", async () => {
+  it("a user's list is shown to everyone; the list of an unknown user is not found", async () => {
     const [bob, eve] = (await world.newPeople(2)) as [string, string];
     await world.connect(bob, eve);
     const own = (await world.list(bob)).body;
@@ -91,7 +91,7 @@ describe.each(handlerEngines())('lists of people, %s', (engine) => {
     }
   });
 
-  describe('searched', () => {
+  describe('a search', () => {
     const people = [
       { username: 'Anna.Berg', name: 'Anna Berg' },
       { username: 'strasse', name: 'Jörg Straße' },
@@ -136,11 +136,11 @@ describe.each(handlerEngines())('lists of people, %s', (engine) => {
       ['%', []],
       ['nobody', []],
       ['', [0, 1, 2, 3, 4, 5]],
-    ] as const)('"%s"', async (query, expected) => {
+    ] as const)('finds the expected people for "%s"', async (query, expected) => {
       expect(await search(query)).toEqual(at(...expected));
     });
 
-    it('in one field alone', async () => {
+    it('looks only at the given field', async () => {
       expect(await search('anna', 'username')).toEqual(at(0, 3, 5));
       expect(await search('anna', 'name')).toEqual(at(0));
       expect(await search('strasse', 'name')).toEqual(at(1));
@@ -156,7 +156,7 @@ describe.each(handlerEngines())('lists of people, %s', (engine) => {
       expect(answer.body).toMatchObject({ code: 'connection/invalid-query', field });
     });
 
-    it('by page and by cursor, which is bound to what is looked for', async () => {
+    it('is read by page and by cursor; a cursor is valid only for its own search', async () => {
       const page = async (query: string) => world.list(owner, query);
       expect(idsOf((await page('query=anna&limit=2&page=2')).body)).toEqual(at(5));
       expect((await page('query=anna&limit=2&page=9')).body).toMatchObject({
@@ -175,7 +175,7 @@ describe.each(handlerEngines())('lists of people, %s', (engine) => {
       }
     });
 
-    it("in requests and in another user's list too, and by the name of now", async () => {
+    it("works in requests and in another user's list, by the current name", async () => {
       const [bob, eve] = [await world.newPerson(), await world.newPerson({ name: 'Zoë' })];
       const found = async (spec: OperationSpec, by: string, userId?: string) => {
         const params = userId ? { params: { userId } } : {};

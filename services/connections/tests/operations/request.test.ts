@@ -64,7 +64,7 @@ describe.each(handlerEngines())('request, %s', (engine) => {
     expect(await world.request(ann, bob, body)).toMatchObject(refusal(400, 'request/invalid-json'));
   });
 
-  it('refuses oneself, in any case of the id, before all else', async () => {
+  it('refuses a request to oneself before any other check, in upper and lower case of the id', async () => {
     const stranger = 'abcdefab-0000-4000-8000-000000000000';
     for (const userId of [stranger, stranger.toUpperCase()]) {
       const answer = await world.request(stranger, userId);
@@ -73,7 +73,7 @@ describe.each(handlerEngines())('request, %s', (engine) => {
     }
   });
 
-  it('does not know users of other projects, unknown ones and ids that are none', async () => {
+  it('answers not found for users of other projects, unknown users and malformed ids', async () => {
     await strangers();
     const elsewhere = await world.newUser({}, await world.newProject());
     const answers = [
@@ -89,7 +89,7 @@ describe.each(handlerEngines())('request, %s', (engine) => {
     }
   });
 
-  it('refuses while a request is pending, from either side', async () => {
+  it('refuses requests from both sides while a request is pending', async () => {
     await strangers();
     await world.request(ann, bob);
     for (const [from, to] of [
@@ -100,7 +100,7 @@ describe.each(handlerEngines())('request, %s', (engine) => {
     }
   });
 
-  it('refuses when the two are connected, from either side', async () => {
+  it('refuses requests from both sides while the two users are connected', async () => {
     await strangers();
     await world.connect(ann, bob);
     for (const [from, to] of [
@@ -111,7 +111,7 @@ describe.each(handlerEngines())('request, %s', (engine) => {
     }
   });
 
-  it('after a refusal: not the old requester; the old receiver, with turned roles and a new id', async () => {
+  it('after a decline, lets only the receiver ask again, with a new id and exchanged roles', async () => {
     await strangers();
     const first = await world.request(ann, bob);
     const { projectId, store } = world;
@@ -124,7 +124,7 @@ describe.each(handlerEngines())('request, %s', (engine) => {
     expect((await world.accept(ann, second.body.id)).status).toBe(200);
   });
 
-  it('tells of it in an event', async () => {
+  it('publishes an event for a request and for its acceptance', async () => {
     await strangers();
     const events: unknown[] = [];
     const subjects = [`${world.bus.prefix}.event.${world.projectId}.connection.>`];
@@ -157,14 +157,14 @@ describe.each(handlerEngines())('request, %s', (engine) => {
     });
   });
 
-  it('answers a server error when identity has to be asked and is away', async () => {
+  it('answers a server error if it has to ask identity while identity is stopped', async () => {
     await using own = await World.start(engine);
     const user = await own.newUser();
     await own.identity.stop();
     expect(await own.request(user, randomUUID())).toMatchObject(refusal(500, 'connection/server-error'));
   });
 
-  it('validates before it looks at the target', async () => {
+  it('validates the body before it checks the target', async () => {
     const caller = callerOf(randomUUID());
     const answer = await callOperation(world.bus, requestConnection, {
       projectId: world.projectId,

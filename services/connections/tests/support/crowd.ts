@@ -10,9 +10,9 @@ import { expect } from 'vitest';
 import type { World } from './world.ts';
 
 /**
- * How many requests are under way at a time. They are so few that no request waits for a connection to its database. If a
- * request waits longer than 4 s for a connection, the request is refused. On a slow machine, this would happen to hundreds of
- * requests.
+ * How many requests run at the same time. The number is so low that no request waits for a connection to the database. A
+ * request that waits longer than 4 s for a connection is refused. With more requests, this would happen to hundreds of them on
+ * a slow machine.
  */
 const width = 24;
 

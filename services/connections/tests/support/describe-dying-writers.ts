@@ -19,7 +19,7 @@ const listedAs = {
 export function describeDyingWriters(engine: EngineKind, actions: readonly DyingAction[]): void {
   describe(`totals and lists of writers that die, ${engine}`, () => {
     it.each(actions)(
-      'are whole or absent when the process dies before any of its writes: %s',
+      'are complete or absent when the process dies before any of its writes: %s',
       { timeout: 120_000 },
       async (action) => {
         await using place = await createStore(engine);
@@ -35,9 +35,9 @@ export function describeDyingWriters(engine: EngineKind, actions: readonly Dying
           if (action === 'disconnect') await perform(store, { ...answers, action: 'accept' });
           const by = action === 'request' ? asks : answers;
           const death = await runUntilDeath(writer, { store: place.config, ...by, action, number });
-          // A writer has one second to finish a list. After that, the list's first reader repairs it. Then the list has to agree
-          // with the pair. Two attempts run at the same time, and both set the same clock. So each attempt takes its time from the
-          // real clock: then no attempt sets the clock back.
+          // A writer has one second to finish a list. After that, the list's first reader repairs it. Then the list has to
+          // agree with the pair. Two attempts run at the same time, and both set the same clock. So each attempt takes its time
+          // from the real clock: then no attempt sets the clock back.
           const now = performance.timeOrigin + performance.now() + 1_500;
           vi.useFakeTimers({ toFake: ['Date'], now });
           const found: Record<string, number> = {};

@@ -43,7 +43,7 @@ export class Model {
     return note;
   }
 
-  /** Notes the outcome of a move, and returns the answer that the model expects. The caller notes the id of a new request. */
+  /** Records the outcome of a move, and returns the answer that the model expects. The caller notes the id of a new request. */
   play(move: Move): Foretold {
     if ('of' in move) return this.#byId(move.do, move.by, move.of);
     const { by, to } = move;

@@ -3,8 +3,8 @@ import type { AppContext } from '../app.ts';
 import type { Project, User } from '../store/index.ts';
 
 /**
- * The account of a caller. Throws `auth/unauthorized` if the account was deleted: an access token stays valid for a moment
- * after that.
+ * The account of a caller. Throws `auth/unauthorized` if the account was deleted. This is possible because an access token
+ * stays valid for a moment after the deletion.
  */
 export async function accountOf(app: AppContext, projectId: string, userId: string): Promise<User> {
   const user = await app.store.users.account(projectId, userId);

@@ -5,7 +5,7 @@ import { challengeHashOf, makeChallenge, verifyNewPasskey, verifyPasskey } from 
 const rpId = 'app.example.com';
 const webOrigins = [`https://${rpId}`];
 
-it('takes every signature of a passkey, whatever zeros its numbers begin with', async () => {
+it('accepts every signature of a passkey, even if its numbers begin with zeros', async () => {
   const passkey = new SoftwarePasskey(`https://${rpId}`);
   const { challenge, hash: challengeHash } = makeChallenge();
   const expected = { challengeHash, rpId, webOrigins };
@@ -28,7 +28,7 @@ it.each([
   { crossOrigin: true, topOrigin: 'https://other.example' },
   { crossOrigin: false, topOrigin: 'https://other.example' },
   { crossOrigin: 'true' },
-])('refuses a page framed by another: %j', async (client) => {
+])('refuses a page that is framed by another page: %j', async (client) => {
   const passkey = new SoftwarePasskey(`https://${rpId}`);
   const { challenge, hash: challengeHash } = makeChallenge();
   const expected = { challengeHash, rpId, webOrigins };

@@ -83,7 +83,7 @@ export async function verifyNewPasskey(
     const registration = given as unknown as Parameters<typeof server.verifyRegistration>[0];
     const { authenticator, userVerified } = await server.verifyRegistration(registration, checks(expected));
     const name = algorithm[0] as keyof typeof algorithms;
-    // If the key cannot be read, the passkey is refused now. Once stored, it would be refused at every use.
+    // A passkey whose key cannot be read is refused now. If it were stored, it would be refused at every use.
     await server.parseCryptoKey(name, given.response.publicKey);
     if (!userVerified) return null;
     const { publicKey, transports } = given.response;
@@ -93,7 +93,9 @@ export async function verifyNewPasskey(
   });
 }
 
-/** Verifies what an authenticator has signed (WebAuthn Level 3, 7.2). Returns the new counter, or null if anything is invalid. */
+/**
+ * Verifies what an authenticator has signed (WebAuthn Level 3, 7.2). Returns the new counter, or null if anything is invalid.
+ */
 export async function verifyPasskey(
   given: PasskeyAssertion,
   { credentialId: id, publicKey, algorithm, counter, transports }: PasskeyFactor,

@@ -7,8 +7,8 @@ import type { FactorBook } from '../store/index.ts';
 export const proofMs = 5 * 60_000;
 
 /**
- * Refuses a caller who has a second factor but no recent proof. The proof must be of the token's session and of the last five
- * minutes (spec#accounts-step-up-required). Throws `auth/step-up-required`.
+ * Refuses a caller who has a second factor but no recent proof. The proof must belong to the token's session, and must not be
+ * older than five minutes (spec#accounts-step-up-required). Throws `auth/step-up-required`.
  */
 export async function requireStepUp(app: AppContext, projectId: string, caller: Caller): Promise<void> {
   const book = await app.store.factors.find({ projectId, userId: caller.userId });

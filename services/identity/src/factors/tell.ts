@@ -3,12 +3,12 @@ import type { AppContext } from '../app.ts';
 import type { FactorBook } from '../store/index.ts';
 
 /**
- * The book with a note that a mail must tell the user of a change. If mails cannot be sent, the book stays unchanged. The note
- * is stored with the change (spec#accounts-factors-notices), and `postman.kick` sends the mail.
+ * The book with a note that the user must get a mail about a change. If mails cannot be sent, the book stays unchanged. The
+ * note is stored with the change (spec#accounts-factors-notices), and `postman.kick` sends the mail.
  */
 export function withNotice(app: Pick<AppContext, 'postman'>, book: FactorBook, kind: NoticeKind): FactorBook {
   if (!app.postman.isThere) return book;
   const others = (book.notices ?? []).filter((one) => one.kind !== kind);
-  // All times of mails are times of the machine's clock.
+  // All times of mails come from the machine's clock, not from `app.now`.
   return { ...book, notices: [...others, { kind, at: Date.now() }] };
 }

@@ -11,8 +11,8 @@ export function needMails(app: Pick<AppContext, 'postman'>): void {
 }
 
 /**
- * Stores a mail to a user. The mail is sent in the background. Returns `false` if the user is gone, or if `epoch` is given and the
- * user's sessions of this epoch have ended.
+ * Stores a mail to a user. The mail is sent in the background. Returns `false` if the user is gone, or if `epoch` is given and
+ * the user's sessions of this epoch have ended.
  */
 export async function mailUser(
   app: Pick<AppContext, 'postman' | 'store'>,

@@ -36,19 +36,19 @@ const usualTimes: MailTimes = { everyMs: 5_000, retryMs: 15_000 };
  */
 const leaseMs = 3 * 60_000;
 const longestWaitMs = 20 * 60_000;
-/** After how long the service gives up sending a mail, in ms. */
+/** The time after which the service gives up sending a mail, in ms. */
 const patienceMs = 4 * 3600 * 1000;
 /**
- * How many times the service tries to send a mail that reports a change. All tries together take about `patienceMs`, without
- * the time in which the mail only waits for the limit of its address.
+ * How many times the service tries to send a mail that reports a change. All tries together take about `patienceMs`. This does
+ * not include the time in which the mail only waits for the limit of its address.
  */
 const mostTries = 18;
 const codePatienceMs = 10 * 60_000;
 /** How many mails an address may get in an hour, all kinds together (spec#accounts-mail-rate). */
 const mostAnHour = 5;
 /**
- * Of these mails, one is reserved for a mail that reports a change. So nobody can hold back such a mail by asking for other
- * mails.
+ * How many of these mails may be of other kinds. One mail an hour is reserved for reporting a change. So nobody can hold back
+ * such a mail by asking for other mails.
  */
 const mostOthersAnHour = mostAnHour - 1;
 const atOnce = 10;
@@ -152,8 +152,9 @@ export class Postman {
     const filling = { project: project.name, address, link, token, code: token };
     const { subject, text } = textsOf(project, kind, filling);
     try {
-      // A mail server may drop a mail whose `Message-ID` it knows. Each try has a new token, which makes the token of the try before
-      // void. So each try with a token has its own `Message-ID`: otherwise the server could drop the only mail with a valid token.
+      // A mail server may drop a mail whose `Message-ID` it knows. Each try has a new token, which makes the token of the try
+      // before void. So each try with a token has its own `Message-ID`: otherwise the server could drop the only mail with a
+      // valid token.
       const messageId = hashToken([mailing.id, since, ...(stored ? [tries] : [])].join('|'));
       await transport.send({ kind, messageId, fromName: project.name, to: address, subject, text });
     } catch (error) {
@@ -173,7 +174,9 @@ export class Postman {
     return { token, stored: { hash, until: tokenEnd({ kind, until }), failures: 0 } };
   }
 
-  /** Whether the address may get another mail now. If not, a mail that reports a change waits, and any other mail is dropped. */
+  /**
+   * Whether the address may get another mail now. If not, a mail that reports a change waits, and any other mail is dropped.
+   */
   async #mayMail(mailing: Mailing): Promise<boolean> {
     const { store, secrets, log } = this.#options;
     const { projectId, address, kind, userId } = mailing;

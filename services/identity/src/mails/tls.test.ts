@@ -14,7 +14,7 @@ test.each([
   'smtp://127.0.0.1:1025?requireTLS=false',
   'smtp://localhost?ignoreTLS=true',
   'smtp://[::1]?ignoreTLS=true',
-])('%s is never plain text on a network', (address) => {
+])('%s never allows plain text on a network', (address) => {
   expect(mayGoPlain(address)).toBe(false);
 });
 
@@ -25,7 +25,7 @@ test.each([
   'smtp://mail.example.org?requireTLS=true&requireTLS=false',
   'smtp://mail.example.org?ignoreTLS=true',
   'smtp://127.0.0.1.example.org?ignoreTLS=1',
-])('%s may be plain text', (address) => {
+])('%s allows plain text on a network', (address) => {
   expect(mayGoPlain(address)).toBe(true);
   expect(withTls(address)).not.toMatch(/requireTLS=true$/);
 });
@@ -36,7 +36,7 @@ test.each([
   ['smtps://mail.example.org?tls.rejectUnauthorized=true', false],
   ['smtps://localhost?tls.rejectUnauthorized=false', false],
   ['smtps://mail.example.org', false],
-])('whether %s leaves open who the server is: %s', (address, isOpen) => {
+])("whether %s turns off the check of the server's certificate: %s", (address, isOpen) => {
   expect(isUnverified(address)).toBe(isOpen);
 });
 

@@ -9,7 +9,7 @@ export function mayGoPlain(address: string): boolean {
 }
 
 /**
- * Whether the check of the server's certificate is turned off. Without a check, anybody between here and the server could read
+ * Whether the check of the server's certificate is turned off. Without a check, anybody on the way to the server could read the
  * mails.
  */
 export function isUnverified(address: string): boolean {

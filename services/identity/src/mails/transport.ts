@@ -46,7 +46,7 @@ async function smtpTransport(url: string, from: string): Promise<Transport> {
   // The module is loaded only if it is used, because loading it takes memory and time.
   const { createTransport } = await import('nodemailer');
   const smtp = createTransport({
-    // These come first, so that the address's query can override them.
+    // These options come first, so that the query of `url` can override them.
     ...{ connectionTimeout: connectMs, greetingTimeout: connectMs, socketTimeout: silentMs },
     ...{ pool: true, maxConnections: 5, disableFileAccess: true, disableUrlAccess: true },
     url: withTls(url),

@@ -5,7 +5,7 @@ import { checkCredentials } from '../check-credentials.ts';
 import { challengeUser } from '../factors/challenge.ts';
 import { refuseUnverified } from '../mails/refuse-unverified.ts';
 
-/** Makes a challenge for a sign-in, for a client that knows the password (spec#accounts-factors-sign-in-challenge). */
+/** Makes a challenge for the sign-in of a client that knows the password (spec#accounts-factors-sign-in-challenge). */
 export const challengeSignInHandler = handler(
   challengeSignIn,
   async (request, app: AppContext) => {

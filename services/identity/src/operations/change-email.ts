@@ -8,7 +8,7 @@ import { requireStepUp } from '../factors/step-up.ts';
 import { mailUser, needMails } from '../mails/mail-user.ts';
 
 /**
- * Sends a mail to the caller's new address. The address takes effect once the mail's token comes back
+ * Sends a mail to the caller's new address. The address takes effect as soon as the mail's token is used
  * (spec#accounts-change-email).
  */
 export const changeEmailHandler = handler(
@@ -26,7 +26,8 @@ export const changeEmailHandler = handler(
     const { newEmail: address } = body;
     if (address === user.email || (await ownerOfAddress(app, { projectId, address, userId: user.id })))
       throw new ApiError('DUPLICATE_EMAIL', { field: 'newEmail' });
-    // If the password was reset or changed since the user was read, the caller may be somebody other than the user.
+    // If the password was reset or changed after the user was read, the caller may be somebody else. Then the request is
+    // refused.
     const isStored = await mailUser(app, user, { kind: 'emailChange', address }, user.sessionEpoch);
     if (!isStored) throw new ApiError('auth/unauthorized');
     const message =

@@ -49,7 +49,9 @@ export const confirmFactorHandler = handler(confirmFactor, async (request, app: 
   return answer;
 });
 
-/** The confirmed factor that an enrolment results in; null if the shown code or passkey is wrong. Throws `auth/invalid-body`. */
+/**
+ * The confirmed factor that an enrolment results in; null if the shown code or passkey is wrong. Throws `auth/invalid-body`.
+ */
 async function confirmed(
   app: AppContext,
   { id, name, sealed, passkey }: Enrolment,

@@ -10,6 +10,6 @@ export const getUserByForeignIdHandler = handler(getUserByForeignId, async (requ
   const user = await showUser(app, request, async () =>
     asShown(app, request, await app.store.people.findByForeignId(projectId, foreignId)),
   );
-  // The caller knows the foreign id already (spec#users-strangers-foreign-id).
+  // The answer always contains the foreign id, because the caller knows it already (spec#users-strangers-foreign-id).
   return { ...user, foreignId };
 });

@@ -28,7 +28,7 @@ export const importUsersHandler = handler(importUsers, async ({ params, body }, 
   const result: ImportResult = { imported: 0, unchanged: 0, rejected: [] };
   for (const [index, { row, user }] of given.entries()) {
     const outcome = outcomes.get(user);
-    if (outcome === undefined) throw new Error('The store has told too little.');
+    if (outcome === undefined) throw new Error('The store returned no outcome for a row.');
     count(result, { index, row, outcome });
   }
   return result;
@@ -49,9 +49,9 @@ function count(
 }
 
 /**
- * Notes the kinds of hashes in the rows before the rows are stored. Returns the outcomes of the rows that must not be stored. A
- * row whose names are taken by stored users must not use up one of the kinds that the project may have. So if its kind is new,
- * it is refused before its kind is noted.
+ * Records the kinds of hashes in the rows before the rows are stored. Returns the outcomes of the rows that must not be stored.
+ * A row whose names are taken by stored users must not use up one of the kinds that the project may have. So such a row with a
+ * new kind is refused before the kind is noted.
  */
 async function outcomesBefore(
   app: AppContext,

@@ -2,7 +2,9 @@ import { getJwks } from '@kith/contracts';
 import { handler } from '@kith/service';
 import type { AppContext } from '../app.ts';
 
-/** Returns the public keys (spec#accounts-jwks) from memory. So verifiers also get them while the database is away. */
+/**
+ * Returns the public keys (spec#accounts-jwks) from memory. So verifiers get the keys even if the database cannot be reached.
+ */
 export const getJwksHandler = handler(
   getJwks,
   async (request, app: AppContext) => {

@@ -4,7 +4,7 @@ import type { AppContext } from '../app.ts';
 import { keepBlocks } from '../blocks.ts';
 
 const pageSize = 200;
-/** How a position begins, if it is in identity's own copy and not in the blocks of the connections service. */
+/** The beginning of a position in identity's own copy. All other positions are in the blocks of the connections service. */
 const inCopy = 'copy|';
 
 type Request = Parameters<typeof walkStep>[0] & { requestId: string; deadline: number };
@@ -12,8 +12,8 @@ type Page = { copied: number; next: string | null };
 
 /**
  * Copies a page of the blocks that the connections service owns. After the last page, walks through identity's own copy, and
- * takes out blocks that the connections service no longer has. If identity's own copy has a newer entry, the newer entry stays.
- * Blocks of users who are not there are not kept.
+ * removes blocks that the connections service no longer has. If identity's own copy has a newer entry, the newer entry stays.
+ * Blocks of users who do not exist are not kept.
  */
 export const rebuildBlocksHandler = handler(rebuildIdentityBlocks, async (request, app: AppContext) => {
   const { after } = request.body;
@@ -40,8 +40,8 @@ async function copyPage(request: Request, app: AppContext): Promise<Page> {
 }
 
 /**
- * Asks the connections service about the blocks of a page of identity's own copy. If a user blocks another meanwhile, the event of
- * this block is newer than the answer. So the block stays.
+ * Asks the connections service about the blocks of a page of identity's own copy. If a user blocks another meanwhile, the event
+ * of this block is newer than the answer. So the block stays.
  */
 async function endPage(request: Request, app: AppContext): Promise<Page> {
   const step = walkStep(request);

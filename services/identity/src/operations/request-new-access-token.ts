@@ -58,13 +58,13 @@ export const requestNewAccessTokenHandler = handler(
         return { result: await sessionAnswer(app, user, session, successor, request) };
       }
       // If the database was slow or silent, the client may meanwhile have used the token's successors. This is no reuse of a
-      // token, because the token was valid when it came in. The late answer reaches nobody, or only a tab that still has an old
-      // token.
+      // token, because the token was valid when the request came in. The late answer reaches nobody, or only a tab that still
+      // has an old token.
       if (Date.now() >= request.deadline) throw new DeadlinePassed();
       if (wasGood) throw notRefreshed();
       // The session may have been read before the presented token was issued. Then the session was rotated meanwhile,
-      // `revokeSession` returns `false`, and the token is judged again. A restore undoes all rotations made after its backup. A
-      // token of such a rotation is unknown, but not stolen.
+      // `revokeSession` returns `false`, and the token is checked again. A restore undoes all rotations made after its backup.
+      // A token of such a rotation is unknown, but not stolen.
       const isFromBackup = session.lastUsedAt.getTime() < app.restoredAt;
       if (!isFromBackup) {
         const actor = `user:${session.userId}`;

@@ -6,7 +6,7 @@ import { needMails } from '../mails/mail-user.ts';
 import { hashAddress } from '../mails/tokens.ts';
 
 /**
- * Notes that somebody wants to set a new password. The account is looked up in the background, so that neither the answer nor
+ * Records that somebody wants to set a new password. The account is looked up in the background, so that neither the answer nor
  * its timing shows whether the account exists (spec#accounts-request-reset).
  */
 export const requestPasswordResetHandler = handler(

@@ -14,8 +14,8 @@ const mostUsers = 2_000;
  * Returns the sessions, users and keys that gateways must refuse. Sessions and users are returned until all tokens from before
  * the revocation have expired. Only the first page has the revoked keys. `next` is the place of the page's last session. If
  * there are more users, the place of the last user follows after a blank. A replica of an earlier version returns all users
- * with the first page. If it gets such a `next`, it goes on with the sessions alone, and the gateway learns of the other users
- * when it loads again.
+ * with the first page. If such a replica gets a `next` with two places, it returns only more sessions. Then the gateway learns
+ * of the other users at its next load.
  */
 export const revocationsHandler = internalHandler(getRevocations, async ({ after }, app: AppContext) => {
   // Tokens from before this time have all expired.

@@ -20,7 +20,7 @@ export const setPasswordHandler = handler(
       passwordHash ??= await app.passwords.hash(body.password, deadline);
       const after = await endAllSessions(app, { ...before, passwordHash }, 'password-set');
       if (!after) return undefined;
-      // Perhaps the user's attempts have to wait, and the user asked the operator for help because of this.
+      // The user may have asked the operator for help because attempts have to wait. So the waiting times end.
       await app.attempts.end({ projectId: after.projectId, userId: after.id, address: before.email });
       return { result: await projectUserOf(app, after) };
     };

@@ -38,7 +38,8 @@ function useOf(before: User, mailing: Mailing): TokenUse | null {
   const { kind, address } = mailing;
   if (kind === 'emailChange') return changeAddress(before, address);
   if (kind === 'emailChanged') return undoChange(before, mailing);
-  // A token for a new password is of no use here. Any other token is void if the user's address has changed since.
+  // A token for a new password is of no use here. Any other token is void if the user's address is no longer the address of the
+  // mail.
   if (kind === 'passwordReset' || before.email !== address) return null;
   return verified(before, {});
 }

@@ -15,8 +15,8 @@ import { verifyExternalToken } from '../tokens/external-token.ts';
 import { userEvent } from '../user-events.ts';
 
 /**
- * Signs in a user for whom the project's own backend vouches. Creates the user, or updates the profile, from what the token
- * says. Leaves out fields that a profile cannot hold, and a username that somebody else has (spec#accounts-external-user,
+ * Signs in a user with a token of the project's own backend. Creates the user or updates the profile with the data in the
+ * token. Leaves out fields that a profile cannot hold, and a username that somebody else has (spec#accounts-external-user,
  * spec#accounts-external-left-out, spec#accounts-external-username).
  */
 export const verifyExternalUserHandler = handler(verifyExternalUser, async (request, app: AppContext) => {

@@ -7,8 +7,7 @@ import type { EndingReason, Suspension, User } from './records.ts';
 import { changeUser, dateOf, userOf } from './user-document.ts';
 
 /**
- * The sessions of a user that became outdated when the user was last changed. Perhaps not all of these sessions are revoked
- * yet.
+ * The sessions of a user that became outdated when the user was last changed. Some of these sessions may not be revoked yet.
  */
 export interface Ending {
   projectId: string;
@@ -66,7 +65,7 @@ export class Accounts {
   }
 
   /**
-   * Notes that these outdated sessions are revoked. If another change has made the user's sessions outdated since, does
+   * Records that these outdated sessions are revoked. If another change has made the user's sessions outdated since, does
    * nothing.
    */
   async ended({ projectId, userId, epoch }: Ending): Promise<void> {

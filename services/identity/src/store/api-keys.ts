@@ -70,13 +70,14 @@ export class ApiKeys {
     return apiKeyOf(stored);
   }
 
-  /** Removes all keys of a project permanently. Repeatable. Throws while some events of these keys are not published yet. */
+  /** Removes all keys of a project permanently. Idempotent. Throws while some events of these keys are not published yet. */
   async forget(projectId: string): Promise<void> {
     for (;;) {
       const found = await this.#documents.range(apiKeys, { ...within(projectId), limit: batch });
       if (found.length === 0) break;
       const erased = await this.#documents.eraseAll(apiKeys, found);
-      if (erased === 0) throw new Error('The keys of a project wait for their events.');
+      if (erased === 0)
+        throw new Error('The keys of a project cannot be removed before their events are published.');
     }
     while ((await this.#documents.clear(keyUses, { ...within(projectId), limit: batch })) > 0);
   }

@@ -52,7 +52,7 @@ export class Attempts {
   }
 
   /**
-   * Notes that a client has signed in to an account. If the client has signed in shortly before, nothing changes. Throws as
+   * Records that a client has signed in to an account. If the client has signed in shortly before, nothing changes. Throws as
    * `untilMade` does.
    */
   signedIn(id: string, at: number, deadline?: number): Promise<void> {
@@ -62,7 +62,7 @@ export class Attempts {
     });
   }
 
-  /** Notes that a client has passed a second factor, and forgets its failures. Throws as `untilMade` does. */
+  /** Records that a client has passed a second factor, and forgets its failures. Throws as `untilMade` does. */
   passed(id: string, at: number, deadline?: number): Promise<void> {
     return this.#change(id, deadline, (doc) => {
       if (doc?.signedInAt != null && !doc.failures && at - doc.signedInAt < renewMs) return null;

@@ -75,7 +75,7 @@ export class Audits {
     return { rows: rest.slice(0, limit), total: all.length };
   }
 
-  /** Rows about a user, newest first, from after the place `after`. */
+  /** Rows about a user after the place `after`, newest first. */
   async about(
     { projectId, userId }: { projectId: string; userId: string },
     { after, limit }: { after: string; limit: number },
@@ -85,7 +85,7 @@ export class Audits {
     return found.map(rowOf);
   }
 
-  /** Removes everything that identifies a user from the rows about the user. Repeatable (spec#audit-unchanged). */
+  /** Removes everything that identifies a user from the rows about the user. Idempotent (spec#audit-unchanged). */
   async erase(
     { projectId, userId }: { projectId: string; userId: string },
     hash: (text: string) => string,

@@ -9,7 +9,7 @@ export interface BlockUsers {
   blockedId: string;
 }
 
-/** Whether one user blocks another, with the order of the event that reported this (`eventOrder`). */
+/** Whether one user blocks another. `seq` is the order of the event that reported this block or its end (`eventOrder`). */
 export interface Block extends BlockUsers {
   isBlocked: boolean;
   seq: number;
@@ -34,8 +34,8 @@ export class Blocks {
   }
 
   /**
-   * Those of `among` whom a user does not get to see: those the user blocks, and those who block the user. Does not read all
-   * blocks of the user, because there may be thousands.
+   * The users in `among` who block the given user or are blocked by this user. Does not read all blocks of the user, because
+   * there may be thousands.
    */
   async hiddenFrom(projectId: string, userId: string, among: readonly string[]): Promise<Set<string>> {
     const ids = among.flatMap((otherId) => sidesOf(projectId, userId, otherId));

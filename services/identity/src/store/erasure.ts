@@ -18,8 +18,8 @@ export interface DeletedUser {
 }
 
 /**
- * How long the id of an ended account stays taken, in ms. All events of the account (7 days) and all its marks (8 days) are
- * gone before that.
+ * How long the id of an ended account stays reserved, in ms. By the end of this time, all events of the account (7 days) and
+ * all its marks (8 days) are gone.
  */
 const keepEndedMs = 9 * 24 * 3600 * 1000;
 
@@ -69,15 +69,15 @@ export class Erasure {
 
   /** Whether a project has users whose erasure is not finished. */
   async isUnder(projectId: string): Promise<boolean> {
-    // Perhaps the mark of a user who was just deleted is not written yet.
+    // The mark of a user who was just deleted may not be written yet. So the users are settled first.
     await this.#documents.settle(users, within(projectId));
     return (await this.#documents.range(deletedUsers, { ...within(projectId), limit: 1 })).length > 0;
   }
 
   /**
-   * Erases the mark once the last event is published and all earlier events are gone. Returns `false` until then. After that,
-   * only the id stays, for `keepEndedMs`. During this time, other services may still hold marks and events of the user, so no
-   * import may reuse the id.
+   * Erases the mark as soon as the last event is published and all earlier events are gone. Until then, returns `false`.
+   * Afterwards, only the id is kept, for `keepEndedMs`. During this time, other services may still hold marks and events of the
+   * user, so no import may reuse the id.
    */
   async finish({ projectId, userId, seq }: DeletedUser): Promise<boolean> {
     const { outbox } = this.#documents;
@@ -97,7 +97,7 @@ export class Erasure {
     return true;
   }
 
-  /** Notes for a while that an external user was erased. `id` is the `userKey` of a hash of the foreign id. */
+  /** Records for a while that an external user was erased. `id` is the `userKey` of a hash of the foreign id. */
   async noteExternal(id: string, { at, until }: { at: Date; until: Date }): Promise<void> {
     const doc = { at: at.getTime(), until: until.getTime() };
     await this.#documents.keep(erasedExternals, [{ id, doc, epoch: 0, version: doc.at }]);

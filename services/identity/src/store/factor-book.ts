@@ -83,8 +83,8 @@ export const emptyBook: FactorBook = {
 };
 
 /**
- * The book without entries that have expired at `at` or exceed the limits. If the book has no factor, its challenges, proofs and
- * recovery codes are dropped, too, because they are of no use.
+ * The book without entries that have expired at `at` or exceed the limits. If the book has no factor, its challenges, proofs
+ * and recovery codes are dropped, too, because they are of no use.
  */
 export function tidied(book: FactorBook, at: Date): FactorBook {
   const now = at.getTime();

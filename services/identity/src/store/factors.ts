@@ -10,8 +10,8 @@ interface Whose {
 }
 
 /**
- * Second factors of users. All factors of a user are in one document, and every use of a factor changes this document. So a code
- * or a challenge works only once.
+ * Second factors of users. All factors of a user are in one document, and every use of a factor changes this document. So a
+ * code or a challenge works only once.
  */
 export class Factors {
   readonly #documents: Documents;
@@ -53,7 +53,7 @@ export class Factors {
     return untilMade(attempt, { deadline });
   }
 
-  /** Erases a user's book permanently. Repeatable. Returns `false` while an event of the book is not published. */
+  /** Erases a user's book permanently. Idempotent. Returns `false` while an event of the book is not published. */
   async forget({ projectId, userId }: Whose): Promise<boolean> {
     const key = userKey(projectId, userId);
     // The notice is cleared last. `erase` first completes the last change of the book, and this may still write the notice.
@@ -68,7 +68,7 @@ export class Factors {
     return found.map(({ id }) => ({ projectId: projectIn(id), userId: lastIn(id) }));
   }
 
-  /** Notes that a user was told of these changes. */
+  /** Records that a user was told of these changes. */
   async noteTold(whose: Whose, told: readonly Notice[]): Promise<void> {
     const isTold = ({ kind, at }: Notice) => told.some((one) => one.kind === kind && one.at >= at);
     const now = new Date();

@@ -32,13 +32,13 @@ export class Imports {
 
   /**
    * Stores new users. Returns the outcome for each user, in the given order. If several users have the same id, the first one
-   * is tried first. Existing users stay as they are. A user with the id or foreign id of an ended account is not stored, nor is
-   * one with an address that another user may still take back.
+   * is tried first. Existing users stay as they are. Two kinds of users are not stored: a user with the id or foreign id of an
+   * ended account, and a user with an address that another user may still take back.
    */
   async add(projectId: string, some: readonly User[]): Promise<ImportOutcome[]> {
     const outcomes = new Map<User, ImportOutcome>();
     for (let left = some, inVain = 0; left.length > 0; left = left.filter((user) => !outcomes.has(user))) {
-      if (inVain === attempts) throw new Error('Ids were neither free nor taken, again and again.');
+      if (inVain === attempts) throw new Error('After several rounds, some imported users have no outcome.');
       const before = outcomes.size;
       // In the embedded form, the rest of this loop lets no other work run. So this line lets other work run.
       await nextTurn();
@@ -52,7 +52,8 @@ export class Imports {
   async refusedNow(projectId: string, some: readonly User[]): Promise<Map<User, ImportOutcome>> {
     const outcomes = new Map<User, ImportOutcome>();
     if (some.length === 0) return outcomes;
-    // As in a refused change, the index that comes first counts.
+    // A refused change names the index that comes first in `users.indexes`. So this loop goes through the indexes in the
+    // reverse order, and later outcomes replace earlier ones.
     for (const index of ['username', 'email', 'foreignId', 'id']) {
       const keyOf = (user: User) =>
         users.indexes?.[index]?.key(storedOf(user), userKey(projectId, user.id)) || null;
@@ -159,8 +160,9 @@ export class Imports {
       // again.
     }
     const stored = added.filter((user) => outcomes.get(user) === 'stored');
-    // If an account ended after the check, its names became free. So did the address that a user gave up after the check. On
-    // MongoDB, perhaps the row that keeps this address is not written yet. So the imported user who got the names is removed.
+    // After the check above, an account may have ended, or a user may have given up an address. An imported user who got such
+    // an id or address is removed again. On MongoDB, the row that reserves the address may not be written yet, so the users are
+    // settled first.
     if (stored.length > 0) await this.#documents.settle(users, within(projectId));
     for (const [user, refusal] of await this.#refused(projectId, stored)) {
       const id = userKey(projectId, user.id);

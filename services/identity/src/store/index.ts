@@ -83,7 +83,7 @@ export interface IdentityStore {
   readonly replies: Replies | undefined;
   /** Seals again all values that are not sealed under the current secret. */
   reseal(secrets: Secrets): Promise<Resealed>;
-  /** Removes what has expired, and repairs what processes left behind when they died. */
+  /** Removes expired data, and completes the changes that processes left unfinished when they died. */
   sweep(): Promise<void>;
   /** Rejects when the database cannot be used. */
   check(): Promise<void>;

@@ -41,7 +41,7 @@ export class Keys {
     if (target) await this.#documents.change([{ in: keys, target, set: storedOf(key) }]);
   }
 
-  /** Notes permanently that a key is revoked. Repeatable. */
+  /** Records permanently that a key is revoked. Idempotent. */
   async revoke(kid: string, at: Date): Promise<void> {
     await this.#documents.keep(revokedKeys, [{ id: kid, doc: { at: at.getTime() }, epoch: 0, version: 1 }]);
   }

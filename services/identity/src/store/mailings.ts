@@ -48,9 +48,9 @@ export class Mailings {
   }
 
   /**
-   * Notes a mail that is to be sent. Until the mail is sent, the token of an earlier mail of this kind to the same address
-   * stays valid. Returns `false` if the user is gone. If `epoch` is given and the user's sessions of this epoch have ended, notes
-   * nothing and returns `false`, too.
+   * Stores a mail that is to be sent. Until the mail is sent, the token of an earlier mail of this kind to the same address
+   * stays valid. Returns `false` if the user is gone. If `epoch` is given and the user's sessions of this epoch have ended,
+   * also stores nothing and returns `false`.
    */
   async add(user: Pick<User, 'projectId' | 'id'>, mail: NewMailing, epoch?: number): Promise<boolean> {
     const key = `${user.projectId}|${user.id}`;
@@ -69,7 +69,7 @@ export class Mailings {
   }
 
   /**
-   * Reserves a due mail for sending until `dueAt`, and stores its new token. If the mail is not noted as sent by then, it is
+   * Reserves a due mail for sending until `dueAt`, and stores its new token. If the mail is not recorded as sent by then, it is
    * due again. Returns the mail's user. Returns null if another process has the mail, or if the mail is not to be sent any
    * more.
    */
@@ -88,7 +88,7 @@ export class Mailings {
   }
 
   /**
-   * Notes the result of try number `tries`: the mail stops waiting, or waits until `again`. If another mail was requested
+   * Records the result of try number `tries`: the mail stops waiting, or waits until `again`. If another mail was requested
    * meanwhile, does nothing. A mail that was not tried yet stays stored for a day after `again`.
    */
   async settle({ id, waiting }: Mailing, { tries, again }: { tries: number; again?: Date }): Promise<void> {
@@ -174,7 +174,7 @@ export class Mailings {
    */
   async keeperOf(projectId: string, address: string, at: Date, userId?: string): Promise<string | null> {
     const key = nameKey(projectId, address);
-    // Perhaps the row of a change that was just made is not written yet.
+    // The row of a change that was just made may not be written yet. So the users are settled first.
     await this.#documents.settle(users, within(projectId));
     const found = (await this.#documents.by(mailings, 'kept', [key])).get(key) ?? [];
     const isAnother = (one: Mailing) => one.userId !== userId && one.until > at.getTime();

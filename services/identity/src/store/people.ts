@@ -7,7 +7,7 @@ import { everything, nameKey, namesFrom, within } from './keys-of.ts';
 import type { User } from './records.ts';
 import { userOf } from './user-document.ts';
 
-/** The most users that a search for suggestions reads at a time. */
+/** The maximum number of users that a search for suggestions reads at a time. */
 const longestPage = 1_000;
 
 /** Finds users in other ways than by project and id. `lastActive` may be earlier than the last sign-in of the user. */
@@ -91,8 +91,8 @@ export class People {
 
   /**
    * Pages of the users whose username or name contains `search`, in the order of `suggest`. A user may be on several pages.
-   * Pages grow from `first` users to `longestPage`, so that few queries get past thousands of hidden users. Other work gets its
-   * turn between two pages, even if the store never waits.
+   * Pages grow from `first` users to `longestPage`, so that a few queries are enough to skip thousands of hidden users. Other
+   * work gets its turn between two pages, even if the store never waits.
    */
   async *#matching(
     projectId: string,

@@ -59,7 +59,7 @@ export class Projects {
     return untilMade(attempt, { deadline });
   }
 
-  /** Projects with settings that gateways enforce, sorted by id: those after the id `after`. */
+  /** Projects that have settings for gateways and whose ids come after `after`, sorted by id. */
   async withSettings(after: string, limit: number): Promise<Project[]> {
     const range = { ...everything, above: after, limit };
     return (await this.#documents.range(projects, range, 'settings')).map(projectOf);
@@ -88,14 +88,14 @@ export class Projects {
 
   /** A project that is being deleted, and how many users are left in it. */
   async findDeleting(id: string): Promise<(DeletingProject & { usersLeft: number }) | null> {
-    // Perhaps the mark of a project that was just deleted is not written yet.
+    // The mark of a project that was just deleted may not be written yet. So the projects are settled first.
     await this.#documents.settle(projects, everything);
     const found = (await this.#documents.get(deletingProjects, [id])).get(id);
     if (!found) return null;
     return { ...deletingOf(found), usersLeft: await this.#documents.count(users, within(id)) };
   }
 
-  /** Ids of deleted projects, sorted by id: those after the id `after`. Projects that are still being deleted are included. */
+  /** Ids of deleted projects that come after the id `after`, sorted. Projects that are still being deleted are included. */
   async deletedAfter(after: string, limit: number): Promise<string[]> {
     const range = { ...everything, above: after, limit };
     const found = await Promise.all([
@@ -106,7 +106,7 @@ export class Projects {
     return [...ids].sort().slice(0, limit);
   }
 
-  /** Erases the rest of a deleted project after its users are gone. Only the id of the project stays. Repeatable. */
+  /** Erases the rest of a deleted project after its users are gone. Only the id of the project stays. Idempotent. */
   async forget(id: string, at: Date): Promise<void> {
     await this.#documents.keep(deletedProjects, [{ id, doc: { at: at.getTime() }, epoch: 0, version: 1 }]);
     await eraseProject(this.#documents, id, {

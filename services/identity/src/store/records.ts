@@ -80,7 +80,9 @@ export interface User extends Profile {
   seq: number;
 }
 
-/** A session is a family of refresh tokens. Only one token is valid at a time: the session stays, and its `tokenHash` changes. */
+/**
+ * A session is a family of refresh tokens. Only one token is valid at a time: the session stays, and its `tokenHash` changes.
+ */
 export interface Session {
   sid: string;
   projectId: string;
@@ -150,9 +152,9 @@ export interface ApiKey {
 
 /** Failed attempts at one account. These values decide how long the next attempt has to wait. Times in Unix ms. */
 export interface Failures {
-  /** The times of recent failures, which are counted together. Empty once attempts have to wait. */
+  /** The times of recent failures, which are counted together. Empty as soon as attempts have to wait. */
   recent: number[];
-  /** How many waits there were. */
+  /** How many times attempts had to wait. */
   waits: number;
   /** The time of the last failure. */
   last: number;

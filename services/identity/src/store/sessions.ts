@@ -25,7 +25,10 @@ export interface Revocation {
  * How many sessions are read at a time. A user has few sessions that are open, but revoked ones stay for half an hour.
  */
 const batch = 500;
-/** How many sessions one new session ends. It ends more than one only if earlier requests died before they ended any. */
+/**
+ * How many sessions one new session ends. A new session ends more than one only if the processes of earlier requests died
+ * before they ended a session.
+ */
 const mostSurplus = 20;
 
 /** Sessions of users, and the list of revoked ones. */
@@ -38,7 +41,10 @@ export class Sessions {
     this.#documents = documents;
   }
 
-  /** Stores a new session. It is removed at `until`, unless `extend` is called before. By default, it is removed when it expires. */
+  /**
+   * Stores a new session. It is removed at `until`, unless `extend` is called before. By default, it is removed when it
+   * expires.
+   */
   async add(session: Session, until = session.expiresAt): Promise<void> {
     const { sid, projectId, userId, createdAt, lastUsedAt, expiresAt, revokedAt, ...rest } = session;
     const times = { createdAt: createdAt.getTime(), lastUsedAt: lastUsedAt.getTime() };
@@ -137,7 +143,7 @@ export class Sessions {
 
   /**
    * Makes a user's revoked sessions expire at the time that `endOf` returns for their revocation, unless they expire earlier.
-   * Repeatable.
+   * Idempotent.
    */
   async shorten(projectId: string, userId: string, endOf: (revokedAt: Date) => Date): Promise<void> {
     for await (const some of this.#pages(projectId, userId)) {
@@ -164,7 +170,7 @@ export class Sessions {
     return this.#documents.changedWithin(sessions, read, ms);
   }
 
-  /** A user's sessions that are not revoked, newest first, some at a time. */
+  /** A user's sessions that are not revoked, newest first, in batches. */
   async *live(projectId: string, userId: string): AsyncGenerator<Session[]> {
     for await (const some of this.#pages(projectId, userId))
       yield some.filter(({ revokedAt }) => revokedAt === null);
@@ -189,7 +195,7 @@ export class Sessions {
     return { rows, total };
   }
 
-  /** Erases the times at which a user's sessions were used. For a user who is being erased. Repeatable. */
+  /** Erases the times at which the sessions of a user were used. Called while the user is being erased. Idempotent. */
   async forgetUses(projectId: string, userId: string): Promise<void> {
     while ((await this.#documents.clear(sessionUses, { ...within(projectId, userId), limit: batch })) > 0);
   }
@@ -203,7 +209,7 @@ export class Sessions {
     });
   }
 
-  /** All sessions of a user, revoked ones too, newest first, some at a time. */
+  /** All sessions of a user, including revoked ones, newest first, in batches. */
   async *#pages(projectId: string, userId: string): AsyncGenerator<Session[]> {
     for (let range = within(projectId, userId); ; ) {
       const some = await this.#documents.range(sessions, { ...range, limit: batch });

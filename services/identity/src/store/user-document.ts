@@ -57,7 +57,7 @@ export async function changeUser(
 ): Promise<'stored' | 'stale' | Taken> {
   const key = userKey(projectId, id);
   for (;;) {
-    // Settled, so that rows which `change` reads belong to the same state of the user.
+    // With `settled`, the rows that `change` reads belong to the same state of the user.
     const target = (await documents.get(users, [key], { settled: true })).get(key);
     if (!target || (rev !== undefined && target.doc.rev !== rev)) return 'stale';
     const changed = await change(target.doc);

@@ -59,7 +59,7 @@ export class Users {
     return outcome === 'stored' ? 'stored' : 'stale';
   }
 
-  /** Notes a sign-in. This is no change of the user: `rev` stays and there is no event. */
+  /** Records a sign-in. This is no change of the user: `rev` stays and there is no event. */
   async touch(projectId: string, userId: string, at: Date): Promise<void> {
     const copy = {
       id: userKey(projectId, userId),

@@ -16,7 +16,7 @@ async function key(ordinal: number): Promise<SigningKey> {
   return { ordinal, kid: `key-${ordinal}`, publicJwk: { n, e }, sealed, ...times };
 }
 
-test('signs with the key of the moment and publishes them all', async () => {
+test('signs with the current signing key and publishes all keys', async () => {
   const keys = await Promise.all([key(3), key(2), key(1)]);
   let signing = keys[1] as SigningKey;
   const tokens = new AccessTokens(

@@ -2,10 +2,10 @@ import { createPublicKey, type KeyObject } from 'node:crypto';
 import { foreignId } from '@kith/contracts';
 import { jwtVerify } from 'jose';
 
-/** By how much the clock of the project's backend may differ, in seconds. */
+/** How far the clock of the project's backend may be off, in seconds. */
 export const leewaySeconds = 30;
 
-/** A user for whom a project's own backend vouches, and what the backend says of the user. */
+/** A user for whom a project's own backend has signed a token, and the data that the token contains about the user. */
 export interface ExternalUser {
   foreignId: string;
   userData: Record<string, unknown>;
@@ -41,7 +41,7 @@ export async function verifyExternalToken(
   // example a list.
   if (typeof iss !== 'string' || iss.toLowerCase() !== of.projectId) return null;
   if ((iat ?? 0) > now + leewaySeconds || exp - (iat ?? now) > of.maxAge) return null;
-  // The import reads foreign ids by the same rule. So an imported user is found whatever blanks surround the id.
+  // The import reads foreign ids by the same rule. So an imported user is found even if blanks surround the id.
   const id = foreignId.safeParse(sub);
   if (!id.success) return null;
   const isObject = typeof userData === 'object' && userData !== null && !Array.isArray(userData);

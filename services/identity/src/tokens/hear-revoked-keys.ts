@@ -4,8 +4,8 @@ import type { ServiceRuntime } from '@kith/service';
 import type { SigningKeys } from './signing-keys.ts';
 
 /**
- * Makes this replica hear of keys that another replica has revoked. After the connection to the bus was broken, the replica
- * reads the missed revocations from the store.
+ * Makes this replica receive the notices about keys that another replica has revoked. After the connection to the bus was
+ * broken, the replica reads the missed revocations from the store.
  */
 export function hearRevokedKeys(keys: SigningKeys, { bus, log }: ServiceRuntime): Promise<Intake> {
   const hear = (kids: readonly string[]) => {

@@ -7,14 +7,14 @@ import {
   sealSuccessor,
 } from './refresh-token.ts';
 
-test('makes tokens of 408 bits, each another', () => {
+test('makes a different token of 408 bits each time', () => {
   const tokens = Array.from({ length: 100 }, () => makeRefreshToken());
   expect(new Set(tokens).size).toBe(100);
   expect(new Set(tokens.map(hashFamily)).size).toBe(100);
   for (const token of tokens) expect(Buffer.from(token, 'base64url')).toHaveLength(51);
 });
 
-test('makes a token of a family another in that family', () => {
+test('makes a new token in the family of a given token', () => {
   const first = makeRefreshToken();
   const second = makeRefreshToken(first);
   expect(second).not.toBe(first);
@@ -27,11 +27,11 @@ test('hashes with SHA-256', () => {
 });
 
 test.each(['', 'abc', `${makeRefreshToken()}A`, `${makeRefreshToken().slice(0, -1)}=`, 'é'.repeat(68)])(
-  'takes %j for no token',
+  'does not accept %j as a token',
   (text) => expect(hashFamily(text)).toBeNull(),
 );
 
-test('seals a successor for who has the token alone, each time otherwise', () => {
+test('seals a successor differently each time, and only the right token opens it', () => {
   const token = makeRefreshToken();
   const successor = makeRefreshToken(token);
   const sealed = sealSuccessor(successor, token);

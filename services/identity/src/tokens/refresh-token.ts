@@ -26,8 +26,8 @@ export function hashRefreshToken(token: string): string {
 
 /**
  * The hash under which a token's family is found; null for text that does not look like a refresh token. Nobody can guess a
- * family, so a client that names a family has had one of its tokens. So if the token itself does not match, it is a used token.
- * This is why nobody can end a session by guessing.
+ * family, so a client that names a family has had one of its tokens. A token of the family that is not the valid one is
+ * therefore a used token. For the same reason, nobody can end a session by guessing.
  */
 export function hashFamily(token: string): string | null {
   return tokenForm.test(token) ? hashRefreshToken(token.slice(0, familyLength)) : null;

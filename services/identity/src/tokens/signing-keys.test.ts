@@ -35,7 +35,7 @@ beforeEach(() => {
 const pass = (ms: number) => vi.setSystemTime(Date.now() + ms);
 const states = (keys: SigningKeys) => keys.current().map((key) => `${key.ordinal} ${keys.stateOf(key)}`);
 
-test('a key is published, then signs, then verifies, then is gone', async () => {
+test('a key is published, then signs, then verifies, and then is removed', async () => {
   const store = memory();
   const keys = await SigningKeys.open(store, secrets, times);
   expect(states(keys)).toEqual(['1 signing']);
@@ -54,7 +54,7 @@ test('a key is published, then signs, then verifies, then is gone', async () => 
   expect(await store.list()).toHaveLength(1);
 });
 
-test('replicas that rotate at once make one key, and go over to it at one time', async () => {
+test('replicas that rotate at the same time make one key, and begin to sign with it at the same time', async () => {
   const store = memory();
   const replicas = await Promise.all([1, 2, 3].map(() => SigningKeys.open(store, secrets, times)));
   await Promise.all(replicas.slice(0, 2).map((keys) => keys.rotate()));
@@ -69,7 +69,7 @@ test('replicas that rotate at once make one key, and go over to it at one time',
   expect(await store.list()).toHaveLength(2);
 });
 
-test('the signing key is replaced by age', async () => {
+test('a signing key that is too old gets a successor', async () => {
   const keys = await SigningKeys.open(memory(), secrets, times);
   pass(59_999);
   await keys.keepUp();
@@ -87,7 +87,7 @@ test('a replica whose clock is behind signs with the only key', async () => {
 });
 
 test.each([61, -61])(
-  'a replica whose clock is %i minutes ahead takes no key away that others sign with',
+  'a replica whose clock is %i minutes ahead removes no key with which others sign',
   async (minutes) => {
     const store = memory();
     const ahead = minutes * 60_000;
@@ -111,7 +111,7 @@ test.each([61, -61])(
 describe('a revoked key', () => {
   const kids = (keys: SigningKeys) => keys.current().map(({ kid }) => kid);
 
-  test('is replaced at once where it signs, also for a replica whose clock is behind', async () => {
+  test('is replaced immediately if it signs, even for a replica whose clock is behind', async () => {
     const store = memory();
     const keys = await SigningKeys.open(store, secrets, times);
     const { kid } = keys.signing();
@@ -124,7 +124,7 @@ describe('a revoked key', () => {
     expect(JSON.stringify(await store.list())).not.toContain(kid);
   });
 
-  test('that waits or verifies goes, and the others keep their times', async () => {
+  test('is removed if it does not sign, and the other keys keep their times', async () => {
     const keys = await SigningKeys.open(memory(), secrets, times);
     await keys.rotate();
     pass(1_000);
@@ -140,7 +140,7 @@ describe('a revoked key', () => {
     expect(states(keys)).toEqual(['3 signing']);
   });
 
-  test('is one that was there; revoked again it changes nothing', async () => {
+  test('must have existed; revoking it again changes nothing', async () => {
     const keys = await SigningKeys.open(memory(), secrets, times);
     expect(await keys.revoke('made up')).toBe(false);
     const { kid } = keys.signing();
@@ -150,7 +150,7 @@ describe('a revoked key', () => {
     expect(kids(keys)).toEqual(after);
   });
 
-  test('comes back by no other replica, whether it hears of it or reads it', async () => {
+  test('is not used again by a replica that hears of the revocation, or by one that reads it', async () => {
     const store = memory();
     const [one, hears, reads] = [
       await SigningKeys.open(store, secrets, times),
@@ -161,7 +161,7 @@ describe('a revoked key', () => {
     await one.revoke(kid);
     hears.hearRevoked([kid]);
     expect(kids(hears)).toEqual([]);
-    // Every call waits meanwhile, not only the first one.
+    // Every call of `settled` waits for the new key, not only the first one.
     await Promise.all(
       [1, 2].map(async () => {
         await hears.settled();
@@ -178,7 +178,7 @@ describe('a revoked key', () => {
     }
   });
 
-  test('that a replica died over is taken out by the next one', async () => {
+  test('is removed by the next replica if the revoking replica died', async () => {
     const store = memory();
     const { kid } = (await SigningKeys.open(store, secrets, times)).signing();
     await store.revoke(kid, new Date());
@@ -187,7 +187,7 @@ describe('a revoked key', () => {
     expect(kids(next)).toHaveLength(1);
   });
 
-  test('that replicas revoke at once is replaced by one key', async () => {
+  test('is replaced by one key if several replicas revoke it at the same time', async () => {
     const store = memory();
     const replicas = await Promise.all([1, 2, 3].map(() => SigningKeys.open(store, secrets, times)));
     const { kid } = (replicas[0] as SigningKeys).signing();

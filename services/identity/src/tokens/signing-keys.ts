@@ -34,8 +34,8 @@ export const keyTimes: KeyTimes = {
 export type KeyState = 'published' | 'signing' | 'verifying';
 
 /**
- * The stored keys of access tokens. A key is first published, then signs, then only verifies, and is then removed. These states
- * follow from the clock alone, so replicas agree without talking to each other. Clocks may differ by an hour.
+ * The stored keys of access tokens. A key is first published, then signs, then only verifies, and is then removed. Only the
+ * clock decides the state of a key, so replicas agree without communication. Clocks may differ by an hour.
  */
 export class SigningKeys {
   readonly #store: KeyStore;
@@ -206,6 +206,6 @@ export class SigningKeys {
 }
 
 function signingOf(keys: readonly SigningKey[], at: number): SigningKey | undefined {
-  // If this machine's clock is behind, perhaps no key is to sign yet. Then the oldest key signs.
+  // If this machine's clock is behind, there may be no key that is allowed to sign yet. Then the oldest key signs.
   return keys.find(({ signsFrom }) => signsFrom.getTime() <= at) ?? keys.at(-1);
 }

@@ -51,7 +51,7 @@ describe.each(handlerEngines())('failed attempts on %s', (engine) => {
   const wrong = 'auth/invalid-credentials';
   const tooMany = 'auth/too-many-attempts';
 
-  test('sixty strangers get ten guesses together; the user signs in from a client that is known', async () => {
+  test('sixty strangers together get ten guesses; the user can sign in from a known client', async () => {
     const { user } = await signUp();
     expect(await fail(user.email, 60)).toEqual([...repeated(wrong, 10), ...repeated(tooMany, 50)]);
     expect((await trySignIn(user.email, password)).code).toBe(tooMany);
@@ -71,7 +71,7 @@ describe.each(handlerEngines())('failed attempts on %s', (engine) => {
     expect((await call(identity.bus, signIn, { projectId: elsewhere, body })).body.code).toBe(wrong);
   });
 
-  test('a wrong password of change-password is a failure, also of a request with a key', async () => {
+  test('a wrong password in change-password counts as a failure, even in a request with an idempotency key', async () => {
     const session = await signUp();
     const { email } = session.user;
     const change = (at: number, clientIp?: string) =>
@@ -99,7 +99,7 @@ describe.each(handlerEngines())('failed attempts on %s', (engine) => {
     expect((await trySignIn(user.email, body.password)).status).toBe(200);
   });
 
-  test('nothing of an address or a client is stored in the clear, and all goes with the user', async () => {
+  test('no address and no client is stored in the clear, and their rows are removed with the user', async () => {
     const session = await signUp();
     const { id: userId, email } = session.user;
     await fail(email, 1, home);

@@ -6,14 +6,14 @@ import type { TestIdentity } from '../support/identity.ts';
 import { callerOf, signUpUser } from '../support/people.ts';
 import { startForSuite } from '../support/suite.ts';
 
-describe.each(handlerEngines())('what operators set of users on %s', (engine) => {
+describe.each(handlerEngines())('changes of users by operators on %s', (engine) => {
   let identity: TestIdentity;
   let projectId: string;
   startForSuite(engine, (started, project) => {
     [identity, projectId] = [started, project];
   });
 
-  test('is stored and told of by an event of nobody’s; what changes nothing is neither', async () => {
+  test('are stored and published in an event without an actor; without a change, neither happens', async () => {
     const { bus } = identity;
     // biome-ignore lint/suspicious/noExplicitAny: each test asserts what it expects of this value
     const events: any[] = [];
@@ -42,7 +42,7 @@ describe.each(handlerEngines())('what operators set of users on %s', (engine) =>
     ]);
   });
 
-  test('stays of changes at the same time', async () => {
+  test('are all kept if they are made at the same time', async () => {
     const { bus } = identity;
     const { user } = await signUpUser(bus, projectId);
     const params = { projectId, userId: user.id };

@@ -6,7 +6,7 @@ import type { TestIdentity } from '../support/identity.ts';
 import { callerOfSession, password, signUpUser } from '../support/people.ts';
 import { startForSuite } from '../support/suite.ts';
 
-describe.each(handlerEngines())('passwords that anybody tries first on %s', (engine) => {
+describe.each(handlerEngines())('passwords that an attacker tries first on %s', (engine) => {
   let identity: TestIdentity;
   let projectId: string;
 
@@ -36,13 +36,13 @@ describe.each(handlerEngines())('passwords that anybody tries first on %s', (eng
     ]);
   });
 
-  test('takes what only looks like one', async () => {
+  test('sign-up accepts a password that only resembles a weak one', async () => {
     for (const good of ['password of mine', 'weak.ones', 'iloveyou, 7 of nine']) {
       expect((await signUpUser(identity.bus, projectId, { password: good })).success).toBe(true);
     }
   });
 
-  test('change-password and the operators’ set-password refuse the same', async () => {
+  test('change-password and the operators’ set-password refuse weak passwords, too', async () => {
     const session = await signUpUser(identity.bus, projectId, { username: 'Ada.Weak.1' });
     const { id: userId, email } = session.user;
     for (const weak of ['sunshine1', 'ADA.weak.1', email.toUpperCase()]) {

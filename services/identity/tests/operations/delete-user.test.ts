@@ -45,7 +45,7 @@ describe.each(handlerEngines())('deleting an account on %s', (engine) => {
     [identity, projectId] = [started, project];
   });
 
-  test('answers 204, and the user is nowhere any more', async () => {
+  test('answers 204, and no operation finds the user any more', async () => {
     const events = await collectEvents(identity.bus);
     const { user } = await signUpAda();
     const { user: other } = await signUpUser(identity.bus, projectId);
@@ -88,7 +88,7 @@ describe.each(handlerEngines())('deleting an account on %s', (engine) => {
     });
   });
 
-  test('frees e-mail address and username at once, for a new account', async () => {
+  test('frees e-mail address and username immediately for a new account', async () => {
     const { user } = await signUpAda();
     const { email, username } = user;
     await remove(user.id, callerOf(user));
@@ -99,7 +99,7 @@ describe.each(handlerEngines())('deleting an account on %s', (engine) => {
     expect(again.body.user.id).not.toBe(user.id);
   });
 
-  test("refuses another's account, there or not, and finds none of another project", async () => {
+  test('refuses any account of somebody else, existing or not, and finds no account of another project', async () => {
     const { user } = await signUpAda();
     const { user: eve } = await signUpUser(identity.bus, projectId);
     for (const userId of [user.id, randomUUID()]) {
@@ -118,7 +118,7 @@ describe.each(handlerEngines())('deleting an account on %s', (engine) => {
     expect((await get(user.id)).status).toBe(200);
   });
 
-  test('ends every session at once, and gateways are told', async () => {
+  test('ends every session immediately, and tells gateways', async () => {
     // With this time, no sweep runs during the test.
     await using own = await startTestIdentity(engine, { erasureTimes: { everyMs: 3_600_000 } });
     const { bus } = own;

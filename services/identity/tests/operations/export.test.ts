@@ -7,7 +7,7 @@ import type { TestIdentity } from '../support/identity.ts';
 import { callerOf, password, sessionIdOf, signUpUser } from '../support/people.ts';
 import { startForSuite } from '../support/suite.ts';
 
-describe.each(handlerEngines())('what identity holds of a user (%s)', (engine) => {
+describe.each(handlerEngines())('the export of the data that identity stores about a user (%s)', (engine) => {
   let identity: TestIdentity;
   let projectId: string;
 
@@ -15,7 +15,7 @@ describe.each(handlerEngines())('what identity holds of a user (%s)', (engine) =
     [identity, projectId] = [started, project];
   });
 
-  test('the head is the own user', async () => {
+  test('the first part contains the full profile of the user', async () => {
     const { user } = await signUpUser(identity.bus, projectId, { name: 'Zoë', metadata: { 'a.b': [1] } });
     const before = Date.now();
     const answer = await call(identity.bus, exportUser, {
@@ -31,7 +31,7 @@ describe.each(handlerEngines())('what identity holds of a user (%s)', (engine) =
     expect(answer.headers['Content-Disposition']).toBe(`attachment; filename="kith-export-${user.id}.json"`);
   });
 
-  test('sessions come page by page, newest first, and no one else’s', async () => {
+  test('the user’s own sessions are returned in pages, newest first', async () => {
     const first = await signUpUser(identity.bus, projectId);
     await signUpUser(identity.bus, projectId);
     const ids = [sessionIdOf(first.accessToken)];
@@ -51,7 +51,7 @@ describe.each(handlerEngines())('what identity holds of a user (%s)', (engine) =
     expect(await readSection(identity.bus, exportSessions, { ...of, limit: 5 })).toEqual([sessions]);
   });
 
-  test('nothing that opens a session is told', async () => {
+  test('no token of a session is exported', async () => {
     const { user, refreshToken } = await signUpUser(identity.bus, projectId);
     const asked = { projectId, userId: user.id, after: null, limit: 10 };
     const text = await callInternal(identity.bus, exportSessions, asked);
@@ -62,7 +62,7 @@ describe.each(handlerEngines())('what identity holds of a user (%s)', (engine) =
     expect(text).not.toContain(refreshToken);
   });
 
-  test('a user of no project’s has none', async () => {
+  test('no sessions are returned for a project to which the user does not belong', async () => {
     const { user } = await signUpUser(identity.bus, projectId);
     const asked = { projectId: user.id, userId: user.id, after: null, limit: 10 };
     const context = { requestId: 'test-request', deadline: Date.now() + 20_000 };

@@ -58,7 +58,7 @@ describe.each(handlerEngines())('external users on %s', (engine) => {
   const verify = async (userJwt: unknown, to = projectId) =>
     call(identity.bus, verifyExternalUser, { projectId: to, body: { userJwt } });
 
-  test('creates a user of what the token says, and later updates it', async () => {
+  test('creates a user with the data in the token, and later updates the user', async () => {
     const events = await collectEvents(identity.bus, 'test-external');
     const userData = {
       id: 'f-new',
@@ -125,7 +125,7 @@ describe.each(handlerEngines())('external users on %s', (engine) => {
     ['EdDSA', 'PEM'],
     ['ES256', 'JWK'],
     ['EdDSA', 'JWK'],
-  ])('takes a token of %s, the key given as %s', async (alg, form) => {
+  ])('accepts a token signed with %s, with the key given as %s', async (alg, form) => {
     const pair = await generateKeyPair(alg, { extractable: true });
     const text = form === 'PEM' ? await exportSPKI(pair.publicKey) : await exportJWK(pair.publicKey);
     const id = await registered(text);
@@ -163,18 +163,18 @@ describe.each(handlerEngines())('external users on %s', (engine) => {
     ],
     ['another issuer', () => sign({ iss: randomUUID() })],
     ['another audience', () => sign({ aud: 'example.org' })],
-    ['a time that is over', () => sign({ iat: now() - 400, exp: now() - 60 })],
-    ['a time to come', () => sign({ iat: now() + 90 })],
+    ['an expiry that is over', () => sign({ iat: now() - 400, exp: now() - 60 })],
+    ['a time of issue in the future', () => sign({ iat: now() + 90 })],
     ['no issuer', () => sign({ iss: undefined })],
     ['a list of issuers', () => sign({ iss: [projectId] as unknown as string })],
     ['no audience', () => sign({ aud: undefined })],
     ['no expiry', () => sign({ exp: undefined })],
-    ['a life of over an hour', () => sign({ iat: now() - 1, exp: now() + 3600 })],
+    ['a lifetime of over an hour', () => sign({ iat: now() - 1, exp: now() + 3600 })],
     ['over an hour left, and no time of issue', () => sign({ iat: undefined, exp: now() + 3660 })],
     ['no subject', () => sign({ sub: undefined })],
     ['an empty subject', () => sign({ sub: '' })],
     ['a blank subject', () => sign({ sub: ' ' })],
-    ['a subject without end', () => sign({ sub: 'x'.repeat(513) })],
+    ['a subject that is too long', () => sign({ sub: 'x'.repeat(513) })],
   ])('refuses a token with %s', async (_, token) => {
     const { status, body } = await verify(await token());
     expect([status, body]).toEqual([403, invalid]);
@@ -193,16 +193,16 @@ describe.each(handlerEngines())('external users on %s', (engine) => {
     expect(again.body.imported).toBe(0);
   });
 
-  test('bears clocks that differ by some seconds', async () => {
+  test('accepts a token if the clocks differ by some seconds', async () => {
     expect((await verify(await sign({ iat: now() + 20 }))).status).toBe(200);
     expect((await verify(await sign({ iat: now() - 300, exp: now() - 20 }))).status).toBe(200);
   });
 
-  test('takes a token without a time of issue, by what is left of it', async () => {
+  test('accepts a token without a time of issue if at most an hour is left until it expires', async () => {
     expect((await verify(await sign({ iat: undefined, exp: now() + 3500 }))).status).toBe(200);
   });
 
-  test('takes longer tokens where the project says so, of up to a day', async () => {
+  test('accepts lifetimes of up to a day if the project allows them', async () => {
     const day = () => sign({ sub: 'f-day', exp: now() + 24 * 3600 });
     expect((await verify(await day())).body).toEqual(invalid);
     const set = (externalTokenMaxAge: unknown) =>
@@ -216,7 +216,7 @@ describe.each(handlerEngines())('external users on %s', (engine) => {
     await set(3600);
   });
 
-  test('refuses what was issued before its user was erased', async () => {
+  test('refuses a token that was issued before its user was erased', async () => {
     const before = await sign({ sub: 'f-erased', iat: now() - 60 });
     const undated = await sign({ sub: 'f-erased', iat: undefined });
     const { user } = (await verify(before)).body;
@@ -228,7 +228,7 @@ describe.each(handlerEngines())('external users on %s', (engine) => {
     // If the backend's clock is 29 s ahead, this token was issued before the erasure.
     const ahead = await sign({ sub: 'f-erased', iat: now() + 29 });
     expect((await verify(ahead)).body).toEqual(invalid);
-    // If the clock of another replica is 29 s ahead, too, so was this one.
+    // If the clock of another replica is 29 s ahead, too, this token was also issued before the erasure.
     vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 29_000 });
     expect((await verify(await sign({ sub: 'f-erased', iat: now() + 29 }))).body).toEqual(invalid);
     // A token issued over a minute later is accepted.
@@ -262,7 +262,7 @@ describe.each(handlerEngines())('external users on %s', (engine) => {
     ]);
   });
 
-  test('lets no suspended user in', async () => {
+  test('refuses a suspended user', async () => {
     const token = await sign({ sub: 'f-suspended' });
     const { body } = await verify(token);
     await call(identity.bus, suspendUser, { params: { projectId, userId: body.user.id } });
@@ -270,7 +270,7 @@ describe.each(handlerEngines())('external users on %s', (engine) => {
     expect([status, refused]).toEqual([403, { error: 'This account is suspended.', code: 'auth/suspended' }]);
   });
 
-  test('leaves out what nests deeper than a body may', async () => {
+  test('leaves out a field that is nested more deeply than a request body may be', async () => {
     const metadata = `${'{"a":'.repeat(2_000)}{}${'}'.repeat(2_000)}`;
     const claims = { iss: projectId, aud: 'kith.dev', sub: 'f-deep', iat: now(), exp: now() + 300 };
     const text = JSON.stringify({ ...claims, userData: { name: 'Deep', metadata: 0 } });
@@ -282,7 +282,7 @@ describe.each(handlerEngines())('external users on %s', (engine) => {
     expect([status, body.user?.name, body.user?.metadata]).toEqual([200, 'Deep', {}]);
   });
 
-  test('gives a user the avatar that a token names, and no file beside it', async () => {
+  test('sets the avatar that a token names, and removes an avatar file with another address', async () => {
     const [sub, file, other] = ['f-avatar', 'https://files.example/a.png', 'https://app.example/b.png'];
     const { user } = (await verify(await sign({ sub, userData: { avatar: file } }))).body;
     const avatarFileId = randomUUID();
@@ -301,7 +301,7 @@ describe.each(handlerEngines())('external users on %s', (engine) => {
     expect(await enter({})).toMatchObject({ avatar: other, avatarFileId: null });
   });
 
-  test('leaves a username with who has it, and takes the rest', async () => {
+  test('leaves out a username that another user has, and stores the other fields', async () => {
     await signUpUser(identity.bus, projectId, { username: 'taken.name' });
     const userData = { username: 'TAKEN.name', name: 'First' };
     const made = await verify(await sign({ sub: 'f-taken', userData }));

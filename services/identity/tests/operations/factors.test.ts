@@ -63,7 +63,7 @@ describe.each(handlerEngines())('second factors on %s', (engine) => {
     return { ada, caller, secret, codeAt, enter, recoveryCodes: confirmed.body.recoveryCodes as string[] };
   };
 
-  test('a code counts once, a step early or late, and none after a later one', async () => {
+  test('a code is accepted once, at most one step early or late, and not after a later code', async () => {
     const { codeAt, enter } = await withTotp();
     const invalid = 'auth/invalid-second-factor';
     expect(await enter()).toBe('auth/second-factor-required');
@@ -79,7 +79,7 @@ describe.each(handlerEngines())('second factors on %s', (engine) => {
     expect(await enter(codeAt(1))).toBe(200);
   });
 
-  test('a proof counts for five minutes', async () => {
+  test('a proof is valid for five minutes', async () => {
     const { caller, enter, codeAt } = await withTotp();
     const begun = async () => {
       const answer = await call(identity.bus, enrolFactor, { projectId, caller, body: { type: 'totp' } });
@@ -95,7 +95,7 @@ describe.each(handlerEngines())('second factors on %s', (engine) => {
     expect(await enter(codeAt(0))).toBe(200);
   });
 
-  test('an enrolment is over after ten minutes, and the oldest of more than five is', async () => {
+  test('an enrolment expires after ten minutes, and a sixth enrolment drops the oldest one', async () => {
     const ada = await signUpUser(identity.bus, projectId);
     const caller = callerOfSession(ada);
     const confirm = async ({ id, secret }: { id: string; secret: string }) => {
@@ -113,7 +113,7 @@ describe.each(handlerEngines())('second factors on %s', (engine) => {
     expect(await confirm(some[1]!)).toBe(200);
   });
 
-  test('none is confirmed for an account that is deleted', async () => {
+  test('no factor is confirmed for a deleted account', async () => {
     const ada = await signUpUser(identity.bus, projectId);
     const { id: factorId } = await begin(ada);
     const of = { projectId, caller: callerOfSession(ada) };
@@ -125,7 +125,7 @@ describe.each(handlerEngines())('second factors on %s', (engine) => {
     expect([late.status, late.body.code]).toEqual([401, 'auth/unauthorized']);
   });
 
-  test('another password keeps the factors', async () => {
+  test('a new password does not remove the factors', async () => {
     const { ada, enter, recoveryCodes } = await withTotp();
     const params = { projectId, userId: ada.user.id };
     const set = await call(identity.bus, setPassword, { params, body: { password } });
@@ -134,7 +134,7 @@ describe.each(handlerEngines())('second factors on %s', (engine) => {
     expect(await enter(recoveryCodes[9])).toBe(200);
   });
 
-  test('no secret is stored that is not sealed or hashed, none is exported, and all goes with the account', async () => {
+  test('every secret is stored sealed or hashed, none is exported, and all are erased with the account', async () => {
     const { ada, caller, secret, recoveryCodes } = await withTotp();
     await call(identity.bus, stepUp, { projectId, caller, body: { password } });
     const { id, options } = await begin(ada, { type: 'passkey', rpId: 'localhost' });
@@ -157,12 +157,12 @@ describe.each(handlerEngines())('second factors on %s', (engine) => {
     await waitFor(async () => !(await stored()).includes(userId) && !(await stored()).includes(passkey.id));
   });
 
-  test('where no mail can be sent, nobody is to be told of a change', async () => {
+  test('if no mail can be sent, no notice of a change is stored', async () => {
     await withTotp();
     expect((await dumpStore(identity.store)).factorNotices).toEqual([]);
   });
 
-  test('the secrets are sealed anew with everything else', async () => {
+  test('the secrets are sealed again with all other sealed values', async () => {
     const { ada, secret } = await withTotp();
     const store = await openStore(identity.store);
     const changed = new Secrets('the secret after a change of it', [testSecret]);
@@ -178,7 +178,7 @@ describe.each(handlerEngines())('second factors on %s', (engine) => {
     await store.close();
   });
 
-  test('a factor that is begun is none, and one that is removed asks for nothing', async () => {
+  test('an unfinished enrolment is not listed, and an unknown factor cannot be removed', async () => {
     const ada = await signUpUser(identity.bus, projectId);
     const caller = callerOfSession(ada);
     await begin(ada);

@@ -10,7 +10,7 @@ import { startForSuite } from '../support/suite.ts';
 
 const password = 'correct horse battery';
 
-describe.each(handlerEngines())('rows of users that are there on %s', (engine) => {
+describe.each(handlerEngines())('imported rows of existing users on %s', (engine) => {
   let identity: TestIdentity;
   let projectId: string;
   startForSuite(engine, (started, project) => {
@@ -45,7 +45,7 @@ describe.each(handlerEngines())('rows of users that are there on %s', (engine) =
     };
   };
 
-  test('are unchanged when all that they give is stored, however it is written', async () => {
+  test('are unchanged if all their values are stored already, in whatever form they are written', async () => {
     const row = whole();
     const { foreignId } = row;
     expect(await send(row)).toEqual({ imported: 1, unchanged: 0, rejected: [] });
@@ -58,7 +58,7 @@ describe.each(handlerEngines())('rows of users that are there on %s', (engine) =
     for (const one of same) expect(await send(one)).toEqual(unchanged);
   });
 
-  test('are told with the fields that differ, and change nothing', async () => {
+  test('are rejected with the fields that differ, and change nothing', async () => {
     const row = whole();
     await send(row);
     const others = {
@@ -82,7 +82,7 @@ describe.each(handlerEngines())('rows of users that are there on %s', (engine) =
     expect(await send(row)).toEqual(unchanged);
   });
 
-  test('are unchanged after their users have signed in, although our own hash is in the place of theirs', async () => {
+  test('are unchanged after their users have signed in, although our own hash has replaced the imported one', async () => {
     const row = whole();
     await send(row);
     const { email } = row;
@@ -126,7 +126,7 @@ describe.each(handlerEngines())('rows of users that are there on %s', (engine) =
     });
   });
 
-  test('of two in one request, the second is compared with the first', async () => {
+  test('are compared with earlier rows of the same request', async () => {
     const row = whole();
     expect(await send(row, row, { ...row, name: 'Grace' })).toEqual({
       imported: 1,
@@ -135,7 +135,7 @@ describe.each(handlerEngines())('rows of users that are there on %s', (engine) =
     });
   });
 
-  test('with a field that there is not, none of a request is taken, and the field is named', async () => {
+  test('with an unknown field make the whole request fail, and the answer names the field', async () => {
     const { passwordHash, ...row } = whole();
     const body = { rows: [whole(), { ...row, password_hash: passwordHash }] };
     const { status, body: answer } = await call(identity.bus, importUsers, { params: { projectId }, body });

@@ -51,7 +51,7 @@ describe.each(handlerEngines())('looking users up on %s', (engine) => {
     [identity, projectId] = [started, project];
   });
 
-  test('by username goes in any case, and shows the user itself its own profile', async () => {
+  test('by username ignores upper and lower case, and shows a user the own full profile', async () => {
     const { user } = await signUpUser(identity.bus, projectId, { username: 'Grace.H', name: 'Grace' });
     const own = await get(getUserByUsername, { username: 'gRACE.h' }, { caller: user });
     expect(own.status).toBe(200);
@@ -62,7 +62,7 @@ describe.each(handlerEngines())('looking users up on %s', (engine) => {
     expect(shown.body).not.toHaveProperty('email');
   });
 
-  test('by foreign id goes by the very id', async () => {
+  test('by foreign id needs exactly the same id', async () => {
     const user = await addForeign('crm/42 ü');
     const { status, body } = await get(getUserByForeignId, { foreignId: 'crm/42 ü' });
     expect(status).toBe(200);
@@ -75,7 +75,7 @@ describe.each(handlerEngines())('looking users up on %s', (engine) => {
     expect((await get(getUserByForeignId, { foreignId: 'CRM/42 Ü' })).status).toBe(404);
   });
 
-  test('finds nobody who is unknown or of another project', async () => {
+  test('finds no unknown user and no user of another project', async () => {
     await signUpUser(identity.bus, projectId, { username: 'here' });
     await addForeign('here');
     const elsewhere = await makeProject(identity.bus);
@@ -110,7 +110,7 @@ describe.each(handlerEngines())('looking users up on %s', (engine) => {
     expectInvalid(await call(identity.bus, spec, { projectId, query }), 'user/invalid-query', field);
   });
 
-  test('tells which usernames are free', async () => {
+  test('reports which usernames are free', async () => {
     const { user } = await signUpUser(identity.bus, projectId, { username: 'Taken.1' });
     const check = async (username: string) => {
       const { status, body } = await get(checkUsername, { username });
@@ -124,7 +124,7 @@ describe.each(handlerEngines())('looking users up on %s', (engine) => {
     expect(await check('Taken.1')).toEqual({ available: true });
   });
 
-  test('suggests at most 5 by a part in any script, without what is private', async () => {
+  test('suggests at most 5 users by a part of a name in any script, without private data', async () => {
     const people = await makeProject(identity.bus);
     const add = (fields: object) => signUpUser(identity.bus, people, { ...fields });
     const { user } = await add({ username: 'strasse.7', name: null });
@@ -152,7 +152,7 @@ describe.each(handlerEngines())('looking users up on %s', (engine) => {
     expect((await suggest('many')).body).toHaveLength(5);
   });
 
-  test('shows strangers a card, and whole profiles where the gateway says so', async () => {
+  test('shows strangers a card, and whole profiles if the gateway says so', async () => {
     const whole = { name: 'Whole One', location: 'London', birthdate: '1815-12-10', metadata: { note: 1 } };
     const { user } = await signUpUser(identity.bus, projectId, { ...whole, username: 'whole.one' });
     const card = { ...publicUser.parse(user), location: null, birthdate: null, metadata: {} };
@@ -169,7 +169,7 @@ describe.each(handlerEngines())('looking users up on %s', (engine) => {
     }
   });
 
-  test('keeps profiles that are not public from strangers, whatever the gateway knows', async () => {
+  test('hides profiles that are not public from strangers, even if the gateway does not know the setting', async () => {
     const closed = await makeProject(identity.bus);
     const { user } = await signUpUser(identity.bus, closed, { username: 'closed.one' });
     const set = (publicProfiles: string) =>

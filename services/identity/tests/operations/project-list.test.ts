@@ -18,7 +18,7 @@ describe.each(handlerEngines())('the list of projects on %s', (engine) => {
   });
   afterAll(() => identity[Symbol.asyncDispose]());
 
-  test('is empty, then holds each, newest first, by page', async () => {
+  test('is empty at first, then contains all projects, newest first, in pages', async () => {
     const none = await list();
     expect(none.status).toBe(200);
     expect(none.body).toEqual({
@@ -39,12 +39,12 @@ describe.each(handlerEngines())('the list of projects on %s', (engine) => {
     expect((await list('page=99999999999999999999')).body.data).toEqual([]);
   });
 
-  test('is walked by cursor, also while projects are added', async () => {
+  test('is read by cursor without repetitions or gaps while projects are added', async () => {
     const walked = await walk(list, 'limit=2', () => make());
     expect(walked).toEqual(projects);
   });
 
-  test('is walked by cursor where the settings are too long for one answer', async () => {
+  test('is read by cursor if the settings are too long for one answer', async () => {
     const text = `{link} ${'🦊'.repeat(7_000)}`;
     const kinds = ['passwordReset', 'verificationLink', 'emailChange', 'emailChanged'];
     const mailTexts = Object.fromEntries(kinds.map((kind) => [kind, { subject: 'S', text }]));

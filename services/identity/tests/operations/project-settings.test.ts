@@ -18,7 +18,7 @@ const limits = { 'identity.sign-in': { max: 5, windowSeconds: 60 }, 'connections
 const webOrigins = ['https://app.example.org'];
 
 // docs/adr/0013
-describe.each(handlerEngines())('what gateways go by of projects, on %s', (engine) => {
+describe.each(handlerEngines())('the settings of projects for gateways, on %s', (engine) => {
   let identity: TestIdentity;
   const told: GatewaySettings[] = [];
 
@@ -39,7 +39,7 @@ describe.each(handlerEngines())('what gateways go by of projects, on %s', (engin
     ask(identity.bus, getProjectSettings, { after }, { requestId: 'test', deadline: Date.now() + 20_000 });
   const lastTold = (projectId: string) => told.findLast((one) => one.projectId === projectId);
 
-  test('is told when a project is made and each time it is changed', async () => {
+  test('are announced when a project is made, and each time they change', async () => {
     const { id } = await create({ limits });
     const settings = {
       ...{ projectId: id, limits, webOrigins: [] as string[] },
@@ -57,7 +57,7 @@ describe.each(handlerEngines())('what gateways go by of projects, on %s', (engin
     expect(told.slice(2)).toEqual([{ ...settings, limits: {} }]);
   });
 
-  test('tells lists as little public as profiles', async () => {
+  test('do not make connection lists public while profiles are not public', async () => {
     const { id } = await create({ publicProfiles: false });
     const isPublic = (expected: boolean) =>
       waitFor(() => lastTold(id)?.publicConnections === expected, { what: String(expected) });
@@ -68,7 +68,7 @@ describe.each(handlerEngines())('what gateways go by of projects, on %s', (engin
     expect(await isPublic(false)).toBe(true);
   });
 
-  test('is answered as a whole, page by page, without projects that have set nothing', async () => {
+  test('are returned in pages for all projects except those that have set nothing', async () => {
     const plain = await create();
     const made: string[] = [];
     for (let n = 0; n < 60; n++) made.push((await create({ webOrigins })).id);
@@ -90,7 +90,7 @@ describe.each(handlerEngines())('what gateways go by of projects, on %s', (engin
     });
   });
 
-  test('tells of deleted projects, on the pages of the others', async () => {
+  test('include deleted projects, on the same pages as other projects', async () => {
     const ids: string[] = [];
     for (let count = 0; count < 60; count++) {
       const { id } = await create(count % 2 ? { limits } : {});

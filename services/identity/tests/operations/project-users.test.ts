@@ -28,7 +28,7 @@ describe.each(handlerEngines())("the list of a project's users on %s", (engine) 
   });
   afterAll(() => identity[Symbol.asyncDispose]());
 
-  test('holds each with its e-mail address, newest first, by page, and nothing secret', async () => {
+  test('contains each user with the e-mail address, newest first, in pages, and nothing secret', async () => {
     const all = await list();
     expect(all.status).toBe(200);
     expect(all.body).toEqual({
@@ -45,7 +45,7 @@ describe.each(handlerEngines())("the list of a project's users on %s", (engine) 
     expect((await list('page=99999999999999999999')).body.data).toEqual([]);
   });
 
-  test('is walked by cursor, also while users sign up', async () => {
+  test('is read by cursor without repetitions or gaps while users sign up', async () => {
     const walked = await walk(list, 'limit=2&query=USER.', () =>
       signUpUser(identity.bus, projectId, { username: 'user.late' }),
     );

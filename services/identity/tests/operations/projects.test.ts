@@ -54,7 +54,7 @@ describe.each(handlerEngines())('projects on %s', (engine) => {
   });
   afterAll(() => identity[Symbol.asyncDispose]());
 
-  test('are created with a name alone, and looked up', async () => {
+  test('can be created with only a name, and looked up', async () => {
     const created = await post({ name: '  Café 2 ' });
     expect(created.status).toBe(201);
     const { id, createdAt } = created.body;
@@ -88,7 +88,7 @@ describe.each(handlerEngines())('projects on %s', (engine) => {
     expect((await get(created.body.id)).body).toEqual(created.body);
   });
 
-  test('change what is given and keep the rest', async () => {
+  test('change the given settings and keep the others', async () => {
     const project = await make();
     const named = await patch(project.id, { name: ' New ' });
     expect(named.status).toBe(200);
@@ -112,7 +112,7 @@ describe.each(handlerEngines())('projects on %s', (engine) => {
     expect((await get(project.id)).body).toEqual(emptied.body);
   });
 
-  test('refuse what is no setting, and store nothing of the rest', async () => {
+  test('refuse a request with an unknown setting, and store nothing of this request', async () => {
     const project = await make();
     const unchanged = await patch(project.id, {});
     expect([unchanged.status, unchanged.body]).toEqual([200, project]);

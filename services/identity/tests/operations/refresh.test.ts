@@ -74,7 +74,7 @@ describe.each(handlerEngines())('refresh and sign-out on %s', (engine) => {
     expect(own?.[0]).toMatchObject({ userAgent: 'tab' });
   });
 
-  test('gives the same successor again within the grace', async () => {
+  test('gives the same successor again within the grace period', async () => {
     const { refreshToken } = await signUpUser(identity.bus, projectId);
     const successor = (await refresh(refreshToken)).body.refreshToken;
     await ageRotations(identity.store, 29_000);
@@ -82,7 +82,7 @@ describe.each(handlerEngines())('refresh and sign-out on %s', (engine) => {
     expect((await refresh(successor)).status).toBe(200);
   });
 
-  test('ends the family on a used token after the grace', async () => {
+  test('ends the family if a used token comes after the grace period', async () => {
     const first = await signUpUser(identity.bus, projectId);
     const second = await refresh(first.refreshToken);
     await ageRotations(identity.store, 31_000);
@@ -96,7 +96,7 @@ describe.each(handlerEngines())('refresh and sign-out on %s', (engine) => {
     expect(reasonsOf(first.accessToken)).toEqual([['token-reused', 1]]);
   });
 
-  test('ends the family on a stolen token whose successor was used, also within the grace', async () => {
+  test('ends the family if a token comes after its successor was used, even within the grace period', async () => {
     const { refreshToken, user } = await signUpUser(identity.bus, projectId);
     const elsewhere = await call(identity.bus, signIn, { projectId, body: { email: user.email, password } });
     const second = await refresh(refreshToken);
@@ -108,7 +108,7 @@ describe.each(handlerEngines())('refresh and sign-out on %s', (engine) => {
     expect((await refresh(elsewhere.body.refreshToken)).status).toBe(200);
   });
 
-  test('keeps nothing usable: no row holds a token, nor a successor in the clear', async () => {
+  test('stores nothing usable: no row contains a token or a successor in the clear', async () => {
     const { refreshToken } = await signUpUser(identity.bus, projectId);
     const { body } = await refresh(refreshToken);
     const rows = JSON.stringify(await dumpStore(identity.store));
@@ -120,14 +120,14 @@ describe.each(handlerEngines())('refresh and sign-out on %s', (engine) => {
   });
 
   test.each([
-    ['a text that is none', () => 'nonsense'],
-    ['one nobody was given', () => 'A'.repeat(68)],
+    ['a text that is no token', () => 'nonsense'],
+    ['a token that was never issued', () => 'A'.repeat(68)],
   ])('answers %s as unauthorized', async (_, token) => {
     const { status, body } = await refresh(token());
     expect([status, body]).toEqual([401, unauthorized]);
   });
 
-  test('knows a token in its own project alone', async () => {
+  test('accepts a token only in its own project', async () => {
     const other = await call(identity.bus, createProject, { body: { name: 'Other' } });
     const { refreshToken } = await signUpUser(identity.bus, projectId);
     for (const to of [other.body.id, randomUUID()]) {
@@ -138,7 +138,7 @@ describe.each(handlerEngines())('refresh and sign-out on %s', (engine) => {
     expect((await refresh(refreshToken)).status).toBe(200);
   });
 
-  test('answers a token that is 30 days old as unauthorized, and one that was used within them as good', async () => {
+  test('accepts a token that was used within the last 30 days, and then refuses it as unauthorized', async () => {
     const { refreshToken } = await signUpUser(identity.bus, projectId);
     const day = 24 * 3600_000;
     later(29 * day);
@@ -151,7 +151,7 @@ describe.each(handlerEngines())('refresh and sign-out on %s', (engine) => {
     expect([late.status, late.body]).toEqual([401, unauthorized]);
   });
 
-  test('tells a suspended user so, also long after', async () => {
+  test('answers that the user is suspended, even long after the suspension began', async () => {
     const { refreshToken, user } = await signUpUser(identity.bus, projectId);
     const suspended = await call(identity.bus, suspendUser, { params: { projectId, userId: user.id } });
     expect(suspended.status).toBe(200);
@@ -163,7 +163,7 @@ describe.each(handlerEngines())('refresh and sign-out on %s', (engine) => {
     }
   });
 
-  test('sign-out ends the family, whichever of its tokens is given, and answers any text alike', async () => {
+  test('sign-out ends the family of any of its tokens, and gives the same answer to any text', async () => {
     const { refreshToken, accessToken } = await signUpUser(identity.bus, projectId);
     const second = await refresh(refreshToken);
     for (const token of [refreshToken, refreshToken, 'nonsense', 'A'.repeat(68)]) {

@@ -50,7 +50,7 @@ describe.each(handlerEngines())('sessions and passwords on %s', (engine) => {
     });
   });
 
-  test('pages by number and by cursor alike', async () => {
+  test('gives the same pages by number and by cursor', async () => {
     const first = await signUpUser(identity.bus, projectId);
     for (let count = 0; count < 4; count++) await enter(first.user);
     const all = (await list(first)).body.data;
@@ -139,7 +139,7 @@ describe.each(handlerEngines())('sessions and passwords on %s', (engine) => {
     [400, 'auth/invalid-body', 'newPassword', { password }],
     [400, 'auth/invalid-body', 'password', { newPassword }],
     [400, 'auth/invalid-body', 'password', { password: 7, newPassword: 'short' }],
-  ])('answers %i %s, field %s', async (status, code, field, body) => {
+  ])('change-password answers %i %s, field %s', async (status, code, field, body) => {
     const session = await signUpUser(identity.bus, projectId);
     const answer = await change(session, body);
     expect(answer.status).toBe(status);
@@ -148,7 +148,7 @@ describe.each(handlerEngines())('sessions and passwords on %s', (engine) => {
     expect((await enter(session.user)).status).toBe(200);
   });
 
-  test('knows nobody by an id alone', async () => {
+  test('does not change the password of a user who does not exist', async () => {
     const { user } = await signUpUser(identity.bus, projectId);
     const caller = callerOf({ ...user, id: randomUUID() });
     const answer = await call(identity.bus, changePassword, {

@@ -23,7 +23,7 @@ describe.each(handlerEngines())('sign-in on %s', (engine) => {
     [identity, projectId] = [started, project];
   });
 
-  test('opens a further session and notes when', async () => {
+  test('opens another session, and stores the time of the sign-in', async () => {
     const first = await signUpUser(identity.bus, projectId, { name: 'Ada' });
     const before = Date.now();
     const { status, headers, body } = await post({ email: first.user.email.toUpperCase(), password });
@@ -51,12 +51,12 @@ describe.each(handlerEngines())('sign-in on %s', (engine) => {
     expect(stored.body).toEqual(body.user);
   });
 
-  test('takes a password in another spelling of the same characters', async () => {
+  test('accepts a password in another Unicode encoding of the same characters', async () => {
     const { user } = await signUpUser(identity.bus, projectId, { password: 'pa\u0308ssword ﬁ' });
     expect((await post({ email: user.email, password: 'p\u00e4ssword fi' })).status).toBe(200);
   });
 
-  test('refuses a password of over 256 characters before it looks at it', async () => {
+  test('refuses a password of over 256 characters before normalizing the text', async () => {
     const email = 'ada@example.org';
     // It would take seconds to normalize the second password, and hold up the process meanwhile.
     for (const long of ['x'.repeat(257), `a${'\u0300\u0316'.repeat(32_000)}`]) {
@@ -67,14 +67,14 @@ describe.each(handlerEngines())('sign-in on %s', (engine) => {
     expect((await post({ email, password: '\u{1F600}'.repeat(256) })).status).toBe(401);
   });
 
-  test('takes a password of 256 characters with blanks around it, which belong to the password', async () => {
+  test('accepts a password of 256 characters with blanks around it, and the blanks belong to the password', async () => {
     const long = ` ${'x'.repeat(256)} `;
     const { user } = await signUpUser(identity.bus, projectId, { password: long });
     expect((await post({ email: user.email, password: long })).status).toBe(200);
     expect((await post({ email: user.email, password: long.trim() })).status).toBe(401);
   });
 
-  test("answers a wrong password, an unknown address and another project's alike", async () => {
+  test('gives the same answer for a wrong password, an unknown address and an address of another project', async () => {
     const { user } = await signUpUser(identity.bus, projectId);
     const answers = [
       await post({ email: user.email, password: `${password}!` }),
@@ -89,7 +89,7 @@ describe.each(handlerEngines())('sign-in on %s', (engine) => {
     expect(new Set(answers.map(({ text }) => text)).size).toBe(1);
   });
 
-  test('answers an unknown project', async () => {
+  test('refuses an unknown project', async () => {
     const answer = await post({ email: 'a@example.org', password }, randomUUID());
     expect(answer.status).toBe(404);
     expect(answer.body).toEqual({ error: 'No such project.', code: 'project/not-found' });
@@ -99,17 +99,17 @@ describe.each(handlerEngines())('sign-in on %s', (engine) => {
     ['email', { password }],
     ['email', { email: null, password }],
     ['password', { email: 'a@example.org' }],
-  ])('answers a malformed %s', async (field, body) => {
+  ])('refuses a malformed %s', async (field, body) => {
     expectInvalid(await post(body), 'auth/invalid-body', field);
   });
 
-  test('answers a body that is no JSON object', async () => {
+  test('refuses a body that is no JSON object', async () => {
     const answer = await post('nonsense');
     expect(answer.status).toBe(400);
     expect(answer.body).toEqual({ error: 'The body is not a JSON object.', code: 'request/invalid-json' });
   });
 
-  test('answers nothing to those who have gone while waiting for their turn', async () => {
+  test('does not answer requests whose deadline passes while they wait for their turn', async () => {
     const body = { email: 'unknown@example.org', password };
     const { operationsExpired } = identity.runtime.metrics;
     const expired = async () => {

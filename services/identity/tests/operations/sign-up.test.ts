@@ -18,7 +18,7 @@ describe.each(handlerEngines())('sign-up on %s', (engine) => {
     [identity, projectId] = [started, project];
   });
 
-  test('makes an account of e-mail address and password alone', async () => {
+  test('makes an account from only an e-mail address and a password', async () => {
     const { status, headers, body } = await post({ email: ' Ada@Example.ORG ', password });
     expect(status).toBe(201);
     expect(headers).toMatchObject({ 'Content-Type': 'application/json', 'Cache-Control': 'no-store' });
@@ -52,7 +52,7 @@ describe.each(handlerEngines())('sign-up on %s', (engine) => {
     });
   });
 
-  test('keeps every profile field, and nothing that is not one', async () => {
+  test('stores every profile field, and no other field', async () => {
     const profile = {
       username: 'Grace.H',
       name: 'Grace 🚢 Hopper',
@@ -79,7 +79,7 @@ describe.each(handlerEngines())('sign-up on %s', (engine) => {
     expect(stored.body).toEqual(user);
   });
 
-  test('stores a session that tells where it was opened', async () => {
+  test('stores a session with the user agent and the IP address of the request', async () => {
     const body = { email: 'session@example.org', password };
     const { body: answer } = await call(identity.bus, signUp, {
       projectId,
@@ -93,7 +93,7 @@ describe.each(handlerEngines())('sign-up on %s', (engine) => {
     expect(days).toBe(30);
   });
 
-  test('answers an unknown project, after the body', async () => {
+  test('refuses an unknown project, but checks the body first', async () => {
     const body = { email: 'a@example.org', password };
     const answer = await post(body, randomUUID());
     expect(answer.status).toBe(404);
@@ -101,7 +101,7 @@ describe.each(handlerEngines())('sign-up on %s', (engine) => {
     expect((await post({ ...body, password: 'short' }, randomUUID())).body.code).toBe('auth/weak-password');
   });
 
-  test('answers a weak password, after every malformed field', async () => {
+  test('refuses a weak password, but checks for malformed fields first', async () => {
     const answer = await post({ email: 'a@example.org', password: ' 1234567 ' });
     expect(answer.status).toBe(400);
     expect(answer.body).toEqual({
@@ -122,11 +122,11 @@ describe.each(handlerEngines())('sign-up on %s', (engine) => {
     ['bio', { email: 'a@example.org', password, bio: 'b'.repeat(301) }],
     ['birthdate', { email: 'a@example.org', password, birthdate: 'yesterday' }],
     ['metadata', { email: 'a@example.org', password, metadata: [] }],
-  ])('answers a malformed %s', async (field, body) => {
+  ])('refuses a malformed %s', async (field, body) => {
     expectInvalid(await post(body), 'auth/invalid-body', field);
   });
 
-  test('answers a body that is no JSON object', async () => {
+  test('refuses a body that is no JSON object', async () => {
     for (const body of ['{', '[]']) {
       const answer = await post(body);
       expect(answer.status).toBe(400);
@@ -137,7 +137,7 @@ describe.each(handlerEngines())('sign-up on %s', (engine) => {
     }
   });
 
-  test('answers a taken e-mail address first, then a taken username, in any case', async () => {
+  test('refuses a taken e-mail address first, then a taken username, in upper and lower case', async () => {
     await signUpUser(identity.bus, projectId, { email: 'taken@example.org', username: 'Taken' });
     const email = await post({ email: 'TAKEN@example.org', password, username: 'taken' });
     expect(email.status).toBe(409);

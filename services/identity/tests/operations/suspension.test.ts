@@ -67,7 +67,7 @@ describe.each(handlerEngines())('suspension on %s', (engine) => {
     return own;
   };
 
-  test('ends what a user has, tells everybody, and lets it in again when restored', async () => {
+  test("ends the user's sessions, informs gateways and services, and allows sign-in again when it is lifted", async () => {
     const session = await signUpUser(identity.bus, projectId);
     const { user } = session;
     const { status, body } = await suspend(user.id);
@@ -115,7 +115,7 @@ describe.each(handlerEngines())('suspension on %s', (engine) => {
     expect(Date.parse(told[0].suspended[0].until) - Date.now()).toBeGreaterThan(30 * 60_000);
   });
 
-  test('ends by itself, also while nobody signs in, and tells gateways no longer than it stands', async () => {
+  test('ends by itself, even if the user does not sign in, and gateways refuse the user only until then', async () => {
     const { user } = await signUpUser(identity.bus, projectId);
     const params = { projectId, userId: user.id };
     const until = new Date(Date.now() + 1_000).toISOString();
@@ -130,7 +130,7 @@ describe.each(handlerEngines())('suspension on %s', (engine) => {
     await eventsOf(user.id);
   });
 
-  test('stands as long as was said last, and a gateway that asks is told so', async () => {
+  test('lasts until the end that was set last, and a gateway that asks gets this end', async () => {
     const { user } = await signUpUser(identity.bus, projectId);
     const params = { projectId, userId: user.id };
     const suspendUntil = async (until: string | null) =>
@@ -148,7 +148,7 @@ describe.each(handlerEngines())('suspension on %s', (engine) => {
     expect(await asked()).toBeUndefined();
   });
 
-  test('is not found for nobody, of nowhere', async () => {
+  test('is refused for unknown users and for unknown projects', async () => {
     const { user } = await signUpUser(identity.bus, projectId);
     const missing = { error: 'No such user.', code: 'user/not-found' };
     for (const of of [suspend, restore]) {
@@ -179,7 +179,10 @@ describe.each(handlerEngines())('a suspension that ends while the account is del
   });
   afterAll(() => identity[Symbol.asyncDispose]());
 
-  /** Makes a request after the user's suspension. The account is deleted once the request has read that the suspension is over. */
+  /**
+   * Makes a request after the user's suspension. The account is deleted as soon as the request has read that the suspension is
+   * over.
+   */
   const deletedMeanwhile = async (
     user: { id: string; role: string },
     request: () => ReturnType<typeof call>,
@@ -206,20 +209,20 @@ describe.each(handlerEngines())('a suspension that ends while the account is del
     }
   };
 
-  test('is refused at sign-in like an unknown address', async () => {
+  test('makes sign-in fail as for an unknown address', async () => {
     const { user } = await signUpUser(identity.bus, projectId);
     const body = { email: user.email, password };
     const request = () => call(identity.bus, signIn, { projectId, body });
     expect(await deletedMeanwhile(user, request)).toBe('auth/invalid-credentials');
   });
 
-  test('is refused at a refresh like an ended session', async () => {
+  test('makes a refresh fail as for an ended session', async () => {
     const { user, refreshToken } = await signUpUser(identity.bus, projectId);
     const request = () => call(identity.bus, requestNewAccessToken, { projectId, body: { refreshToken } });
     expect(await deletedMeanwhile(user, request)).toBe('auth/unauthorized');
   });
 
-  test('is refused with a token of the project’s own backend, as after every erasure', async () => {
+  test('makes a token of the project’s own backend fail, as after every erasure', async () => {
     const { publicKey, privateKey } = await generateKeyPair('ES256');
     const settings = { publicKey: await exportSPKI(publicKey) };
     await call(identity.bus, updateProject, { params: { projectId }, body: settings });
@@ -232,7 +235,7 @@ describe.each(handlerEngines())('a suspension that ends while the account is del
   });
 });
 
-describe.each(handlerEngines())('what gateways are told of many suspended users, on %s', (engine) => {
+describe.each(handlerEngines())('the revocations of many suspended users, on %s', (engine) => {
   let identity: TestIdentity;
   let projectId: string;
   startForSuite(engine, (started, project) => {
@@ -240,7 +243,7 @@ describe.each(handlerEngines())('what gateways are told of many suspended users,
     projectId = project;
   });
 
-  test('comes in pages that fit into messages, each user and each session once', async () => {
+  test('come in pages that fit into messages, with each user and each session once', async () => {
     const { accessToken, refreshToken } = await signUpUser(identity.bus, projectId);
     await call(identity.bus, signOut, { projectId, body: { refreshToken } });
     const suspendedAt = new Date(Date.now() - 60_000);

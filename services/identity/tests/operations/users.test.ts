@@ -29,7 +29,7 @@ describe.each(handlerEngines())('users on %s', (engine) => {
     user = (await signUpUser(identity.bus, projectId, { name: 'Ada', bio: 'Bio' })).user;
   });
 
-  test('show others the public profile and themselves the own one', async () => {
+  test('are shown to others with the public profile, and to themselves with the full profile', async () => {
     const other = (await signUpUser(identity.bus, projectId)).user;
     const own = await get(user.id.toUpperCase(), { caller: callerOf(user) });
     expect(own.status).toBe(200);
@@ -54,7 +54,7 @@ describe.each(handlerEngines())('users on %s', (engine) => {
     }
   });
 
-  test('change what is given and keep the rest', async () => {
+  test('change the given fields and keep the others', async () => {
     const change = { name: ' Ada L. ', username: `A.${user.id.slice(0, 8)}`, metadata: { 'a.b': { $x: 1 } } };
     const { status, body } = await patch(change);
     expect(status).toBe(200);
@@ -67,7 +67,7 @@ describe.each(handlerEngines())('users on %s', (engine) => {
     expect((await get(user.id, { caller: callerOf(user) })).body).toEqual(emptied.body);
   });
 
-  test('change nothing but their profile', async () => {
+  test('can change only their profile', async () => {
     const forced = {
       id: randomUUID(),
       role: 'admin',
@@ -86,7 +86,7 @@ describe.each(handlerEngines())('users on %s', (engine) => {
     expect((await get(user.id, { caller: callerOf(user) })).body).toEqual(user);
   });
 
-  test("may not change another's profile, there or not", async () => {
+  test("may not change another user's profile, existing or not", async () => {
     const other = (await signUpUser(identity.bus, projectId)).user;
     for (const userId of [other.id, randomUUID()]) {
       const { status, body } = await patch({ name: 'Eve' }, { userId });
@@ -96,7 +96,7 @@ describe.each(handlerEngines())('users on %s', (engine) => {
     expect((await get(other.id)).body.name).toBeNull();
   });
 
-  test('are not found for a change under a malformed id, or once they are gone', async () => {
+  test('are not found for a change if the id is malformed or the user does not exist', async () => {
     const gone = { userId: randomUUID(), sessionId: randomUUID(), role: 'visitor' };
     const answers = [
       await patch({ name: 'x' }, { userId: 'nobody' }),
@@ -128,13 +128,13 @@ describe.each(handlerEngines())('users on %s', (engine) => {
     expectInvalid(await patch(change), 'user/invalid-body', field);
   });
 
-  test('may not send what is no JSON object', async () => {
+  test('may not send a body that is no JSON object', async () => {
     const { status, body } = await patch('"name"');
     expect(status).toBe(400);
     expect(body).toEqual({ error: 'The body is not a JSON object.', code: 'request/invalid-json' });
   });
 
-  test('are given to other services by id, with their seq; unknown ones are absent', async () => {
+  test('are returned to other services by id, with their seq and without unknown ids', async () => {
     const other = (await signUpUser(identity.bus, projectId)).user;
     const stranger = (await signUpUser(identity.bus, await makeProject(identity.bus))).user;
     const changed = (await patch({ name: 'Ada L.' })).body;

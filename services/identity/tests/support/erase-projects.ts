@@ -5,7 +5,7 @@ import type { AppContext } from '../../src/app.ts';
 import { finishErasures } from '../../src/erasure.ts';
 import { eraseProjects } from '../../src/project-erasure.ts';
 
-/** Erases deleted projects completely, as sweeps do; other services answer that they hold nothing of them. */
+/** Erases deleted projects completely, as sweeps do. Stand-ins for the other services answer that nothing is left. */
 export async function eraseToTheEnd(app: AppContext): Promise<void> {
   await using undo = new AsyncDisposableStack();
   for (const spec of projectErasures) {

@@ -11,7 +11,7 @@ export type StoredAudit = Omit<AuditRow, 'id' | 'at'> & { at: number; user: stri
 /** How long rows of the audit log are kept (spec#audit-kept). */
 const keepAuditMs = 400 * 24 * 3600_000;
 
-/** The audit log, by place: newest first. */
+/** The audit log, keyed by place: newest first. */
 export const audits = collection<StoredAudit>({
   name: 'audits',
   kind: 'target',

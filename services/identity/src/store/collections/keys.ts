@@ -42,7 +42,7 @@ export const hashKeys = collection<{ sealed: string }>({
   schema: z.object({ sealed: text }),
 });
 
-/** Revoked signing keys, by `kid`. */
+/** Revoked signing keys, keyed by `kid`. */
 export const revokedKeys = collection<{ at: number }>({
   name: 'revokedKeys',
   kind: 'copy',
@@ -75,7 +75,10 @@ export const apiKeys = collection<StoredApiKey>({
   },
 });
 
-/** When each key in `apiKeys` was last used, by the id of the key. Stored apart, so that a use does not change the key. */
+/**
+ * When each key in `apiKeys` was last used, keyed by the id of the key. The time is stored here, so that a use does not change
+ * the key.
+ */
 export const keyUses = collection<{ at: number }>({
   name: 'keyUses',
   kind: 'copy',

@@ -19,8 +19,8 @@ export interface StoredMailing {
 }
 
 /**
- * Mails to users, by `userKey` and kind. A user has at most one mail of each kind, with one exception: each changed address has
- * an `emailChanged` mail of its own.
+ * Mails to users, keyed by `userKey` and kind. A user has at most one mail of each kind, with one exception: each changed
+ * address has an `emailChanged` mail of its own.
  */
 export const mailings = collection<StoredMailing>({
   name: 'mailings',
@@ -46,8 +46,8 @@ export const mailings = collection<StoredMailing>({
 });
 
 /**
- * Sealed addresses for which a password reset was requested, by project and keyed hash. They are stored whether the account
- * exists or not.
+ * Sealed addresses for which a password reset was requested. The key is the project and a keyed hash of the address. The
+ * addresses are stored whether the account exists or not.
  */
 export const resetRequests = collection<{
   sealed: string;
@@ -60,7 +60,7 @@ export const resetRequests = collection<{
   expires: ({ until }) => until,
 });
 
-/** Mails of the last hour, by project, keyed hash of the address, and a random text. */
+/** Mails of the last hour. The key is the project, a keyed hash of the address, and a random text. */
 export const sentMails = collection<{ until: number }>({
   name: 'sentMails',
   kind: 'copy',

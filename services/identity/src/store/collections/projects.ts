@@ -13,7 +13,7 @@ export type StoredProject = Omit<AsStored<Project, 'id'>, 'publicProfiles'> & {
   wholeProfiles?: boolean | undefined;
 };
 
-/** Projects, by id. */
+/** Projects, keyed by id. */
 export const projects = collection<StoredProject>({
   name: 'projects',
   kind: 'target',
@@ -42,7 +42,7 @@ export const projects = collection<StoredProject>({
   },
 });
 
-/** Projects that are being deleted, with their last settings, by id. */
+/** Projects that are being deleted, with their last settings, keyed by id. */
 export const deletingProjects = collection<{
   project: StoredProject;
   since: number;
@@ -61,7 +61,7 @@ export const deletedProjects = collection<{ at: number }>({
   schema: z.object({ at: time }),
 });
 
-/** Kinds of imported password hashes, by project. */
+/** Kinds of imported password hashes, keyed by project. */
 export const hashKinds = collection<{ kinds: string[] }>({
   name: 'hashKinds',
   kind: 'target',

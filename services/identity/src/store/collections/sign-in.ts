@@ -7,7 +7,7 @@ import { type AsStored, text, time } from './stored.ts';
 
 export type StoredSession = AsStored<Session, 'sid' | 'projectId' | 'userId'>;
 
-/** Sessions, by `sessionKey`, which consists of the user and the place in the user's list. */
+/** Sessions, keyed by `sessionKey`. This key consists of the user and the place in the user's list. */
 export const sessions = collection<StoredSession>({
   name: 'sessions',
   kind: 'target',
@@ -35,9 +35,9 @@ export const sessions = collection<StoredSession>({
 });
 
 /**
- * When each session that is not revoked was last used, by `sessionKey`. This collection orders a user's sessions without the
- * revoked ones, because there may be many of these. A session that an older version has stored is missing here until it is
- * refreshed.
+ * When each session that is not revoked was last used, keyed by `sessionKey`. This collection orders a user's sessions without
+ * revoked sessions, because a user may have many revoked sessions. A session that an older version has stored is missing here
+ * until it is refreshed.
  */
 export const sessionUses = collection<{
   usedAt: number;
@@ -52,7 +52,7 @@ export const sessionUses = collection<{
 });
 
 /**
- * Second factors of users, by `userKey`. One document holds all factors of a user, and every use of a factor changes this
+ * Second factors of users, keyed by `userKey`. One document holds all factors of a user, and every use of a factor changes this
  * document.
  */
 export const factors = collection<FactorBook>({
@@ -64,7 +64,7 @@ export const factors = collection<FactorBook>({
 
 const noticesKeptMs = 24 * 3600 * 1000;
 
-/** Users who must still get a mail about a change of their second factors, by `userKey`. The changes are in `factors`. */
+/** Users who must still get a mail about a change of their second factors, keyed by `userKey`. The changes are in `factors`. */
 export const factorNotices = collection<{ at: number }>({
   name: 'factorNotices',
   kind: 'row',
@@ -74,9 +74,9 @@ export const factorNotices = collection<{ at: number }>({
 });
 
 /**
- * Failed attempts to sign in, by `addressPlace`, and clients that accounts know, by `clientPlace`. An `addressPlace` holds part
- * of a keyed hash of the address. So there are at most 2^24 such places, however many addresses are tried. Wrong second factors,
- * and clients that have passed one, are stored by `factorPlace`.
+ * Failed attempts to sign in, keyed by `addressPlace`, and clients that accounts know, keyed by `clientPlace`. An
+ * `addressPlace` holds part of a keyed hash of the address. So there are at most 2^24 such places, however many addresses are
+ * tried. Wrong second factors, and clients that have passed a factor, are keyed by `factorPlace`.
  */
 export const attempts = collection<Attempt>({
   name: 'attempts',

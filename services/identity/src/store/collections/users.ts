@@ -8,13 +8,13 @@ import { type AsStored, text, time } from './stored.ts';
 
 /** `lastActive` is the first sign-in. The collection `seen` holds the last sign-in. */
 export type StoredUser = AsStored<User, 'id' | 'projectId'> & {
-  /** Why outdated sessions of the user are to be revoked; `null` when none are left. */
+  /** Why outdated sessions of the user are to be revoked; `null` if there are no such sessions. */
   ending: EndingReason | null;
 };
 
 /**
- * Users, by `userKey`. A user's id, foreign id, e-mail address and username are unique. If several of them are taken, a refusal
- * names only the one whose index comes first.
+ * Users, keyed by `userKey`. A user's id, foreign id, e-mail address and username are unique. If several of them are taken, a
+ * refusal names only the one whose index comes first.
  */
 export const users = collection<StoredUser>({
   name: 'users',
@@ -71,7 +71,7 @@ export const users = collection<StoredUser>({
 });
 
 /**
- * Last sign-ins, by `userKey`. They are stored apart from users, so that a sign-in does not compete with a change of the
+ * Last sign-ins, keyed by `userKey`. They are stored apart from users, so that a sign-in does not compete with a change of the
  * profile.
  */
 export const seen = collection<{ at: number }>({
@@ -82,8 +82,8 @@ export const seen = collection<{ at: number }>({
 });
 
 /**
- * The end and the reason that operators have given for present suspensions, by `userKey`. If operators have given neither,
- * there is no row.
+ * The end and the reason that operators have given for present suspensions, keyed by `userKey`. If operators have given
+ * neither, there is no row.
  */
 export const suspensions = collection<{
   until: number | null;
@@ -96,7 +96,7 @@ export const suspensions = collection<{
   indexes: { until: { key: ({ until }, id) => (until === null ? null : `${timeKey(until)}|${id}`) } },
 });
 
-/** Deleted users whose erasure is not finished, by `userKey`. */
+/** Deleted users whose erasure is not finished, keyed by `userKey`. */
 export const deletedUsers = collection<{
   seq: number;
   deletedAt: number;
@@ -108,7 +108,7 @@ export const deletedUsers = collection<{
   indexes: { deletedAt: { key: ({ deletedAt }, id) => `${timeKey(deletedAt)}|${id}` } },
 });
 
-/** Ids of ended accounts (`endedIds`), by `userKey`. For a while, no import may use these ids. */
+/** Ids of ended accounts (`endedIds`), keyed by `userKey`. For a while, no import may use these ids. */
 export const endedUsers = collection<{ until: number }>({
   name: 'endedUsers',
   kind: 'copy',
@@ -126,8 +126,8 @@ export const blocks = collection<{ isBlocked: boolean }>({
 });
 
 /**
- * Erased external users, by project and a keyed hash of the foreign id. Tokens that were issued before `at` are refused until
- * the last of them has expired.
+ * Erased external users. The key is the project and a keyed hash of the foreign id. Tokens that were issued before `at` are
+ * refused until the last of them has expired.
  */
 export const erasedExternals = collection<{
   at: number;
