@@ -15,7 +15,10 @@ export interface Shown {
   security: SecurityContact;
 }
 
-/** Express, called as a middleware; its own types lack this call. It calls `next` if none of its own steps has answered. */
+/**
+ * The type of an Express app that is called as a middleware. Express's own types lack this call. The app calls `next` if none
+ * of its steps has answered.
+ */
 type Serve = (request: HttpRequest, response: HttpResponse, next: (error?: unknown) => void) => void;
 
 export interface AppParts {

@@ -215,7 +215,10 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
   return gateway;
 }
 
-/** Throws `StartError` if the token could be guessed. If there is no token, only operator keys open the operators' endpoints. */
+/**
+ * Throws `StartError` in production if the token is so short that it could be guessed. If there is no token, only operator keys
+ * give access to the operators' endpoints.
+ */
 function checkOperatorToken(token: string | undefined, nodeEnv: ServiceRuntime['nodeEnv']): void {
   if (nodeEnv !== 'production' || !token || token.length >= shortestToken) return;
   throw new StartError(`OPERATOR_TOKEN: at least ${shortestToken} characters are needed in production.`);

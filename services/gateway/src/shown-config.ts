@@ -30,7 +30,7 @@ const contacts = list((entry) =>
     : 'is not an address, such as mailto:security@example.org or https://example.org/report',
 );
 
-/** The environment variables that say who may see what. */
+/** The environment variables that say which pages the gateway shows, and which web origins may call it. */
 export const shownConfig = z.object({
   CORS_ORIGINS: origins
     .default(['*'])

@@ -13,7 +13,9 @@ const batch = 1_000;
 export class KeyUses {
   readonly #bus: Bus;
   readonly #sweeper: Sweeper;
-  /** When each key was last reported as used, in Unix ms, by the hash of the key. This map and the next hold only known keys. */
+  /**
+   * When each key was last reported as used, in Unix ms, by the hash of the key. This map and `#untold` hold only known keys.
+   */
   readonly #told = new Map<string, number>();
   readonly #untold = new Map<string, number>();
 

@@ -20,8 +20,8 @@ export interface KeysOptions {
   log: Logger;
   refreshMs?: number;
   /**
-   * Tokens with an unknown key id cause fetches. This is the least time between two such fetches, in ms: made-up key ids must
-   * not cause a flood of fetches.
+   * A token with an unknown key id causes a fetch. This is the minimum time between two such fetches, in ms, so that made-up
+   * key ids cannot cause a flood of fetches.
    */
   cooldownMs?: number;
   timeoutMs?: number;
@@ -135,7 +135,7 @@ export class Keys {
       ({ kty, use, alg }) =>
         kty === 'RSA' && (use ?? 'sig') === 'sig' && (alg ?? tokenAlgorithm) === tokenAlgorithm,
     );
-    if (usable.length === 0) throw new Error(`${getJwks.name} answered no ${tokenAlgorithm} key.`);
+    if (usable.length === 0) throw new Error(`${getJwks.name} returned no ${tokenAlgorithm} key.`);
     return {
       text: JSON.stringify(usable),
       kids: new Set(usable.map(({ kid }) => kid)),

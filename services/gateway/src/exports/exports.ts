@@ -85,7 +85,8 @@ export class Exports {
     } catch (error) {
       // The document lacks its end, so the client sees that it is not complete.
       cutOff(response);
-      if (!signal.aborted) log.error({ err: error, ...logFieldsOf(response) }, 'export broken off');
+      if (!signal.aborted)
+        log.error({ err: error, ...logFieldsOf(response) }, 'export failed after its beginning was sent');
     }
   }
 }

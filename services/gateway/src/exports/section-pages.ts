@@ -10,7 +10,7 @@ export interface SectionPage {
   next: string | null;
 }
 
-/** What all requests for the pages of one export have in common. */
+/** The fields that all requests for the pages of one export have in common. */
 export interface SectionRequest {
   projectId: string;
   userId: string;
@@ -34,7 +34,7 @@ export function firstPage(bus: Bus, section: ExportSection, of: SectionRequest):
 }
 
 /**
- * Yields a section page by page, beginning with `first`. Asks for each page only when the page is wanted. If a request for a
+ * Yields a section page by page, beginning with `first`. Asks for a page only when the consumer wants it. If a request for a
  * page fails, repeats it. Throws if the repeats fail, too.
  */
 export async function* pagesFrom(

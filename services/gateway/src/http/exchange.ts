@@ -14,7 +14,7 @@ export interface Exchange {
   address: Address;
   /** The operation's name, once the route is known. */
   operation?: string;
-  /** The error code that was answered. */
+  /** The error code of the answer. */
   code?: ErrorCode | string;
 }
 

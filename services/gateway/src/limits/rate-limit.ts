@@ -133,7 +133,7 @@ export class RateLimits {
 
 /** The message that tells developers how to widen a limit (docs/configuration.md). */
 function widening(name: string): string {
-  return `Too many requests. Try again later, or widen the limit: RATE_LIMIT_SCALE=10 for all, RATE_LIMITS='{"${name}":null}' for this one.`;
+  return `Too many requests. Try again later, or change the limits: RATE_LIMIT_SCALE=10 raises all limits, RATE_LIMITS='{"${name}":null}' removes this one.`;
 }
 
 /** The limit that is given for an operation. Undefined if none is given, and null if the operation has no limit. */

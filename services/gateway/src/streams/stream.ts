@@ -45,7 +45,7 @@ export class Stream {
     this.#times = options.times;
   }
 
-  /** Makes the stream ask soon for the events that follow. */
+  /** Makes the stream ask soon for the events that follow its position. */
   wake(): void {
     this.#isDue = true;
     this.#running ??= this.#run().finally(() => {
@@ -53,7 +53,9 @@ export class Stream {
     });
   }
 
-  /** Does what is due at this time. */
+  /**
+   * Does the work that is due: ends the stream if its client does not read, checks the token, sends a comment, asks for events.
+   */
   tick(): void {
     // A stream that has ended stays open until its client has read the end. The HTTP server limits this time.
     if (this.#isEnded) return;
