@@ -9,7 +9,7 @@ const path = `/v7/${projectId}/users/${userId}`;
 const least = 32;
 
 describe.each(availableEngines())('a service that turns requests away (%s)', (engine) => {
-  it('is asked for no more than it takes, and at once for all when it has room', async () => {
+  it('gets no more requests than it can take, and all requests again as soon as it has room', async () => {
     await using test = await startTestGateway(engine, {
       env: {
         RATE_LIMITS: JSON.stringify({ [getUser.name]: { max: 100, windowSeconds: 3_600 } }),
