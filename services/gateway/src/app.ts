@@ -50,7 +50,7 @@ export function createApp({
   app.use((error: unknown, request: HttpRequest, response: HttpResponse, _next: NextFunction) => {
     fail(request, response, error);
   });
-  // A target without a path, such as `x://host`, reaches none of the steps above.
+  // A target without a path, such as `x://host`, reaches none of the steps above. So `fail` answers it.
   const serve = app as unknown as Serve;
   return (request, response) =>
     serve(request, response, (error) => fail(request, response, error ?? new ApiError('route/not-found')));

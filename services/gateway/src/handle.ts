@@ -44,7 +44,7 @@ const long: ReadonlySet<OperationSpec['kind']> = new Set(['download', 'stream', 
 
 /**
  * The order of checks (spec#errors-check-order): route, limit, token, body, then the service. The request id is set before all
- * of them. If the operation has reached its concurrency limit, the gateway checks only the route and then refuses the request
+ * checks. If the operation has reached its concurrency limit, the gateway checks only the route and then refuses the request
  * (docs/adr/0036).
  */
 export function createHandle(parts: HandleParts) {

@@ -203,7 +203,8 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
       if (drainMs > 0) await wait(drainMs, undefined, { ref: false });
     },
     stop() {
-      // Ends streams first. Otherwise the servers would wait for the streams as for any request that is still being answered.
+      // Ends the streams first, because the servers wait for every request that is still being answered, and streams do not end
+      // by themselves.
       streams.end();
       stopping ??= Promise.all(servers.map((server) => server.stop()))
         .then(release)

@@ -41,7 +41,7 @@ export const shownConfig = z.object({
     .enum(['all', 'errors', 'none'])
     .optional()
     .describe(
-      'what is shown of the reference: `all`, only the page of `errors`, or `none` (default: `errors` in production, otherwise `all`)',
+      'which part of the API reference is shown: `all`, only the page of `errors`, or `none` (default: `errors` in production, otherwise `all`)',
     ),
   SECURITY_CONTACT: contacts
     .default([])

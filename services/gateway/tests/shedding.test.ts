@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { expectError, projectId, send, serveEcho, serveIssuer, startTestGateway, userId } from './harness.ts';
 
 const path = `/v7/${projectId}/users/${userId}`;
-/** How many of an operation's requests are always let through. A round has the same number of answers. */
+/** For each operation, this number of requests is always let through. A round has the same number of answers. */
 const least = 32;
 
 describe.each(availableEngines())('a service that turns requests away (%s)', (engine) => {
@@ -48,7 +48,7 @@ describe.each(availableEngines())('a service that turns requests away (%s)', (en
     asked.length = 0;
     const after = await send(port, { path });
     expect(after.status).toBe(200);
-    // Requests that the gateway refused do not count towards the rate limit. Requests that the service turned away do.
+    // Requests that the gateway refused do not count towards the rate limit. Requests that the service turned away do count.
     expect(after.headers.ratelimit).toContain(`r=${100 - 2 * least - 1};`);
     await service.stop();
   });

@@ -41,7 +41,7 @@ export function startEraser(app: AppContext, options: { log: Logger }): { stop()
   };
 }
 
-/** Erases the data of all users who are due. */
+/** Erases the data of all users whose erasure is due now. */
 export function eraseDue(
   app: AppContext,
   { clock, isStopped = () => false }: { clock?: () => number; isStopped?: () => boolean } = {},

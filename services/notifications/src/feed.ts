@@ -56,8 +56,8 @@ export const emptyFeed: Feed = { seq: 0, total: 0, unread: 0, expiredTo: 0, mark
 /** The maximum number of streams that a user may have open (spec#notifications-stream-places). */
 export const maxStreams = 5;
 /**
- * How many marks a feed keeps. If there are more, the oldest mark is dropped. The notifications that it covered are then covered
- * by the next mark, so they count as read at the time of that mark.
+ * How many marks a feed keeps. If there are more, the oldest mark is dropped. The notifications that the dropped mark covered
+ * are then covered by the next mark, so they count as read at the time of that mark.
  */
 const maxMarks = 50;
 

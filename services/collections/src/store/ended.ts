@@ -5,8 +5,8 @@ import { collections, endedCollections, type StoredCollection } from './collecti
 import { endedKey, ownerRange, projectRange, rootPlace } from './place.ts';
 
 /**
- * How long no import can use the id of a deleted collection, in ms. This is longer than the events of the collection are kept
- * (7 days).
+ * For this time, in ms, no import can use the id of a deleted collection. The events of the collection are kept for a shorter
+ * time (7 days).
  */
 export const keepEndedMs = 9 * 24 * 3600 * 1000;
 

@@ -73,7 +73,7 @@ export class CollectionStore {
   }
 
   /**
-   * Returns at most `limit` collections directly below another collection, oldest first. The first of them follows the position
+   * Returns at most `limit` collections directly below another collection, oldest first. The list begins after the position
    * `after`. Returns `null` if the parent does not exist.
    */
   async children(

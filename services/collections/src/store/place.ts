@@ -36,8 +36,8 @@ export function listRange(owner: Owner, parentId: string, after: string | null):
 }
 
 /**
- * The position of a collection among all collections of its owner. A walk over these collections can stop at a position and go
- * on from there later.
+ * The position of a collection among all collections of its owner. A walk over these collections can stop at a position and
+ * continue there later.
  */
 export function placeInTree(record: CollectionRecord): string {
   return placeOf(record).slice(ownerPrefix(record).length);

@@ -3,7 +3,7 @@ import type { Bus } from '@kith/bus';
 import { noteKeyUses } from '@kith/contracts';
 import { ask, Sweeper } from '@kith/service';
 
-/** Once a use of a key was reported to identity, no further use of this key is reported for one minute. */
+/** After a use of a key was reported to identity, no further use of this key is reported for one minute. */
 const graceMs = 60_000;
 const everyMs = 1_000;
 const patienceMs = 2_000;

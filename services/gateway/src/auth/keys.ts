@@ -60,7 +60,10 @@ export class Keys {
     return this.#current;
   }
 
-  /** The keys, fetched again if `kid` is not among them. Throws `gateway/unavailable` while there are no keys. */
+  /**
+   * Returns the keys. If `kid` is not among them, fetches the keys again first. Throws `gateway/unavailable` while there are no
+   * keys.
+   */
   async having(kid: string): Promise<KeySet> {
     const unknown = !this.#current?.kids.has(kid);
     // If a fetch is under way, the call waits for this fetch. While there are no keys at all, every request may start a fetch,
@@ -75,10 +78,7 @@ export class Keys {
     return this.#current;
   }
 
-  /**
-   * Fetches the keys again now. Called when a key was revoked, because from then on its successor signs the tokens. Never
-   * rejects.
-   */
+  /** Fetches the keys again now. Called when a key was revoked, because a new key then signs the tokens. Never rejects. */
   async renew(): Promise<void> {
     // If a fetch is under way, it may have begun before the revocation. So another fetch follows it.
     await this.#fetching;

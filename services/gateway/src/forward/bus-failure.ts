@@ -14,7 +14,8 @@ export function busFailure(error: unknown): unknown {
 
 /**
  * Translates a failure of a question that the gateway itself asks a service while it handles a request. An unexpected failure
- * of that service becomes 503, as if the service were absent. Its own codes are not among the codes of the request's operation.
+ * of that service becomes 503, as if the service were absent. The service's own codes are not among the codes of the request's
+ * operation.
  */
 export function questionFailure(error: unknown): unknown {
   return isFailure(error) ? new ApiError('gateway/unavailable', { cause: error }) : busFailure(error);

@@ -1,6 +1,6 @@
 /**
- * The lowest limit: for each operation, this number of requests always gets through. The answers to these requests show when the
- * services have room again.
+ * The lowest limit: for each operation, this number of requests always gets through. The answers to these requests show when
+ * the services can take more requests again.
  */
 const least = 32;
 /** How many answers make a round. If the share of refusals in a round is over `bearable`, the limit falls. */

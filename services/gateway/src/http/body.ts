@@ -36,7 +36,8 @@ async function readWhole(request: IncomingMessage, response: ServerResponse): Pr
   const chunks: Uint8Array[] = [];
   let size = 0;
   try {
-    // If the loop ends early, the stream must not be destroyed. Otherwise the connection would close before the answer is sent.
+    // If the loop ends early, it must not destroy the stream, because that would close the connection before the answer is
+    // sent.
     for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array>) {
       size += chunk.length;
       if (refused && size > 0) throw new ApiError(refused);

@@ -16,7 +16,7 @@ export interface HttpTimeouts {
    * s).
    */
   keepAlive: number;
-  /** The time for the client to read its answer, if the gateway ends the connection before the whole request has come. */
+  /** The time for the client to read its answer, if the gateway ends the connection before the whole request has arrived. */
   linger: number;
   /** The same time for an upload. It is separate because many bytes of an upload may still be on their way. */
   lingerUpload: number;
@@ -66,7 +66,7 @@ export function takesItsTime(request: IncomingMessage): void {
   slowSockets.add(request.socket);
 }
 
-/** Serves HTTP/1.1. If bytes never become a request, they are answered with the envelope, too (spec#errors-envelope). */
+/** Serves HTTP/1.1. Bytes that are not a valid request are answered with the envelope, too (spec#errors-envelope). */
 export async function startHttpServer(options: {
   handler: Handler;
   host: string;
@@ -95,8 +95,8 @@ export async function startHttpServer(options: {
   // client ends its side (see EventWriter).
   Object.assign(server, { httpAllowHalfOpen: true });
   server.maxConnections = caps.all;
-  // Node calls this for a connection on which nothing has moved: between two requests, or while the client reads nothing. If an
-  // answer is not completely written yet, the client is not the cause, and the connection stays open.
+  // Node calls this for a connection on which no bytes have moved: between two requests, or while the client reads nothing. If
+  // an answer is not completely written yet, the client is not the cause, and the connection stays open.
   server.setTimeout(timeouts.unread, (socket) => {
     const responses = [...(open.get(socket) ?? [])];
     if (responses.every(({ writableEnded }) => writableEnded)) socket.destroy();

@@ -46,8 +46,8 @@ export function answerParserError(
   const { code: reason } = error;
   const code = codes[reason ?? ''] ?? 'request/invalid-http';
   const write = () => writeRaw(socket, code, {}, log, reason);
-  // Until this answer is sent, nothing that follows is read. Then the rest is read and thrown away: if bytes stayed unread, the
-  // client could lose the answer.
+  // Until `answer` is sent, no further bytes are read from the connection. After that, the remaining bytes are read and thrown
+  // away: if bytes stayed unread, the client could lose the answer.
   const after = (answer: ServerResponse, next: () => void) => {
     socket.pause();
     answer.once('close', () => {

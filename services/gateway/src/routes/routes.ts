@@ -47,7 +47,9 @@ export class RouteTable {
     }
   }
 
-  /** Every route of a scope that matches a path. Routes with a literal come before those with a parameter in the same place. */
+  /**
+   * Every route of a scope that matches a path. Routes with a literal come before routes with a parameter in the same place.
+   */
   match(scope: OperationSpec['scope'], path: readonly string[]): readonly Route[] {
     const candidates = this.#byLength.get(`${scope} ${path.length}`) ?? [];
     return candidates.filter(({ segments }) =>

@@ -35,7 +35,7 @@ export class Stream {
   #running: Promise<void> | undefined;
   #beatAt = performance.now();
 
-  /** @param parts.identify Rejects if the request would now be refused. */
+  /** @param parts.identify Checks the request's token again. Rejects if the request is no longer allowed. */
   constructor(
     parts: { feed: Feed; writer: EventWriter; identify: () => Promise<unknown>; log: Logger },
     options: { position: number; times: StreamTimes },
@@ -114,7 +114,7 @@ export class Stream {
     this.#isDue ||= answer.hasMore;
   }
 
-  /** Ends the stream if its request would now be refused. While identity is away or fails, the stream goes on. */
+  /** Ends the stream if its request is no longer allowed. While identity is away or fails, the stream goes on. */
   async #check(): Promise<void> {
     if (this.#isChecking || this.#isEnded) return;
     this.#isChecking = true;

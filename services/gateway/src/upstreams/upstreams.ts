@@ -248,7 +248,7 @@ export class Upstreams {
       response.setMaxListeners(20);
       this.#ways.set(request, way);
       const proxy = isUpload ? this.#upload : this.#download;
-      // The proxy calls this if it does not take the request on.
+      // The proxy calls this if it does not handle the request.
       proxy(request, response, (error) => fail(brokenOff(way, error)));
     });
   }
@@ -326,9 +326,9 @@ async function readAll(reply: IncomingMessage): Promise<Uint8Array> {
 }
 
 /**
- * The error for a service that cannot be reached, or has broken off without an answer. If all bytes of an upload have gone to
- * the service, the service may have stored the file before it failed. Then `gateway/unavailable` would be wrong, because it
- * says that nothing was done.
+ * The error for a service that cannot be reached, or has closed the connection without an answer. If all bytes of an upload
+ * have gone to the service, the service may have stored the file before it failed. Then `gateway/unavailable` would be wrong,
+ * because it says that nothing was done.
  */
 function brokenOff({ isUpload, outgoing }: Way, error: unknown): ApiError {
   const mayBeDone = isUpload && outgoing?.writableFinished === true;
