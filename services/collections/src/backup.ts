@@ -19,8 +19,9 @@ export const collectionsBackup: ServiceBackup = {
     seq: copied.findBy(collections, 'id', aggregate.id)?.doc.seq,
     isLast: type === collectionDeleted.type,
   }),
-  // From the deletion on, the purge erases what is below. The copy may have the collection as it was before, but only a part of
-  // what was below. So the copy gets the deletion, too.
+  // From the deletion on, the purge erases everything below the collection. The copy can contain the collection as it was
+  // before the deletion, but only a part of the collections and entities below it. So the copy marks the collection as deleted,
+  // too.
   ended({ type, aggregate: { id, seq } }, copied) {
     const found = type === collectionDeleted.type ? copied.findBy(collections, 'id', id) : undefined;
     if (!found || found.doc.seq >= seq) return undefined;
@@ -39,7 +40,7 @@ export const collectionsBackup: ServiceBackup = {
       const place = entityPlace({ projectId, id: collectionId }, { entityId, addedAt, metadata: {} });
       return { id: place, doc: { ...doc, entityId, metadata: {} } };
     },
-    // An anonymous copy has other ids, so no import can use an id that ended.
+    // The collections in an anonymous copy have new ids. So no import into the copy can use the id of a deleted collection.
     endedCollections: () => null,
     erased: (stored, made) => made.mapped(stored),
   },

@@ -13,8 +13,8 @@ interface ChangeRequest {
 
 /**
  * Reads one of the caller's collections and calls `attempt` to change it. If `attempt` returns `null`, another change came
- * first. Then this function reads the collection and calls `attempt` again. In this process, changes of one collection that
- * repeat their attempts take turns. Throws `collection/not-found`, and whatever `untilMade` throws.
+ * first. Then this function reads the collection and calls `attempt` again. In one process, changes of the same collection that
+ * have to repeat their attempts run one after the other. Throws `collection/not-found` and the errors of `untilMade`.
  */
 export async function changeCollection<T extends object>(
   request: ChangeRequest,
@@ -51,7 +51,7 @@ export async function changeEntity(
 
 /**
  * Returns the answer to a request that finds nothing to change. Returns `null` if the collection has changed since it was read.
- * The entity was read later, so it may belong to a newer state of the collection.
+ * The reason: the entity was read after the collection, so it may belong to a newer state of the collection.
  */
 export async function unchanged(
   app: AppContext,

@@ -60,7 +60,10 @@ export function newCollection(
   };
 }
 
-/** Makes the collection as it is after a change, with the next `seq`. `updatedAt` never goes back, even if the clock does. */
+/**
+ * Returns a copy of the collection with the change applied and with the next `seq`. `updatedAt` never goes back, even if the
+ * clock does.
+ */
 export function changed(
   current: CollectionRecord,
   to: Partial<Pick<CollectionRecord, 'name' | 'entityCount' | 'updatedAt'>>,

@@ -4,15 +4,15 @@ import type { AppContext } from './app.ts';
 import { changed, collectionEvent, type Owner } from './collection.ts';
 
 /**
- * How long data may still arrive after its account has ended, in ms. After this time, every request that began before the end
- * is over.
+ * How long data of a user may still arrive after the user's account has ended, in ms. After this time, every request that began
+ * before the end is over.
  */
 const lateMs = 10 * 60_000;
 
 /**
- * Erases the data of a deleted user. It deletes the root and the collections without a parent, and the purger erases
- * everything below them. The user stays marked for a while, because late requests may still write data and publish events.
- * These are erased as well.
+ * Erases the data of a deleted user. It deletes the root and the collections without a parent, and the purger erases everything
+ * below them. The user stays marked for a while, because late requests may still write data and publish events. This late data
+ * and these events are erased as well.
  */
 export const usersSubscription = subscription({
   durable: 'collections-users',
@@ -41,8 +41,8 @@ async function eraseOwner(app: AppContext, owner: Owner): Promise<void> {
   await store.forgetEnded(owner);
   await store.replies?.forget(owner);
   const { projectId, userId } = owner;
-  // The range holds all events that the project's collections published in a week. But this range is read only after an account
-  // has ended.
+  // This range is large: it holds all events that the project's collections published in a week. It is read only after an
+  // account has ended.
   const range = {
     from: `${projectId}|collection|`,
     to: `${projectId}|collection}`,
@@ -50,15 +50,15 @@ async function eraseOwner(app: AppContext, owner: Owner): Promise<void> {
   };
   await eraseEvents({ bus, outbox: store.outbox }, auditEventsOf(owner));
   await eraseEvents({ bus, outbox: store.outbox }, range, {
-    // The metadata of an entity in another user's collection may hold the same text.
+    // Leaves out events of other users' collections. Such an event can contain the same text in the metadata of an entity.
     only: ({ data }) => (data as Pick<Owner, 'userId'>).userId === userId,
     withdraw: (event) => !isEndOfAll(event),
   });
 }
 
 /**
- * Whether an event says that a root was deleted. This event means that everything is gone, and it holds only ids. Consumers
- * that lag behind still have to get it, so it is not withdrawn.
+ * Whether an event says that a root was deleted. Such an event is not withdrawn. It tells consumers that all collections of the
+ * user are gone, and consumers that lag behind still need it. It holds only ids.
  */
 function isEndOfAll({ type, data }: EventEnvelope): boolean {
   return type === collectionDeleted.type && (data as Collection).isRoot;

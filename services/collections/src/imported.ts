@@ -25,7 +25,7 @@ export function importedRecord(
   };
 }
 
-/** Makes the collection as it is with the entities that an import has saved in it. Saving them makes no event. */
+/** Returns the collection as it is after an import has saved the entities `added` in it. Imported entities make no events. */
 export function withSaved(collection: CollectionRecord, added: readonly EntityRecord[]): CollectionRecord {
   return {
     ...collection,
@@ -42,7 +42,10 @@ export function importedId({ projectId, userId }: Owner, given: string): string 
   return derivedId('collection', projectId, userId, given);
 }
 
-/** Whether an id can be that of an imported collection. Derived ids are UUIDs of version 8; all other collections have version 4. */
+/**
+ * Whether an id can belong to an imported collection. The ids of imported collections are UUIDs of version 8. All other
+ * collections have UUIDs of version 4.
+ */
 export function isImportedId(id: string): boolean {
   return id.charAt(14) === '8';
 }

@@ -4,8 +4,8 @@ import { Sweeper } from '@kith/service';
 import type { CollectionStore } from './store/index.ts';
 
 /**
- * Purges what deleted collections have left in the store. It does so in the background, part by part. To delete all of an
- * owner's data, delete the root in the store: the purger removes the rest.
+ * Erases the data of deleted collections from the store, in the background and in small steps. To erase all collections of an
+ * owner, it is enough to delete the root in the store. The purger then erases everything below the root.
  */
 export function startPurger(
   store: Pick<CollectionStore, 'purge'>,
@@ -13,7 +13,8 @@ export function startPurger(
 ): { stop(): Promise<void> } {
   let stopped = false;
   const sweeper = new Sweeper(async () => {
-    // Requests get their turn between two parts, even if the store never waits.
+    // Lets the process handle requests between two steps. Without this wait, a store that answers without I/O would never let
+    // them in.
     while (!stopped && (await store.purge())) await setImmediate();
   }, options);
   return {

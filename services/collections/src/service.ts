@@ -23,9 +23,9 @@ import { openStore } from './store/index.ts';
 
 export interface CollectionsOptions {
   store: StoreConfig;
-  /** How often the service looks for what late requests or dead processes have left behind, in ms. The default is 5 s. */
+  /** How often the service looks for data that late requests or dead processes have left behind, in ms. The default is 5 s. */
   sweepEveryMs?: number;
-  /** How often the service looks for what deleted collections have left behind, in ms. The default is 1 s. */
+  /** How often the service looks for data of deleted collections, in ms. The default is 1 s. */
   purgeEveryMs?: number;
 }
 

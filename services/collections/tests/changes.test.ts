@@ -16,7 +16,7 @@ describe.each(availableEngines())('a change of a collection (%s)', (engine) => {
     vi.restoreAllMocks();
   });
 
-  /** A collection in a store, and what a replica does with it. */
+  /** A collection in a store, and a function that makes a replica which changes the collection. */
   async function setUp(undo: AsyncDisposableStack) {
     const { bus } = undo.use(await createRuntime(engine));
     const place = undo.use(await createStore(engine));
@@ -44,16 +44,28 @@ describe.each(availableEngines())('a change of a collection (%s)', (engine) => {
   }
 
   test.each([
-    { what: 'an add of what another replica adds', held: [], act: 'add', elsewhere: 'add', count: 1 },
     {
-      what: 'a removal of what another replica removes',
+      what: 'an add of an entity that another replica adds',
+      held: [],
+      act: 'add',
+      elsewhere: 'add',
+      count: 1,
+    },
+    {
+      what: 'a removal of an entity that another replica removes',
       held: ['e'],
       act: 'take',
       elsewhere: 'take',
       count: 0,
     },
-    { what: 'a removal of what another replica adds', held: [], act: 'take', elsewhere: 'add', count: 0 },
-  ] as const)('answers with the count of its time: $what', async ({ held, act, elsewhere, count }) => {
+    {
+      what: 'a removal of an entity that another replica adds',
+      held: [],
+      act: 'take',
+      elsewhere: 'add',
+      count: 0,
+    },
+  ] as const)('answers with the current count: $what', async ({ held, act, elsewhere, count }) => {
     await using undo = new AsyncDisposableStack();
     const { store, owner, collection, replica } = await setUp(undo);
     for (const entityId of held) await save(store, owner, collection.id, entityId);

@@ -54,7 +54,7 @@ describe.each(availableEngines())('deleting a collection (%s)', (engine) => {
     );
   const nothing: Stored = { collections: 1, entities: 0 };
 
-  test('answers 204 without a body, and all below is gone, its entities too', async () => {
+  test('answers 204 without a body, and removes everything below with all entities', async () => {
     const kept = await user.make(root.id, 'kept');
     const top = await user.make(root.id, 'top');
     const below = await user.make(top.id, 'below');
@@ -71,7 +71,7 @@ describe.each(availableEngines())('deleting a collection (%s)', (engine) => {
     for (const { id } of [top, below, deep]) await expectUnreachable(id);
   });
 
-  test('answers alike for the root, another’s, another project’s, an unknown and a malformed id', async () => {
+  test('gives the same answer for the root, another user’s id, another project’s id, an unknown id and a malformed id', async () => {
     const { id } = await user.make(root.id);
     const answers = await Promise.all([
       user.remove(root.id),
@@ -85,7 +85,7 @@ describe.each(availableEngines())('deleting a collection (%s)', (engine) => {
     expect((await user.children(root.id)).json).toHaveLength(1);
   });
 
-  test('by many at once is one 204 and one event', async () => {
+  test('by many requests at once gives one 204 and one event', async () => {
     const events = await world.events();
     const top = await user.make(root.id, 'top');
     await user.make(top.id, 'below');
@@ -105,7 +105,7 @@ describe.each(availableEngines())('deleting a collection (%s)', (engine) => {
     });
   });
 
-  test('hides all of thousands below it at once, and purges them', {
+  test('hides thousands of collections below immediately, and purges them', {
     timeout: 60_000 * testEffort(),
   }, async () => {
     const width = 1_000 * testEffort();
@@ -121,7 +121,7 @@ describe.each(availableEngines())('deleting a collection (%s)', (engine) => {
     await expectPurged(nothing, { timeoutMs: 30_000 * testEffort() });
   });
 
-  test('leaves nothing of what is made below or saved meanwhile', async () => {
+  test('leaves no collection or entity that is added below meanwhile', async () => {
     for (let round = 0; round < 5; round++) {
       const top = await user.make(root.id, 'top');
       const parent = await user.make(top.id, 'parent');
@@ -141,7 +141,7 @@ describe.each(availableEngines())('deleting a collection (%s)', (engine) => {
     await expectPurged(nothing);
   });
 
-  test('is whole or absent when the process dies before any of its writes', async () => {
+  test('happens completely or not at all if the process dies before any of its writes', async () => {
     const { store, projectId } = world;
     const ends: string[] = [];
     const deaths = await dieBeforeEachWrite(async (dieBeforeWrite) => {

@@ -6,7 +6,7 @@ import { type Acts, actsOf } from './support/acts.ts';
 import { agreed, entityIds } from './support/agreed.ts';
 import { startWorld, type World } from './support/world.ts';
 
-describe.each(availableEngines())('entities that come and go at once (%s)', (engine) => {
+describe.each(availableEngines())('entities that are added and removed at the same time (%s)', (engine) => {
   let world: World;
   let user: Acts;
   let root: Collection;
@@ -45,7 +45,7 @@ describe.each(availableEngines())('entities that come and go at once (%s)', (eng
     expect([...told].sort()).toEqual(held.sort());
   });
 
-  test('are as many as the one that was acknowledged, when all are the same', async () => {
+  test('are counted once if many requests add the same entity', async () => {
     const { id } = await user.make(root.id);
     const adds = await Promise.all(Array.from({ length: 20 }, () => user.add(id, { entityId: 'entity 1' })));
     for (const { json } of adds) expect(json).toMatchObject({ collection: { entityCount: 1 } });

@@ -32,7 +32,7 @@ async function contentOf({ store }: World): Promise<string> {
   return JSON.stringify(await Promise.all(kept.map((name) => db.collection(name).find().toArray())));
 }
 
-/** Tells the service that an account has ended. */
+/** Publishes the event that an account has ended. */
 async function publishEnd({ projectId, runtime: { bus } }: World, userId: string): Promise<void> {
   const event = makeEvent(userDeleted, {
     projectId,
@@ -46,7 +46,7 @@ async function publishEnd({ projectId, runtime: { bus } }: World, userId: string
 }
 
 describe.each(availableEngines())('a deleted user (%s)', (engine) => {
-  test('leaves nothing behind, and nobody else loses anything', async () => {
+  test('leaves no data behind, and other users lose nothing', async () => {
     await using world = await startWorld(engine, { sweepEveryMs: 100 });
     const [gone, stays] = [randomUUID(), randomUUID()];
     for (const userId of [gone, stays]) {
@@ -77,11 +77,11 @@ describe.each(availableEngines())('a deleted user (%s)', (engine) => {
     await world.collection(getRootCollection, { userId: gone });
     await waitFor(async () => !(await contentOf(world)).includes(gone), {
       timeoutMs: 25_000,
-      what: 'the erasure of what came late',
+      what: 'the erasure of late data',
     });
   }, 60_000);
 
-  test('takes no event of others along, whatever the metadata of their entities says', async () => {
+  test('loses only own events, whatever the metadata of other users’ entities says', async () => {
     await using world = await startWorld(engine, { sweepEveryMs: 100 });
     const [gone, stays] = [randomUUID(), randomUUID()];
     const roots: Record<string, string> = {};

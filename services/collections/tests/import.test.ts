@@ -43,7 +43,7 @@ describe.each(availableEngines())('imports in the store (%s)', (engine) => {
     expect(await store.outbox.unpublished(10)).toEqual([]);
   });
 
-  it('what is below comes in with its parent, and not where one above it was deleted meanwhile', async () => {
+  it('a collection is imported with its parent, but not if a collection above was deleted meanwhile', async () => {
     const root = await rootOf();
     const [parent, other] = [below(root), below(root)];
     const child = below(parent);
@@ -65,7 +65,7 @@ describe.each(availableEngines())('imports in the store (%s)', (engine) => {
     expect(await store.imports.save([saving])).toEqual([null]);
   });
 
-  it('what a process that died has left half made is taken over', async ({ skip }) => {
+  it('an import takes over collections that a dead process has left half made', async ({ skip }) => {
     const { config } = place;
     skip(config.kind !== 'mongo', 'On SQLite a batch is one transaction.');
     if (config.kind !== 'mongo') return;
@@ -80,7 +80,7 @@ describe.each(availableEngines())('imports in the store (%s)', (engine) => {
     expect((await store.imports.find([{ ...owner, id: child.id }])).size).toBe(1);
   });
 
-  it('what was being made is swept away, and not by a machine whose clock is an hour ahead', async ({
+  it('a half-made collection is swept away, but not too early by a machine whose clock is an hour ahead', async ({
     skip,
   }) => {
     const { config } = place;
@@ -106,7 +106,7 @@ describe.each(availableEngines())('imports in the store (%s)', (engine) => {
     }
   });
 
-  it('one that is there stays as it is and is told, wherever the row would have it', async () => {
+  it('an existing collection stays as it is and is returned, whatever parent the row names', async () => {
     const root = await rootOf();
     const [one, two] = [below(root), below(root)];
     expect(await store.imports.insert([one, two])).toEqual(['stored', 'stored']);
@@ -118,7 +118,7 @@ describe.each(availableEngines())('imports in the store (%s)', (engine) => {
     expect(await store.find(owner, one.id)).toEqual(one);
   });
 
-  it('none comes back that was deleted, whether it is purged or not, and wherever the row would have it', async () => {
+  it('a deleted collection is not imported again, purged or not, whatever parent the row names', async () => {
     const root = await rootOf();
     const parent = below(root, importedId(owner, 'parent'));
     const child = below(parent, importedId(owner, 'child'));
@@ -157,7 +157,7 @@ describe.each(availableEngines())('imports in the store (%s)', (engine) => {
     }
   });
 
-  it('none comes back that is deleted and purged while it is imported, nor what would be below it', async () => {
+  it('a collection that is deleted and purged during its import does not come back, and no collection below it does', async () => {
     const root = await rootOf();
     const [parent, other] = [below(root, importedId(owner, 'parent')), below(root)];
     const child = below(parent, importedId(owner, 'child'));
@@ -184,7 +184,7 @@ describe.each(availableEngines())('imports in the store (%s)', (engine) => {
     expect(await countStored(place.config, owner)).toEqual({ collections: 3, entities: 0 });
   });
 
-  it('the end of an account leaves no ends of collections behind, even if the purge comes later', async () => {
+  it('the end of an account removes all records of deleted collections, even if the purge comes later', async () => {
     const before = await rootOf();
     const [one, two] = ['one', 'two'].map((name) => below(before, importedId(owner, name)));
     expect(await store.imports.insert([one!, two!])).toEqual(['stored', 'stored']);
@@ -198,7 +198,7 @@ describe.each(availableEngines())('imports in the store (%s)', (engine) => {
     expect(await store.imports.insert(again)).toEqual(['stored', 'stored']);
   });
 
-  it('the end of a project clears the ends of its collections', async () => {
+  it('the end of a project removes the records of its deleted collections', async () => {
     const before = await rootOf();
     const id = importedId(owner, 'one');
     expect(await store.imports.insert([below(before, id)])).toEqual(['stored']);
@@ -215,7 +215,7 @@ describe.each(availableEngines())('imports in the store (%s)', (engine) => {
   });
 
   // Some engines abort writes to end a deadlock. On such an engine, each round takes seconds.
-  it('of the same rows that come at once each is there once, and none is told to be deleted', {
+  it('concurrent imports of the same rows store each row once, and report none as deleted', {
     timeout: 120_000,
   }, async () => {
     const other = await openStore(place.config);
@@ -240,7 +240,7 @@ describe.each(availableEngines())('imports in the store (%s)', (engine) => {
     }
   });
 
-  it('entities are saved once, and are no change of a collection that has gone on', async () => {
+  it('entities are saved once, and not in a collection that has changed since it was read', async () => {
     const root = await rootOf();
     const entities = ['one', 'two'].map((entityId) => ({ entityId, addedAt: at + 1, metadata: null }));
     expect(await store.imports.save([{ collection: root, entities }])).toEqual([[]]);

@@ -12,13 +12,13 @@ import { erase, makeBelow, purgeAll, save } from './support/store-acts.ts';
 // Starts no platform and at most 1 process.
 
 // These tests run only on MongoDB. On SQLite, a change is one transaction and is never half done.
-describe.skipIf(!availableEngines().includes('containers'))('a purge and what was on its way', () => {
+describe.skipIf(!availableEngines().includes('containers'))('a purge and late writes', () => {
   const owner = { projectId: randomUUID(), userId: randomUUID() };
   afterEach(() => {
     vi.restoreAllMocks();
   });
 
-  test('leaves nothing of what is made below after it was through', async () => {
+  test('leaves no collection that is made below after the purge has ended', async () => {
     await using place = await createStore('containers');
     const store = await openStore(place.config);
     const root = await makeBelow(store, owner, null);
@@ -63,7 +63,7 @@ describe.skipIf(!availableEngines().includes('containers'))('a purge and what wa
     await store.close();
   });
 
-  test('is not undone by a change that was on its way', async () => {
+  test('is not undone by a change that was under way', async () => {
     await using place = await createStore('containers');
     const store = await openStore(place.config);
     const root = await makeBelow(store, owner, null);

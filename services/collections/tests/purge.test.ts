@@ -12,7 +12,7 @@ import { erase, makeBelow, purgeAll, save } from './support/store-acts.ts';
 describe.each(availableEngines())('the purge (%s)', (engine) => {
   const owner = { projectId: randomUUID(), userId: randomUUID() };
 
-  test('goes on after a process that died in the middle of it', { timeout: 120_000 }, async () => {
+  test('continues after a process has died during the purge', { timeout: 120_000 }, async () => {
     await using place = await createStore(engine);
     const store = await openStore(place.config);
     const root = await makeBelow(store, owner, null);
@@ -45,7 +45,7 @@ describe.each(availableEngines())('the purge (%s)', (engine) => {
     await store.close();
   });
 
-  test('takes more entities of one collection than a step does', async () => {
+  test('erases more entities of one collection than one step can', async () => {
     await using place = await createStore(engine);
     const store = await openStore(place.config);
     const root = await makeBelow(store, owner, null);
@@ -64,7 +64,7 @@ describe.each(availableEngines())('the purge (%s)', (engine) => {
     await store.close();
   });
 
-  test('keeps what has an event that is not out', async () => {
+  test('keeps collections that have unpublished events', async () => {
     await using place = await createStore(engine);
     const store = await openStore(place.config);
     const root = await makeBelow(store, owner, null);

@@ -5,14 +5,14 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { actsOf } from './support/acts.ts';
 import { startWorld, type World } from './support/world.ts';
 
-describe.each(availableEngines())('a collection that many want at once (%s)', (engine) => {
+describe.each(availableEngines())('a collection that many requests use at once (%s)', (engine) => {
   let world: World;
   beforeAll(async () => {
     world = await startWorld(engine, { instances: 2 });
   });
   afterAll(() => world?.[Symbol.asyncDispose]());
 
-  test('is one a user and project, however many ask at once, with one event', async () => {
+  test('is made once as the root of a user and project, with one event, however many requests ask', async () => {
     const userId = randomUUID();
     const events = await world.events();
     const roots = await Promise.all(
@@ -40,7 +40,7 @@ describe.each(availableEngines())('a collection that many want at once (%s)', (e
     });
   });
 
-  test('is renamed by many: each that is acknowledged has its event, seq without gaps', async () => {
+  test('is renamed by many requests: each acknowledged rename has its event, and seq has no gaps', async () => {
     const events = await world.events();
     const user = actsOf(world, randomUUID());
     const root = await user.root();

@@ -8,8 +8,8 @@ import { startCollections } from '../src/index.ts';
 import { openStore } from '../src/store/index.ts';
 import { startWorld } from './support/world.ts';
 
-describe.each(availableEngines())('trouble (%s)', (engine) => {
-  test('what a process stored and did not publish before it died is published by the next', async () => {
+describe.each(availableEngines())('failures (%s)', (engine) => {
+  test('the next process publishes an event that a dead process had stored but not published', async () => {
     await using world = await startWorld(engine, { instances: 0 });
     const events = await world.events();
     const owner = { projectId: randomUUID(), userId: randomUUID() };
@@ -23,7 +23,7 @@ describe.each(availableEngines())('trouble (%s)', (engine) => {
     expect(events[0]).toMatchObject({ type: 'collection.created', aggregate: { id: root.id, seq: 1 } });
   });
 
-  test('a database that is gone is answered as collection/server-error, before the caller gives up', async () => {
+  test('if the database is gone, the answer is collection/server-error, before the caller gives up', async () => {
     await using world = await startWorld(engine, { instances: 0 });
     await using place = await fragileStore(world.store);
     await using service = await startCollections(world.runtime, { store: place.config });
@@ -53,7 +53,7 @@ describe.each(availableEngines())('trouble (%s)', (engine) => {
     expect(answers.map(({ status }) => status)).toEqual([500, 500]);
   });
 
-  test('a service that has stopped is not there, and says so', async () => {
+  test('a stopped service reports that it is stopping, and answers no requests', async () => {
     await using world = await startWorld(engine, { instances: 0 });
     const service = await startCollections(world.runtime, { store: world.store });
     await service.stop();

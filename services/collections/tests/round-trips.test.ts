@@ -23,7 +23,7 @@ import { makeBelow, save } from './support/store-acts.ts';
 
 const count = 20_100;
 
-describe.each(availableEngines())('what a list asks of its database (%s)', (engine) => {
+describe.each(availableEngines())('the database reads of a list (%s)', (engine) => {
   const ends = new AsyncDisposableStack();
   const owner: Owner = { projectId: randomUUID(), userId: randomUUID() };
   let watched: WatchedStore;
@@ -69,7 +69,7 @@ describe.each(availableEngines())('what a list asks of its database (%s)', (engi
     return answer!;
   }
 
-  test('sub-collections: any page in two round trips, along the key', async () => {
+  test('sub-collections: any page takes at most two round trips, and its rows are a range of keys', async () => {
     const listed: string[] = [];
     for (let next: string | undefined = 'limit=100'; next !== undefined; ) {
       const answer: Awaited<ReturnType<typeof flat>> = await flat(listSubCollections, next);
@@ -79,23 +79,26 @@ describe.each(availableEngines())('what a list asks of its database (%s)', (engi
     expect(listed).toEqual(children.map(({ id }) => id));
   });
 
-  test.each(['asc', 'desc'])('entities: any page in two round trips, along the key (%s)', async (sortDir) => {
-    const inOrder = sortDir === 'asc' ? entityIds : entityIds.toReversed();
-    const page = async (query: string) => {
-      const { body, next } = await flat(listEntities, query);
-      expect(body.pagination.totalItems).toBe(count);
-      return { ids: body.data.map(({ id }: { id: string }) => id), next };
-    };
-    const first = await page(`limit=100&sortDir=${sortDir}`);
-    expect(first.ids).toEqual(inOrder.slice(0, 100));
-    expect((await page(first.next!)).ids).toEqual(inOrder.slice(100, 200));
-    for (const number of [7, 1_000, 1_003, 1_005]) {
-      const { ids } = await page(`limit=20&page=${number}&sortDir=${sortDir}`);
-      expect(ids).toEqual(inOrder.slice(20 * (number - 1), 20 * number));
-    }
-  });
+  test.each(['asc', 'desc'])(
+    'entities: any page takes at most two round trips, and its rows are a range of keys (%s)',
+    async (sortDir) => {
+      const inOrder = sortDir === 'asc' ? entityIds : entityIds.toReversed();
+      const page = async (query: string) => {
+        const { body, next } = await flat(listEntities, query);
+        expect(body.pagination.totalItems).toBe(count);
+        return { ids: body.data.map(({ id }: { id: string }) => id), next };
+      };
+      const first = await page(`limit=100&sortDir=${sortDir}`);
+      expect(first.ids).toEqual(inOrder.slice(0, 100));
+      expect((await page(first.next!)).ids).toEqual(inOrder.slice(100, 200));
+      for (const number of [7, 1_000, 1_003, 1_005]) {
+        const { ids } = await page(`limit=20&page=${number}&sortDir=${sortDir}`);
+        expect(ids).toEqual(inOrder.slice(20 * (number - 1), 20 * number));
+      }
+    },
+  );
 
-  test('past the end there is nothing, and the total is right', async () => {
+  test('a page past the end is empty, and its total is right', async () => {
     const { projectId, userId } = owner;
     const params = { collectionId: shelf.id };
     for (const page of [1_006, 50_000]) {
@@ -105,7 +108,7 @@ describe.each(availableEngines())('what a list asks of its database (%s)', (engi
     }
   });
 
-  test('a collection that is not there, or below one that is not, is not listed', async () => {
+  test('a collection of another user is not listed', async () => {
     const none = { projectId: owner.projectId, caller: callerOf(randomUUID()) };
     for (const spec of [listEntities, listSubCollections]) {
       const answer = await callOperation(bus, spec, { ...none, params: { collectionId: shelf.id } });

@@ -52,7 +52,7 @@ describe.each(availableEngines())('the collection store (%s)', (engine) => {
       .map(({ event }) => event.aggregate.seq);
   };
 
-  test('gives back what it was given', async () => {
+  test('returns collections as they were stored', async () => {
     const owner = someone();
     const root = newCollection(owner, { name: 'root', parent: null });
     await add(root);
@@ -64,7 +64,7 @@ describe.each(availableEngines())('the collection store (%s)', (engine) => {
     expect(child.ancestors).toEqual([root.id]);
   });
 
-  test('knows nothing of anyone else', async () => {
+  test('shows an owner no collections of other owners', async () => {
     const owner = someone();
     const root = await add(newCollection(owner, { name: 'root', parent: null }));
     for (const other of [
@@ -77,7 +77,7 @@ describe.each(availableEngines())('the collection store (%s)', (engine) => {
     }
   });
 
-  test('keeps one root an owner', async () => {
+  test('stores only one root for each owner', async () => {
     const owner = someone();
     const roots = Array.from({ length: 10 }, () => newCollection(owner, { name: 'root', parent: null }));
     const inserted = await Promise.all(
@@ -89,7 +89,7 @@ describe.each(availableEngines())('the collection store (%s)', (engine) => {
     expect(events.filter(({ event }) => event.projectId === owner.projectId)).toHaveLength(1);
   });
 
-  test('replaces at the expected revision only, event and all', async () => {
+  test('replaces a collection and stores the event only at the expected revision', async () => {
     const owner = someone();
     const root = await add(newCollection(owner, { name: 'root', parent: null }));
     const first = renamed(root, 'first');
@@ -102,7 +102,7 @@ describe.each(availableEngines())('the collection store (%s)', (engine) => {
     expect(await seqsOf(gone)).toEqual([]);
   });
 
-  test('takes more changes than an outbox holds while nobody publishes', async () => {
+  test('accepts many changes of one collection while no event is published', async () => {
     const owner = someone();
     let current = await add(newCollection(owner, { name: 'root', parent: null }));
     for (let change = 0; change < 40; change++) {
@@ -115,7 +115,7 @@ describe.each(availableEngines())('the collection store (%s)', (engine) => {
     expect(seqs).toEqual(Array.from({ length: 41 }, (_, index) => index + 1));
   });
 
-  test('lists children oldest first, from behind a position, and no one else', async () => {
+  test('lists only the children of a collection, oldest first, after a position', async () => {
     const owner = someone();
     const root = await add(newCollection(owner, { name: 'root', parent: null }));
     const children: CollectionRecord[] = [];
@@ -153,7 +153,7 @@ describe.each(availableEngines())('the collection store (%s)', (engine) => {
     expect(await seqsOf(root)).toEqual([]);
   });
 
-  test('finds everything again when it is opened anew', async () => {
+  test('finds all data again after it is reopened', async () => {
     const owner = someone();
     const root = await add(newCollection(owner, { name: 'root', parent: null }));
     const again = await openStore(place.config);
@@ -166,7 +166,7 @@ describe.each(availableEngines())('the collection store (%s)', (engine) => {
     await expect(again.check()).rejects.toThrow();
   });
 
-  test('keeps entities with their collection, at the expected revision only', async () => {
+  test('stores entities with their collection, only at the expected revision', async () => {
     const owner = someone();
     const root = await add(newCollection(owner, { name: 'root', parent: null }));
     const change = async (kind: 'add' | 'remove', entity: EntityRecord) => {
@@ -209,7 +209,7 @@ describe.each(availableEngines())('the collection store (%s)', (engine) => {
     ]);
   });
 
-  test('deletes at the expected revision only, with all below', async () => {
+  test('deletes a collection with everything below, only at the expected revision', async () => {
     const owner = someone();
     const root = await add(newCollection(owner, { name: 'root', parent: null }));
     const top = await add(newCollection(owner, { name: 'top', parent: root }));

@@ -15,7 +15,10 @@ export interface Shown {
   security: SecurityContact;
 }
 
-/** Express, called as a middleware; its own types lack this call. It calls `next` if none of its own steps has answered. */
+/**
+ * The type of an Express app that is called as a middleware. Express's own types lack this call. The app calls `next` if none
+ * of its steps has answered.
+ */
 type Serve = (request: HttpRequest, response: HttpResponse, next: (error?: unknown) => void) => void;
 
 export interface AppParts {
@@ -47,7 +50,7 @@ export function createApp({
   app.use((error: unknown, request: HttpRequest, response: HttpResponse, _next: NextFunction) => {
     fail(request, response, error);
   });
-  // A target without a path, such as `x://host`, reaches none of the steps above.
+  // A target without a path, such as `x://host`, reaches none of the steps above. So `fail` answers it.
   const serve = app as unknown as Serve;
   return (request, response) =>
     serve(request, response, (error) => fail(request, response, error ?? new ApiError('route/not-found')));

@@ -6,7 +6,7 @@ import { gatewayConfig, sharedGatewayConfig } from './config.ts';
 const read = (env: Record<string, string>) => readConfig(gatewayConfig, env);
 
 describe('gatewayConfig', () => {
-  it('has a default for everything but Redis', () => {
+  it('has a default for every variable except the address of Redis', () => {
     expect(read({})).toMatchObject({
       PORT: 8080,
       TRUST_PROXY_HOPS: 0,
@@ -21,7 +21,7 @@ describe('gatewayConfig', () => {
     expect(() => readConfig(sharedGatewayConfig, {})).toThrow('REDIS_URL: a Redis address is needed');
   });
 
-  it('reads what is set', () => {
+  it('reads the variables that are set', () => {
     const limits = { 'identity.sign-in': { max: 5, windowSeconds: 60 }, 'connections.list': null };
     expect(
       read({
@@ -63,11 +63,11 @@ describe('gatewayConfig', () => {
     ['API_REFERENCE', 'some'],
     ['SECURITY_CONTACT', 'security@example.org'],
     ['SECURITY_POLICY', 'http://example.org/report'],
-  ])('refuses %s=%s by name', (name, value) => {
+  ])('refuses %s=%s, and names the variable', (name, value) => {
     expect(() => read({ [name]: value })).toThrow(new RegExp(`^${name}: `));
   });
 
-  it('names the origin that is none', () => {
+  it('names the entry that is not an origin', () => {
     expect(() => read({ CORS_ORIGINS: 'https://a.test, https://b.test/app' })).toThrow(
       'CORS_ORIGINS: "https://b.test/app" is not a web origin, such as https://app.example.org or https://*.example.org',
     );
@@ -76,11 +76,11 @@ describe('gatewayConfig', () => {
     );
   });
 
-  it('never says what a secret is', () => {
+  it('shows no secret in an error message', () => {
     expect(() => read({ REDIS_URL: 'redis//:hunter2@host' })).toThrow(/^(?!.*hunter2)/);
   });
 
-  it('stands in the README', () => {
+  it('is described in the README', () => {
     // The formatter pads the table's cells.
     const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8').replaceAll(/ +/g, ' ');
     for (const [name, schema] of Object.entries(sharedGatewayConfig.shape)) {

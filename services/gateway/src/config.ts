@@ -10,7 +10,7 @@ const limit = z.object({
   windowSeconds: z.int().min(1).max(oneWeek),
 }) satisfies z.ZodType<Limit>;
 
-/** Parses `RATE_LIMITS`. If the text is wrong, the issue says in a sentence why. */
+/** Parses `RATE_LIMITS`. If the text is wrong, the message of the issue says why. */
 const limits = z.string().transform((text, context): Readonly<Record<string, Limit | null>> => {
   const refuse = (message: string) => {
     context.issues.push({ code: 'custom', message, input: text });
@@ -25,7 +25,7 @@ const limits = z.string().transform((text, context): Readonly<Record<string, Lim
   const parsed = z.record(z.string(), limit.nullable()).safeParse(value);
   if (!parsed.success) {
     return refuse(
-      `${parsed.error.issues[0]?.path.join('.') || 'the whole'}: {"max", "windowSeconds"} or null`,
+      `${parsed.error.issues[0]?.path.join('.') || 'the whole value'}: {"max", "windowSeconds"} or null is needed`,
     );
   }
   const names = new Set<string>(operations.map(({ name }) => name));
@@ -75,7 +75,7 @@ export const gatewayConfig = z.object({
     .describe('Redis or Valkey in which all gateways count the rate limits together'),
   TRUST_PROXY_HOPS: wholeNumber(0, 32)
     .default(0)
-    .describe('number of proxies in front of the gateway, whose `X-Forwarded-For` entries are believed'),
+    .describe('number of proxies in front of the gateway whose `X-Forwarded-For` entries are trusted'),
   MAX_CONNECTIONS: wholeNumber(1, 1_000_000)
     .default(10_000)
     .describe('most client connections that may be open at once'),
@@ -89,7 +89,7 @@ export const gatewayConfig = z.object({
     .regex(/^\d+(\.\d+)?$/, 'a number of at least 0 is needed')
     .transform(Number)
     .default(1)
-    .describe('factor for every rate limit, may be a fraction; 0 turns rate limits off'),
+    .describe('factor that multiplies every rate limit, for example 0.5; 0 turns rate limits off'),
   RATE_LIMITS: limits
     .default({})
     .describe('limits that replace the contract\'s: `{"<operation>": {"max": 100, "windowSeconds": 300}}`'),
@@ -98,7 +98,7 @@ export const gatewayConfig = z.object({
     .string()
     .optional()
     .describe(
-      'token for the `/admin` endpoints, in production of at least 32 characters; if it is missing, they refuse every request. `npm start` makes one in the file `operator-token` of the data folder',
+      'token for the `/admin` endpoints; in production, it must have at least 32 characters. Without it, these endpoints accept only operator keys. `npm start` makes a token in the file `operator-token` of the data folder',
     ),
   ...tokenConfig.shape,
   ALLOW_TEST_TOKENS: flag.default(false).describe('whether tokens for tests are signed in production, too'),

@@ -12,7 +12,10 @@ import { traceRequests } from './http/trace-requests.ts';
 import { type Address, isAdmin, projectIn, readAddress } from './routes/address.ts';
 import type { RouteTable } from './routes/routes.ts';
 
-/** Which addresses a port answers: all, only the operators' addresses, or all other addresses (spec#operators-port). */
+/**
+ * Which addresses a port answers: all, only the operators' addresses, or all except the operators' addresses
+ * (spec#operators-port).
+ */
 export type Serves = 'all' | 'admin' | 'others';
 
 export type EntryParts = HandleParts & {
@@ -29,9 +32,9 @@ const elsewhere: Address = { kind: 'error', code: 'route/not-found' };
 
 /**
  * Receives requests. Every request, traced or not, goes through these steps, in this order: its id and log line, its span,
- * headers for browsers, HTTP's own rules. This is the only list of these steps. Then a request for an operation is answered
- * directly. All other requests go through Express: the reference, preflights, unknown addresses. In process, without bus and
- * limiter, Express costs 12 µs of CPU time per request (docs/adr/0023).
+ * headers for browsers, HTTP's own rules. This is the only list of these steps. After these steps, a request for an operation
+ * is answered directly. All other requests go through Express: the reference, preflights, unknown addresses. Express costs 12
+ * µs of CPU time per request, measured in process, without bus and limiter (docs/adr/0023).
  */
 export function createEntry(
   parts: EntryParts,

@@ -44,7 +44,8 @@ const long: ReadonlySet<OperationSpec['kind']> = new Set(['download', 'stream', 
 
 /**
  * The order of checks (spec#errors-check-order): route, limit, token, body, then the service. The request id is set before all
- * of them. If the gateway knows that the services have no room for a request, it checks only the route (docs/adr/0036).
+ * checks. If the operation has reached its concurrency limit, the gateway checks only the route and then refuses the request
+ * (docs/adr/0036).
  */
 export function createHandle(parts: HandleParts) {
   const {
@@ -126,7 +127,8 @@ export function createHandle(parts: HandleParts) {
       // that the project is gone.
       projects.checkThere(counted, operation);
       const caller = await (isAdmin ? identifyOperator() : identifyUser());
-      // A gateway that has just started may verify tokens before it knows which projects are deleted.
+      // A gateway that has just started may verify tokens before it knows which projects are deleted. So this waits for the
+      // settings of projects.
       if (caller && !projects.isLoaded) await projects.loaded();
       projects.checkThere(isAdmin ? administered : caller?.projectId, operation);
       return caller;
@@ -189,7 +191,7 @@ export function createHandle(parts: HandleParts) {
       ? forwardList(bus, listRow, forwarded, patience)
       : forward(bus, forwarded, patience));
 
-    // Nobody has read the body of a GET. Perhaps it has turned out malformed meanwhile.
+    // Nothing has read the body of a GET. Node may have found meanwhile that this body is malformed.
     checkRefused(request);
     if (operation.kind === 'export') {
       return exports.answer(request, response, { operation, reply, projectId, caller, identify });

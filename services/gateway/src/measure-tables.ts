@@ -5,7 +5,7 @@ import type { ProjectSettings } from './tables/project-settings.ts';
 
 /**
  * Makes the metrics report the size and age of the tables that the gateway copies from identity. Returns a function that ends
- * this.
+ * these reports.
  */
 export function measureTables(
   metrics: Metrics,

@@ -203,7 +203,8 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
       if (drainMs > 0) await wait(drainMs, undefined, { ref: false });
     },
     stop() {
-      // Ends streams first. Otherwise the servers would wait for the streams as for any request that is still being answered.
+      // Ends the streams first, because the servers wait for every request that is still being answered, and streams do not end
+      // by themselves.
       streams.end();
       stopping ??= Promise.all(servers.map((server) => server.stop()))
         .then(release)
@@ -215,7 +216,10 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
   return gateway;
 }
 
-/** Throws `StartError` if the token could be guessed. If there is no token, only operator keys open the operators' endpoints. */
+/**
+ * Throws `StartError` in production if the token is so short that it could be guessed. If there is no token, only operator keys
+ * give access to the operators' endpoints.
+ */
 function checkOperatorToken(token: string | undefined, nodeEnv: ServiceRuntime['nodeEnv']): void {
   if (nodeEnv !== 'production' || !token || token.length >= shortestToken) return;
   throw new StartError(`OPERATOR_TOKEN: at least ${shortestToken} characters are needed in production.`);

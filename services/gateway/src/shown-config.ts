@@ -30,7 +30,7 @@ const contacts = list((entry) =>
     : 'is not an address, such as mailto:security@example.org or https://example.org/report',
 );
 
-/** The environment variables that say who may see what. */
+/** The environment variables that say which pages the gateway shows, and which web origins may call it. */
 export const shownConfig = z.object({
   CORS_ORIGINS: origins
     .default(['*'])
@@ -41,7 +41,7 @@ export const shownConfig = z.object({
     .enum(['all', 'errors', 'none'])
     .optional()
     .describe(
-      'what is shown of the reference: `all`, only the page of `errors`, or `none` (default: `errors` in production, otherwise `all`)',
+      'which part of the API reference is shown: `all`, only the page of `errors`, or `none` (default: `errors` in production, otherwise `all`)',
     ),
   SECURITY_CONTACT: contacts
     .default([])

@@ -13,7 +13,7 @@ import {
 } from './harness.ts';
 
 // spec#operators-port.
-describe.each(availableEngines())('a port for operators alone on %s', (engine) => {
+describe.each(availableEngines())('a separate port for operators on %s', (engine) => {
   let test: TestGateway;
   let issuer: TestIssuer;
   let adminPort: number;
@@ -29,7 +29,7 @@ describe.each(availableEngines())('a port for operators alone on %s', (engine) =
   const operator = { authorization: 'Bearer operator-secret' };
   const admin = ['/admin/projects', `/admin/projects/${projectId}`, '/%61dmin/projects'];
 
-  it('answers operators, and nothing else', async () => {
+  it('answers operators’ addresses, and no others', async () => {
     for (const path of admin) {
       expect((await send(adminPort, { path, headers: operator })).status).toBe(200);
       expectError(await send(adminPort, { path }), 'auth/unauthorized');
@@ -41,7 +41,7 @@ describe.each(availableEngines())('a port for operators alone on %s', (engine) =
     }
   });
 
-  it('is the only one that answers them', async () => {
+  it('is the only port that answers operators’ addresses', async () => {
     const { port } = test.gateway;
     for (const path of [...admin, '/admin', '/admin/nothing', '/admin/projects/']) {
       expectError(await send(port, { path, headers: operator }), 'route/not-found');

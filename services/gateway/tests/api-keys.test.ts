@@ -77,13 +77,13 @@ describe.each(availableEngines())('operator keys on %s', (engine) => {
   const becomes = (status: number) =>
     waitFor(async () => (await list()).status === status, { what: String(status), timeoutMs: noticedMs });
 
-  it('are not judged while nothing is known of them; OPERATOR_TOKEN is', async () => {
+  it('get 503 until the gateway has loaded the keys; OPERATOR_TOKEN works before that', async () => {
     expect(await test.gateway.notReady()).toContain('api-keys');
     expect((await list()).status).toBe(503);
     expect((await list('operator-secret')).status).toBe(200);
   });
 
-  it('are taken and refused as it is told, by gateways that start later too', async () => {
+  it('are accepted and refused as identity announces, also by gateways that start later', async () => {
     await ready();
     expect((await list()).status).toBe(401);
     const known = key();
@@ -98,7 +98,7 @@ describe.each(availableEngines())('operator keys on %s', (engine) => {
     expect((await list(token, later.port)).status).toBe(200);
   });
 
-  it('are known beside a key with a scope that only a newer identity knows, and that key without it', async () => {
+  it('work although another key has a scope that only a newer identity knows, and that key works without this scope', async () => {
     await ready();
     const newer = makeApiKey('operator');
     const scopes = ['projects:read', 'newer:write'] as never[];
@@ -111,7 +111,7 @@ describe.each(availableEngines())('operator keys on %s', (engine) => {
     for (const one of [token, newer]) expect((await list(one, later.port)).status).toBe(200);
   });
 
-  it('are refused for a project that is not theirs, before any service is asked', async () => {
+  it('are refused for a project that they are not for, before any service is asked', async () => {
     await ready();
     const own = randomUUID();
     await tell(key({ projectIds: [own] }));
@@ -127,7 +127,7 @@ describe.each(availableEngines())('operator keys on %s', (engine) => {
     expect((await of('nonsense')).status).toBe(403);
   });
 
-  it('count as failures when they are none, and not when they lack a scope', async () => {
+  it('count as failures if they do not exist, but not if they lack a scope', async () => {
     await ready();
     await tell(key({ scopes: ['audit:read'] }));
     await becomes(403);
@@ -140,7 +140,7 @@ describe.each(availableEngines())('operator keys on %s', (engine) => {
     expect((await list('operator-secret')).status).toBe(200);
   });
 
-  it('are told to identity when they are used, once a minute', async () => {
+  it('are reported to identity when they are used, once a minute', async () => {
     await ready();
     await tell(key());
     await becomes(200);

@@ -46,7 +46,7 @@ describe.each(availableEngines())('authentication on %s', (engine) => {
     return { issuer, status, old };
   }
 
-  it('serves without keys until identity is there, then with them, and on while it is away', async () => {
+  it('serves without keys until identity is there, then with keys, and keeps serving while identity is away', async () => {
     const service = await serveEcho(test.bus, listConnections);
     const open = await serveEcho(test.bus, checkUsername);
     const future = await startTestGateway('embedded');
@@ -70,14 +70,14 @@ describe.each(availableEngines())('authentication on %s', (engine) => {
     await open.stop();
   });
 
-  it('fetches the keys by itself when identity comes late', async () => {
+  it('fetches the keys by itself if identity starts later', async () => {
     await using late = await startTestGateway(engine);
     expect(await late.gateway.notReady()).toEqual(['keys', 'revocations', 'project-settings', 'api-keys']);
     await serveIssuer(late.bus);
     await waitFor(async () => (await late.gateway.notReady()).length === 0, { what: 'keys' });
   });
 
-  it('answers 401 with WWW-Authenticate to every token that does not hold', async () => {
+  it('answers 401 with WWW-Authenticate to every invalid token', async () => {
     const issuer = await serveIssuer(test.bus);
     const gateway = await test.another();
     const at = (headers: Record<string, string>) =>
@@ -107,7 +107,7 @@ describe.each(availableEngines())('authentication on %s', (engine) => {
     await issuer.stop();
   });
 
-  it('takes tokens of a new key beside those of the old one, and asks seldom for made-up ones', async () => {
+  it('accepts tokens of the new and the old key, and seldom fetches keys because of made-up key ids', async () => {
     await using rotating = await startTestGateway(engine);
     const { issuer, status, old } = await changeKeys(rotating, { keepOld: true });
     await using elsewhere = await startTestGateway('embedded');
@@ -123,13 +123,13 @@ describe.each(availableEngines())('authentication on %s', (engine) => {
     expect(issuer.asked - asked).toBeLessThanOrEqual(1 + seconds);
   });
 
-  it('drops the tokens of a key that is taken out of use', async () => {
+  it('refuses the tokens of a key that is no longer in use', async () => {
     await using rotating = await startTestGateway(engine);
     const { status, old } = await changeKeys(rotating, { keepOld: false });
     expect(await status(old)).toBe(401);
   });
 
-  it('uses a valid token where it is optional and counts any other as none', async () => {
+  it('uses a valid token if tokens are optional, and treats any other token as no token', async () => {
     const issuer = await serveIssuer(test.bus);
     const gateway = await test.another();
     const service = await serveEcho(test.bus, getUser);
@@ -154,14 +154,14 @@ describe.each(availableEngines())('authentication on %s', (engine) => {
     await issuer.stop();
   });
 
-  it('starts in production with a long token of operators, or with none', async () => {
+  it('starts in production only with a long operator token or with none', async () => {
     const start = (env: Record<string, string>) => test.another({ nodeEnv: 'production', env });
     const sentence = 'OPERATOR_TOKEN: at least 32 characters are needed in production.';
     await expect(start({ OPERATOR_TOKEN: 'x'.repeat(31) })).rejects.toThrow(sentence);
     for (const env of [{ OPERATOR_TOKEN: 'x'.repeat(32) }, {} as Record<string, string>]) await start(env);
   });
 
-  it('takes operators by their token, and nobody without one set', async () => {
+  it('accepts operators with their token, and nobody if no token is set', async () => {
     const service = await serveEcho(test.bus, createProject);
     const issuer = await serveIssuer(test.bus);
     const user = await issuer.token();

@@ -65,7 +65,7 @@ describe.each(availableEngines())('bodies on %s', (engine) => {
     expect(seen).toHaveLength(0);
   });
 
-  it('takes no body at all, whatever the type', async () => {
+  it('accepts a missing body, whatever the type', async () => {
     expect((await post({ 'content-type': 'text/plain' })).status).toBe(200);
     expect((await post({ 'content-type': 'text/plain', 'content-length': '0' })).status).toBe(200);
     expect((await post({ 'content-type': 'text/plain', 'transfer-encoding': 'chunked' })).status).toBe(200);
@@ -84,7 +84,7 @@ describe.each(availableEngines())('bodies on %s', (engine) => {
     expect(seen.map(({ body }) => body.length)).toEqual([limit, limit]);
   });
 
-  it('refuses a declared length before anything is sent', async () => {
+  it('refuses a declared length that is too large before any byte of the body is sent', async () => {
     const answer = await bare(`Content-Type: application/json\r\nContent-Length: ${limit + 1}\r\n`);
     expectError(answer, 'request/too-large');
   });
@@ -98,7 +98,7 @@ describe.each(availableEngines())('bodies on %s', (engine) => {
     expectError(answer, 'request/too-large');
   });
 
-  it('works on nothing that follows a refused body', async () => {
+  it('does not handle a request that follows a refused body', async () => {
     const body = 'x'.repeat(limit + 1);
     const next = `POST ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`;
     const head = `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n`;
@@ -106,7 +106,7 @@ describe.each(availableEngines())('bodies on %s', (engine) => {
     expect(seen).toHaveLength(0);
   });
 
-  it('asks for a body that waits for 100 only when it wants it', async () => {
+  it('sends 100 Continue only if it wants the body', async () => {
     const wanted = await raw(
       port,
       `POST ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nExpect: 100-continue\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n`,

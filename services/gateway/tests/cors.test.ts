@@ -48,7 +48,7 @@ describe.each(availableEngines())('CORS on %s', (engine) => {
     }
   });
 
-  it('answers a plain OPTIONS with what the address takes', async () => {
+  it('answers a plain OPTIONS with the methods of the address', async () => {
     const answer = await send(test.gateway.port, { method: 'OPTIONS', path });
     expect(answer.status).toBe(204);
     expect(answer.headers.allow).toBe('GET, HEAD, PATCH, DELETE, OPTIONS');
@@ -65,13 +65,13 @@ describe.each(availableEngines())('CORS on %s', (engine) => {
     }
   });
 
-  it('tells caches that an answer depends on the origin, also where none is sent', async () => {
+  it('tells caches that an answer depends on the origin, even if the request has no origin', async () => {
     const { headers } = await send(test.gateway.port, { path });
     expect(headers.vary).toBe('Origin');
     expect(Object.keys(headers).filter((name) => name.startsWith('access-control-'))).toEqual([]);
   });
 
-  it('lets no page of another origin at the endpoints of operators', async () => {
+  it('lets no page of another origin call the endpoints of operators', async () => {
     for (const target of ['/admin/projects', '/%61dmin/projects', '/admin/nothing', '/admin']) {
       for (const method of ['GET', 'OPTIONS']) {
         const { headers } = await send(test.gateway.port, {
@@ -86,7 +86,7 @@ describe.each(availableEngines())('CORS on %s', (engine) => {
     }
   });
 
-  it('goes by the configured origins', async () => {
+  it('allows only the configured origins', async () => {
     const gateway = await test.another({ env: { CORS_ORIGINS: `${origin}, https://b.test` } });
     const from = async (one: string) =>
       (await send(gateway.port, { path, headers: { origin: one } })).headers['access-control-allow-origin'];

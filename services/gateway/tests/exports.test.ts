@@ -22,7 +22,7 @@ const hourMs = 3_600_000;
 const never = hourMs;
 
 describe.each(availableEngines())('exports (%s)', (engine) => {
-  it('is the head and, behind it, every section, page by page', async () => {
+  it('sends the head, and then every section, page by page', async () => {
     await using world = await ExportWorld.start(engine);
     const [a, b, c] = [randomUUID(), randomUUID(), randomUUID()];
     const pages: Record<string, string[]> = { '': [a], 'behind a': [], 'behind none': [b, c] };
@@ -56,7 +56,7 @@ describe.each(availableEngines())('exports (%s)', (engine) => {
     expect(world.asked).toHaveLength(names.length + 2);
   });
 
-  it('begins when the answers before it on the connection have ended', async () => {
+  it('begins when the earlier answers on the connection have ended', async () => {
     await using world = await ExportWorld.start(engine);
     const { socket, release } = await behindAnother(world.test, { path, token: await world.issuer.token() });
     expect(world.asked).toEqual([]);
@@ -65,7 +65,7 @@ describe.each(availableEngines())('exports (%s)', (engine) => {
     expect(world.asked).toHaveLength(names.length);
   });
 
-  it('lets nothing out that the contract does not have', async () => {
+  it('sends no field that the contract does not have', async () => {
     await using world = await ExportWorld.start(engine);
     const item = { ...sessionItem(randomUUID()), tokenHash: 'secret' };
     await world.give('sessions', () => ({ items: [item], next: null }));
@@ -73,7 +73,7 @@ describe.each(availableEngines())('exports (%s)', (engine) => {
     expect([isWhole, text.includes('secret'), text.includes(item.id)]).toEqual([true, false, true]);
   });
 
-  it.each(names)('answers 503 before any byte while nobody serves %s', async (name) => {
+  it.each(names)('answers 503 before any byte while no service serves %s', async (name) => {
     await using world = await ExportWorld.start(engine);
     await world.takeAway(name);
     const answer = await (await world.open()).read();
@@ -90,7 +90,7 @@ describe.each(availableEngines())('exports (%s)', (engine) => {
     expectError(await (await world.open()).read(), 'connection/server-error');
   });
 
-  it('to HEAD it answers the same without its body, and reads no more than tells whether it can', async () => {
+  it('answers HEAD without the body, and reads only the first page of each section', async () => {
     await using world = await ExportWorld.start(engine);
     await world.give('sessions', largePage);
     const answer = await (await world.open({ method: 'HEAD' })).read();
@@ -120,7 +120,7 @@ describe.each(availableEngines())('exports (%s)', (engine) => {
   it.each([
     ['fails', (world: ExportWorld) => world.give('notifications', () => 'failure')],
     ['is gone', (world: ExportWorld) => world.takeAway('notifications')],
-  ] as const)('breaks off when a later page %s for good', async (_, lose) => {
+  ] as const)('closes the connection if a later page %s for good', async (_, lose) => {
     await using world = await ExportWorld.start(engine, { exportTimes: { retry: [1, 1] } });
     let isLost: Promise<void> | undefined;
     await world.give('notifications', () => ({ items: [], next: 'more' }));
@@ -137,7 +137,7 @@ describe.each(availableEngines())('exports (%s)', (engine) => {
     expect(() => JSON.parse(download.text)).toThrow();
   });
 
-  it('breaks off when the token would be refused now', async () => {
+  it('closes the connection if the token has expired meanwhile', async () => {
     let later = 0;
     await using world = await ExportWorld.start(engine, { now: () => Date.now() + later });
     let asked = 0;
@@ -150,7 +150,7 @@ describe.each(availableEngines())('exports (%s)', (engine) => {
     expect([download.status, download.isWhole, asked]).toEqual([200, false, 2]);
   });
 
-  it('reads at the pace of the client, and no more once that has gone', async () => {
+  it('reads pages as fast as the client reads, and none after the client has gone', async () => {
     await using world = await ExportWorld.start(engine, { exportTimes: { unread: never } });
     let pages = 0;
     await world.give('sessions', () => {
@@ -173,7 +173,7 @@ describe.each(availableEngines())('exports (%s)', (engine) => {
     expect(await isStill()).toBe(true);
   });
 
-  it('ends a client that does not read', async () => {
+  it('closes the connection of a client that does not read', async () => {
     await using world = await ExportWorld.start(engine, {
       env: { REQUEST_TIMEOUT_MS: '100' },
       exportTimes: { unread: 300, retry: [] },
@@ -184,7 +184,7 @@ describe.each(availableEngines())('exports (%s)', (engine) => {
     expect((await download.read()).isWhole).toBe(false);
   });
 
-  it('stops within its bounds while an export is under way', async () => {
+  it('does not keep the gateway from stopping in time', async () => {
     await using world = await ExportWorld.start(engine, { timeouts: { drain: 300 } });
     await world.give('sessions', ({ after }) =>
       after === null ? { items: [], next: 'more' } : new Promise(() => undefined),

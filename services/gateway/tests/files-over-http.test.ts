@@ -24,7 +24,7 @@ import { listen } from './support/listen.ts';
 
 const someId = '3f0e2a52-7d3b-4f0c-9a51-1c2d3e4f5a6b';
 
-describe('requests that go on to a service of files', () => {
+describe('requests that the gateway passes on to a file service', () => {
   const undo = new AsyncDisposableStack();
   const seen: { url: string; connection: Socket }[] = [];
   let upstream: Server;
@@ -88,7 +88,7 @@ describe('requests that go on to a service of files', () => {
   it.each([
     ['with a length', `Content-Length: ${inside.length}`, inside],
     ['in chunks', 'Transfer-Encoding: chunked', `${inside.length.toString(16)}\r\n${inside}\r\n0\r\n\r\n`],
-  ])('the body of a download stays here, %s', async (_, line, body) => {
+  ])('the body of a download is not passed on, %s', async (_, line, body) => {
     const ids = [randomUUID(), randomUUID()] as const;
     expect(statusesIn(await raw(port, get(ids[0], line, 'Connection: close') + body))).toEqual([200]);
     expect(statusesIn(await raw(port, get(ids[1], 'Connection: close')))).toEqual([200]);
@@ -96,12 +96,12 @@ describe('requests that go on to a service of files', () => {
     expect(new Set(seen.map(({ connection }) => connection)).size).toBe(1);
   });
 
-  it('a client may ask again after a short body that nobody read', async () => {
+  it('a client can send another request after a short body that nobody read', async () => {
     const first = `${get(randomUUID(), 'Content-Length: 2')}ab`;
     expect(statusesIn(await raw(port, first, get(randomUUID(), 'Connection: close')))).toEqual([200, 200]);
   });
 
-  it('storage is asked for a pipelined download when the answer before it has ended', async () => {
+  it('storage gets a pipelined download only when the answer before it has ended', async () => {
     const [first, second] = [randomUUID(), randomUUID()];
     const half = 'x'.repeat(512 * 1024);
     const begun = Promise.withResolvers<ServerResponse>();
@@ -145,7 +145,7 @@ describe('requests that go on to a service of files', () => {
     expect(new Set(seen.map(({ connection }) => connection)).size).toBe(1);
   });
 
-  it('an upload of which storage takes no more bytes is a 504: the sender is not to blame', async () => {
+  it('an upload gets 504, not 408, if storage takes no more bytes', async () => {
     const upstreamTimes = { answer: 400, idle: 20_000 };
     const impatient = await test.another({ env, upstreamTimes });
     const body = Buffer.alloc(32 * 1024 * 1024);
@@ -155,7 +155,7 @@ describe('requests that go on to a service of files', () => {
     expect(seen).toHaveLength(1);
   });
 
-  it('an upload that is answered with 408 is not stored, even if its last byte still comes', async () => {
+  it('an upload that is answered with 408 is not stored, even if its last byte still arrives', async () => {
     const slow = await test.another({ env, timeouts: { headers: 100, upload: 300, lingerUpload: 1_000 } });
     const isWhole = Promise.withResolvers<boolean>();
     answer = (request) => {
@@ -216,7 +216,7 @@ describe('requests that go on to a service of files', () => {
   });
 
   it.each(['storage/not-found', 'storage/invalid-range', 'request/precondition-failed'] as const)(
-    'HEAD is refused as GET is, without the body: %s',
+    'HEAD gets the same error as GET, without the body: %s',
     async (code) => {
       answer = refusing(code);
       const asked = async (method: string) =>
@@ -230,7 +230,7 @@ describe('requests that go on to a service of files', () => {
   );
 
   it.each(['%2e%2e', '%2E', '..', 'nonsense', `${someId}/%2e%2e`, `${someId}/.`])(
-    'a file that cannot be is refused here: %s',
+    'the gateway itself refuses an impossible file id: %s',
     async (name) => {
       const text = await raw(port, get(name, 'Connection: close'));
       expectError(parseAnswer(text), 'storage/not-found');
@@ -246,9 +246,9 @@ describe('requests that go on to a service of files', () => {
   });
 
   it.each([
-    ['a short one, and the next request', 200 * 1024],
-    ['a long one', 8 * 1024 * 1024],
-  ])('what is left of an upload is read after storage has failed: %s', async (_, length) => {
+    ['a short upload, then the next request', 200 * 1024],
+    ['a long upload', 8 * 1024 * 1024],
+  ])('the rest of an upload is read after storage has failed: %s', async (_, length) => {
     answer = (request) => request.socket.destroy();
     const isShort = length <= maxBody;
     const body = Buffer.alloc(length, 'x');
@@ -267,7 +267,7 @@ describe('requests that go on to a service of files', () => {
     expect(statusesIn(text)).toEqual(isShort ? [503, 404] : [503]);
   });
 
-  it('an upload that storage had whole when it broke off may be stored, so it is no 503', async () => {
+  it('an upload gets 504, not 503, if storage fails after it has received everything, because the file may be stored', async () => {
     const lines = ['Content-Length: 2', 'Connection: close'];
     const codeOf = async (at = port) =>
       JSON.parse(parseAnswer(await raw(at, `${post(...lines)}ab`)).text).code;
@@ -276,7 +276,7 @@ describe('requests that go on to a service of files', () => {
       request.on('end', () => request.socket.destroy());
     };
     expect(await codeOf()).toBe('gateway/timeout');
-    // No service listens there. So no service has the upload, although the gateway has all of it.
+    // No service listens at this address. So no service has the upload, although the gateway has received all of it.
     const nobody = createServer();
     const away = await listen(nobody);
     nobody.close();
@@ -285,7 +285,7 @@ describe('requests that go on to a service of files', () => {
     expect(await codeOf(gateway.port)).toBe('gateway/unavailable');
   });
 
-  it('an upload that storage does not read has an answer in time', async () => {
+  it('an upload that storage does not read gets an answer in time', async () => {
     answer = () => undefined;
     const gateway = await test.another({ env, upstreamTimes: { answer: 1_500 } });
     const begun = Promise.withResolvers<IncomingMessage>();

@@ -33,7 +33,7 @@ describe.each(availableEngines())('forwarding on %s', (engine) => {
   const signInPath = `/v7/${projectId}/auth/sign-in`;
   const json = { 'content-type': 'application/json' };
 
-  it('tells the service everything of a request, and nothing the client says of itself', async () => {
+  it('gives the service the verified context of a request, and nothing that a client forges', async () => {
     const service = await serveEcho(test.bus, renameCollection);
     const collectionId = randomUUID();
     const token = await issuer.token();
@@ -76,7 +76,7 @@ describe.each(availableEngines())('forwarding on %s', (engine) => {
     await service.stop();
   });
 
-  it('makes a request id of its own instead of an unsafe one, and drops a malformed traceparent', async () => {
+  it('replaces an unsafe request id with a new one, and drops a malformed traceparent', async () => {
     const service = await serveEcho(test.bus, getUser);
     const path = `/${projectId}/users/${userId}`;
     const headers = { 'x-request-id': 'no spaces here', traceparent: 'garbage' };
@@ -105,7 +105,7 @@ describe.each(availableEngines())('forwarding on %s', (engine) => {
     await service.stop();
   });
 
-  it('writes status and bytes as they are, and the headers of the list', async () => {
+  it('writes status and bytes unchanged, and only the headers that may reach the client', async () => {
     const bytes = '{ "odd" :  "spacing", "é": "\\u00e9" }\n';
     const service = await serveEcho(test.bus, getUser, () => ({
       headers: {
@@ -148,7 +148,7 @@ describe.each(availableEngines())('forwarding on %s', (engine) => {
     await service.stop();
   });
 
-  it('passes the errors of a service through, byte for byte', async () => {
+  it('passes on the errors of a service unchanged', async () => {
     const error = new ApiError('user/not-found');
     const service = await serveEcho(test.bus, getUser, () => errorReply('user/not-found', error));
     expectError(await send(port, { path: `/${projectId}/users/x` }), 'user/not-found');
@@ -169,7 +169,7 @@ describe.each(availableEngines())('forwarding on %s', (engine) => {
     await service.stop();
   });
 
-  it('answers 503 at once, with Retry-After, when nobody serves', async () => {
+  it('answers 503 immediately, with Retry-After, if no service serves the operation', async () => {
     // If the gateway waited for an answer, it would wait ten minutes.
     const { port } = await test.another({ env: { REQUEST_TIMEOUT_MS: '600000', RATE_LIMIT_SCALE: '0' } });
     const answer = await send(port, { method: 'POST', path: signInPath });
@@ -181,7 +181,7 @@ describe.each(availableEngines())('forwarding on %s', (engine) => {
     expectError(await send(port, { method: 'POST', path: signInPath }), 'gateway/unavailable');
   });
 
-  it('answers 504 after the configured time when a service is silent', async () => {
+  it('answers 504 after the configured time if a service does not answer', async () => {
     const service = await serveEcho(test.bus, signIn, async () => undefined);
     const began = performance.now();
     expectError(await send(port, { method: 'POST', path: signInPath }), 'gateway/timeout');
@@ -193,13 +193,13 @@ describe.each(availableEngines())('forwarding on %s', (engine) => {
     await service.stop();
   });
 
-  it('answers 500 to a reply that is none', async () => {
+  it('answers 500 if a reply of a service has no status', async () => {
     const service = await serveEcho(test.bus, signIn, () => ({ headers: {}, body: new Uint8Array() }));
     expectError(await send(port, { method: 'POST', path: signInPath }), 'gateway/server-error');
     await service.stop();
   });
 
-  it('routes by contract alone: unknown addresses, methods, projects', async () => {
+  it('refuses unknown addresses, methods and projects', async () => {
     expectError(await send(port, { path: '/nothing' }), 'route/not-found');
     expectError(await send(port, { path: `/v7/${projectId}//connections` }), 'route/not-found');
     expectError(await send(port, { path: '/connections' }), 'route/not-found');
@@ -223,7 +223,7 @@ describe.each(availableEngines())('forwarding on %s', (engine) => {
     await service.stop();
   });
 
-  it('measures by operation and status', async () => {
+  it('counts requests by operation and status', async () => {
     const token = await issuer.token();
     const headers = { authorization: `Bearer ${token}` };
     await send(port, { path: `/${projectId}/connections`, headers });

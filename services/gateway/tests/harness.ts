@@ -74,8 +74,8 @@ export async function startTestGateway(engine: EngineKind, options: TestOptions 
     return stack.use(gateway);
   };
   const gateway = await start(options);
-  // On a busy machine, a worker is blocked while it loads a file. A request that comes then seems to have waited for all this
-  // time, and short deadlines would be over immediately.
+  // On a busy machine, a worker is blocked while it loads a file. A request that arrives meanwhile seems to have waited for all
+  // this time. Short deadlines would then be over immediately.
   await waitFor(() => Date.now() - receivedAt() < 10, { what: 'the worker to have caught up' });
   return {
     gateway,
@@ -199,7 +199,7 @@ export interface TestIssuer {
   hold?: () => Promise<void>;
   /** Signs an access token. `changes` replace claims. A claim that is undefined in `changes` is left out. */
   token(changes?: JWTPayload): Promise<string>;
-  /** Begins to use another key, beside or instead of the old ones. */
+  /** Begins to use another key, in addition to the old keys or instead of them. */
   rotate(options: { keepOld: boolean }): Promise<void>;
   stop(): Promise<void>;
 }

@@ -77,7 +77,7 @@ describe.each(availableEngines())('HTTP itself on %s', (engine) => {
     expectError(parseAnswer(await raw(port, bytes)), 'request/headers-too-large');
   });
 
-  it('answers chunk extensions without end with 413', async () => {
+  it('answers endless chunk extensions with 413', async () => {
     const head = `POST /${projectId}/auth/sign-in HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n`;
     expectError(parseAnswer(await raw(port, `${head}2;${'x'.repeat(20_000)}\r\n`)), 'request/too-large');
   });
@@ -96,24 +96,27 @@ describe.each(availableEngines())('HTTP itself on %s', (engine) => {
     ['late', 408, '{'],
     ['malformed', 400, 'zz\r\n'],
     ['too long', 413, `2;${'x'.repeat(20_000)}\r\n`],
-  ])('answers a body that is %s with all that an answer to its request has', async (_, status, bytes) => {
-    const limited = await test.another({ timeouts: { request: 600 } });
-    const framing = status === 408 ? 'Content-Length: 9' : 'Transfer-Encoding: chunked';
-    const lines = ['Host: x', 'Content-Type: application/json', framing, 'Origin: https://app.example'];
-    const accept = 'Accept: application/problem+json';
-    const id = 'X-Request-Id: mine';
-    const post = [`POST /${projectId}/auth/sign-in HTTP/1.1`, ...lines, accept, id, '', bytes];
-    const answer = parseAnswer(await raw(limited.port, post.join('\r\n')));
-    expect([answer.status, JSON.parse(answer.text).status]).toEqual([status, status]);
-    expect(answer.headers).toMatchObject({
-      'content-type': 'application/problem+json',
-      'content-security-policy': "default-src 'none';frame-ancestors 'none'",
-      'access-control-allow-origin': 'https://app.example',
-      'x-request-id': 'mine',
-      connection: 'close',
-    });
-    expect(answer.headers.ratelimit).toMatch(/identity\.sign-in/);
-  });
+  ])(
+    'answers a body that is %s with the same headers as any other answer to the request',
+    async (_, status, bytes) => {
+      const limited = await test.another({ timeouts: { request: 600 } });
+      const framing = status === 408 ? 'Content-Length: 9' : 'Transfer-Encoding: chunked';
+      const lines = ['Host: x', 'Content-Type: application/json', framing, 'Origin: https://app.example'];
+      const accept = 'Accept: application/problem+json';
+      const id = 'X-Request-Id: mine';
+      const post = [`POST /${projectId}/auth/sign-in HTTP/1.1`, ...lines, accept, id, '', bytes];
+      const answer = parseAnswer(await raw(limited.port, post.join('\r\n')));
+      expect([answer.status, JSON.parse(answer.text).status]).toEqual([status, status]);
+      expect(answer.headers).toMatchObject({
+        'content-type': 'application/problem+json',
+        'content-security-policy': "default-src 'none';frame-ancestors 'none'",
+        'access-control-allow-origin': 'https://app.example',
+        'x-request-id': 'mine',
+        connection: 'close',
+      });
+      expect(answer.headers.ratelimit).toMatch(/identity\.sign-in/);
+    },
+  );
 
   it('does not carry out a request that it has answered with 408', async () => {
     const json = 'Host: x\r\nContent-Type: application/json\r\nContent-Length: 10\r\n\r\n';
@@ -137,7 +140,7 @@ describe.each(availableEngines())('HTTP itself on %s', (engine) => {
     expect(signIns.map(({ body }) => body)).toEqual(['{"last":1}']);
   });
 
-  it('refuses expectations it does not know with 417, and ignores them in HTTP/1.0', async () => {
+  it('refuses unknown expectations with 417, and ignores them in HTTP/1.0', async () => {
     const unknown = await raw(port, `GET ${user} HTTP/1.1\r\nExpect: wonders\r\n${close}`);
     expectError(parseAnswer(unknown), 'request/expectation-failed');
     expect(parseAnswer(await raw(port, `GET ${user} HTTP/1.0\r\nExpect: wonders\r\n\r\n`)).status).toBe(200);
@@ -151,12 +154,12 @@ describe.each(availableEngines())('HTTP itself on %s', (engine) => {
     expect(answer.headers.allow).toContain('GET, HEAD');
   });
 
-  it('ignores an upgrade it does not make', async () => {
+  it('ignores a request to upgrade to another protocol', async () => {
     const upgrade = `GET ${user} HTTP/1.1\r\nHost: x\r\nConnection: Upgrade, close\r\nUpgrade: websocket\r\n\r\n`;
     expect(parseAnswer(await raw(port, upgrade)).status).toBe(200);
   });
 
-  it('takes HTTP/1.0, absolute targets, and OPTIONS of the whole server', async () => {
+  it('accepts HTTP/1.0, absolute targets, and OPTIONS of the whole server', async () => {
     expect(parseAnswer(await raw(port, `GET ${user} HTTP/1.0\r\n\r\n`)).status).toBe(200);
     expect(parseAnswer(await raw(port, `GET http://x:80${user} HTTP/1.1\r\n${close}`)).status).toBe(200);
     expect(parseAnswer(await raw(port, `OPTIONS * HTTP/1.1\r\n${close}`)).status).toBe(204);
@@ -168,7 +171,7 @@ describe.each(availableEngines())('HTTP itself on %s', (engine) => {
     expectError(parseAnswer(await raw(port, `PURGE / HTTP/1.1\r\n${close}`)), 'route/not-found');
   });
 
-  it('answers pipelined requests in order, and what follows them malformed after them', async () => {
+  it('answers pipelined requests in order, and malformed bytes that follow them last', async () => {
     const slow = `GET /${projectId}/users/slow HTTP/1.1\r\nHost: x\r\n\r\n`;
     const whole = raw(port, slow, 'nonsense\r\n\r\n');
     const answerSlow = await waitFor(() => release, { what: 'the slow request at the service' });
@@ -194,7 +197,7 @@ describe.each(availableEngines())('HTTP itself on %s', (engine) => {
   it.each([
     ['wrong', 'zz\r\n', 400],
     ['late', '', 408],
-  ])('answers a pipelined request whose body is %s after those before it', async (_, rest, status) => {
+  ])('answers a pipelined request whose body is %s after the requests before it', async (_, rest, status) => {
     const slow = `GET /${projectId}/users/slow HTTP/1.1\r\nHost: x\r\n\r\n`;
     const json = 'Content-Type: application/json\r\nTransfer-Encoding: chunked';
     const last = `POST /${projectId}/auth/sign-in HTTP/1.1\r\nHost: x\r\n${json}\r\n\r\n${rest}`;
@@ -207,7 +210,7 @@ describe.each(availableEngines())('HTTP itself on %s', (engine) => {
     expect(statusesIn(await whole)).toEqual([200, status]);
   });
 
-  it('goes on after clients that break off', async () => {
+  it('keeps serving after clients have reset their connections', async () => {
     for (const bytes of [
       'GET / HT',
       `POST /${projectId}/auth/sign-in HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{`,

@@ -22,8 +22,8 @@ async function serveSlowly(bus: Parameters<typeof serveEcho>[0]) {
   return { ...service, release };
 }
 
-describe.each(availableEngines())('the gateway as a process part, on %s', (engine) => {
-  it('lets a request that is on its way finish, and takes no more', async () => {
+describe.each(availableEngines())('starting and stopping the gateway on %s', (engine) => {
+  it('finishes a request that is under way when it stops, and accepts no new connections', async () => {
     await using test = await startTestGateway(engine);
     const service = await serveSlowly(test.bus);
     const answer = raw(test.gateway.port, `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`);
@@ -39,7 +39,7 @@ describe.each(availableEngines())('the gateway as a process part, on %s', (engin
     await test.gateway.stop();
   });
 
-  it('drains: not ready, it answers on open connections and new ones, and says that they end', async () => {
+  it('reports while draining that it is not ready, and answers on open and new connections with Connection: close', async () => {
     await using test = await startTestGateway(engine, { env: { DRAIN_MS: '1' } });
     await serveIssuer(test.bus);
     await serveEcho(test.bus, checkUsername);
@@ -61,7 +61,7 @@ describe.each(availableEngines())('the gateway as a process part, on %s', (engin
     }
   });
 
-  it('ends idle and unused connections at once, whatever it still waits for', async () => {
+  it('closes idle and unused connections immediately when it stops, even while a request is under way', async () => {
     await using test = await startTestGateway(engine, { timeouts: { drain: 3_600_000 } });
     const service = await serveSlowly(test.bus);
     const { port } = test.gateway;
@@ -79,7 +79,7 @@ describe.each(availableEngines())('the gateway as a process part, on %s', (engin
     await stopped;
   });
 
-  it('ends requests that take too long after the bound', async () => {
+  it('cuts off requests that still run at the end of the drain time', async () => {
     await using test = await startTestGateway(engine, { timeouts: { drain: 200 } });
     const service = await serveSlowly(test.bus);
     const slow = raw(test.gateway.port, `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`);
@@ -92,7 +92,7 @@ describe.each(availableEngines())('the gateway as a process part, on %s', (engin
     service.release();
   });
 
-  it('starts without any service, and says what is missing', async () => {
+  it('starts without any service, and reports what is missing', async () => {
     await using test = await startTestGateway(engine);
     expect(test.gateway.url).toBe(`http://127.0.0.1:${test.gateway.port}`);
     expect(await test.gateway.notReady()).toEqual(['keys', 'revocations', 'project-settings', 'api-keys']);
@@ -107,7 +107,7 @@ describe.each(availableEngines())('the gateway as a process part, on %s', (engin
     await expect(taken).rejects.toThrow(/is taken by another program; set PORT/);
   });
 
-  it('logs a line a request, without query, token or body', async () => {
+  it('logs one line for each request, without query, token or body', async () => {
     const lines: string[] = [];
     const destination = { write: (line: string) => void lines.push(line) };
     await using test = await startTestGateway(engine, {

@@ -62,7 +62,7 @@ describe.each(availableEngines())('limits on %s', (engine) => {
     expect(Math.abs(reset - (Date.now() / 1000 + seconds))).toBeLessThan(30);
   }
 
-  it('lets 100 pass, over any gateway, address form and forged header, and refuses the 101st', async () => {
+  it('allows 100 requests over any gateway, address form and forged header, and refuses the 101st', async () => {
     for (let left = 99; left >= 0; left--) {
       const answer = await list({ headers: { 'x-forwarded-for': `203.0.113.${left}` } });
       expect(answer.status).toBe(200);
@@ -74,7 +74,7 @@ describe.each(availableEngines())('limits on %s', (engine) => {
     expect(refused.headers['retry-after']).toBe(/t=(\d+)/.exec(String(refused.headers.ratelimit))?.[1]);
   });
 
-  it('counts a server key on its own in its project alone', async () => {
+  it('counts a server key separately, but only in the key’s own project', async () => {
     const sent = makeApiKey('server');
     issuer.apiKeys = [
       { hash: hashApiKey(sent), key: { kind: 'server', id: randomUUID(), projectId: project } },
@@ -93,7 +93,7 @@ describe.each(availableEngines())('limits on %s', (engine) => {
     expect(await counted('/v7/connections', sent)).toEqual(['100', '99']);
   });
 
-  it('counts another client and another project on their own, and before the token', async () => {
+  it('counts another client and another project separately, and before it checks the token', async () => {
     const otherClient = await list({ localAddress: '127.0.0.2' });
     expect(otherClient.status).toBe(200);
     expectHeaders(otherClient, 99);
@@ -105,16 +105,16 @@ describe.each(availableEngines())('limits on %s', (engine) => {
     expectHeaders(noToken, 99);
   });
 
-  it('lets exactly the limit pass of many at once', async () => {
+  it('allows exactly the limit of many concurrent requests', async () => {
     const answers = await Promise.all(Array.from({ length: 130 }, () => list({ localAddress: '127.0.0.4' })));
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(100);
     expect(answers.filter(({ status }) => status === 429)).toHaveLength(30);
   });
 
   it.each([
-    ['no token is asked for', signIn, '127.0.0.5'],
+    ['the operation needs no token', signIn, '127.0.0.5'],
     ['a bad token is sent', listConnections, '127.0.0.7'],
-  ])('has a ceiling per client over all projects where %s', async (_, operation, localAddress) => {
+  ])('has a ceiling per client over all projects if %s', async (_, operation, localAddress) => {
     const gateway = await test.another({
       env: { RATE_LIMITS: `{"${operation.name}":{"max":1,"windowSeconds":300}}` },
     });
@@ -133,7 +133,7 @@ describe.each(availableEngines())('limits on %s', (engine) => {
     expect(refused.headers['retry-after']).toBe(/t=(\d+)/.exec(String(refused.headers.ratelimit))?.[1]);
   });
 
-  it('counts a short form with the long one, under the project that its token claims', async () => {
+  it('counts a short form together with the long form, under the project that the token claims', async () => {
     const localAddress = '127.0.0.10';
     const remaining = async (path: string, authorization = '') =>
       (await send(ports[0]!, { path, headers: { authorization }, localAddress })).headers[
@@ -161,7 +161,7 @@ describe.each(availableEngines())('limits on %s', (engine) => {
     expect(await remaining(user)).toBe('98');
   });
 
-  it('goes by X-Forwarded-For over as many proxies as are configured, and by nothing that is no address', async () => {
+  it('reads the client from X-Forwarded-For behind the configured number of proxies, and ignores entries that are not addresses', async () => {
     const gateway = await test.another({ env: { TRUST_PROXY_HOPS: '1', RATE_LIMIT_SCALE: '0.01' } });
     const through = async (forwarded: string, localAddress = '127.0.0.6') => {
       const headers = { 'x-forwarded-for': forwarded, authorization: `Bearer ${token}` };
@@ -178,7 +178,7 @@ describe.each(availableEngines())('limits on %s', (engine) => {
     expect(await through('also unknown')).toBe(429);
   });
 
-  it('puts no headers on answers that are not limited', async () => {
+  it('sets no rate-limit headers on answers that are not limited', async () => {
     const off = await test.another({ env: { RATE_LIMIT_SCALE: '0' } });
     const answers = await Promise.all([
       send(off.port, { path: `/${project}/connections` }),

@@ -48,14 +48,14 @@ describe.each(availableEngines())('lists on %s', (engine) => {
   });
   afterAll(() => test[Symbol.asyncDispose]());
 
-  it('need an answer for the ids that they show, and none where there are none', async () => {
+  it('need an answer of the collections service for their ids, except for empty lists', async () => {
     page = [collectionOf(0)];
     expect(JSON.parse((await ask()).text)).toEqual([{ ...page[0], entityIds: [], entities: [] }]);
     page = [collectionOf(1)];
     expectError(await ask(), 'gateway/unavailable');
   });
 
-  it('do not say that nothing was done if a change is made and cannot be shown', async () => {
+  it('answer 504, not 503, if a change was made and the list cannot be shown', async () => {
     const changed = collectionOf(1);
     await serveEcho(test.bus, addEntity, () => successReply(201, { collection: changed }, {}));
     const answer = await send(test.gateway.port, {
@@ -67,7 +67,7 @@ describe.each(availableEngines())('lists on %s', (engine) => {
     expectError(answer, 'gateway/timeout');
   });
 
-  it('show the ids of about 20,000 entities in all, and leave out what is gone', async () => {
+  it('show the ids of about 20,000 entities in total, and leave out deleted collections', async () => {
     await serveInternal(
       {
         spec: collectionWithEntities,

@@ -11,7 +11,7 @@ import { listen } from './support/listen.ts';
 /** What a service does with a connection once it has read the head of a request. */
 type Answer = (socket: Socket, head: string) => Promise<void>;
 
-describe('a long answer of a service of files', () => {
+describe('a long answer of a file service', () => {
   const undo = new AsyncDisposableStack();
   const open = new Set<Socket>();
   let upstream: Server;
@@ -54,7 +54,7 @@ describe('a long answer of a service of files', () => {
   };
 
   it.each([longBytes - 1, longBytes, 3 * longBytes + 7])(
-    'comes as it was sent, however it was cut, also side by side: %i bytes',
+    'arrives as it was sent, in whatever pieces, even if eight arrive at the same time: %i bytes',
     async (size) => {
       const sent = randomBytes(size);
       let count = 0;
@@ -69,7 +69,7 @@ describe('a long answer of a service of files', () => {
     },
   );
 
-  it('has no end where the service breaks off', async () => {
+  it('is cut off if the service closes its connection early', async () => {
     answer = async (socket) => {
       await write(socket, headOf(4 * longBytes));
       await pieces(socket, randomBytes(2 * longBytes));
@@ -80,7 +80,7 @@ describe('a long answer of a service of files', () => {
     await expect(got.arrayBuffer()).rejects.toThrow();
   });
 
-  it('is read no further once the client is gone', async () => {
+  it('is not read any further once the client is gone', async () => {
     for (const socket of open) socket.destroy();
     const size = 100 * longBytes;
     answer = async (socket) => {
@@ -95,7 +95,7 @@ describe('a long answer of a service of files', () => {
     expect(open.size).toBe(0);
   });
 
-  it('is no longer than it says', async () => {
+  it('is not longer than its Content-Length', async () => {
     const sent = randomBytes(2 * longBytes);
     answer = async (socket) => {
       await write(socket, headOf(sent.length));
@@ -107,7 +107,7 @@ describe('a long answer of a service of files', () => {
     }
   });
 
-  it('is its head alone where that is asked for', async () => {
+  it('is only its head if the request is a HEAD', async () => {
     answer = async (socket) => write(socket, headOf(5 * longBytes));
     const got = await fetch(url, { method: 'HEAD' });
     expect(got.headers.get('content-length')).toBe(String(5 * longBytes));

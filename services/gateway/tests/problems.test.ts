@@ -26,7 +26,7 @@ import {
 
 const accept = 'application/problem+json, application/json';
 
-/** Checks an error in the form of RFC 9457. `extra` are the further members of this error. */
+/** Checks an error in the form of RFC 9457. `extra` contains the other members of this error. */
 function expectProblem(
   answer: Answer,
   code: ErrorCode,
@@ -73,7 +73,7 @@ describe.each(availableEngines())('problems (RFC 9457) on %s', (engine) => {
   const call = (method: string, path: string, headers: Record<string, string> = {}, body?: string) =>
     send(port, { method, path, headers: { accept, ...headers }, ...(body === undefined ? {} : { body }) });
 
-  it('come from the rules of HTTP, the router, the token, the body and the limit', async () => {
+  it('are sent for errors of HTTP rules, router, token, body and rate limit', async () => {
     const head = (line: string) => `${line}\r\nAccept: ${accept}\r\nConnection: close\r\n\r\n`;
     expectProblem(parseAnswer(await raw(port, head('GET / HTTP/1.1'))), 'request/invalid-http');
     expectProblem(await call('GET', '/nothing'), 'route/not-found');
@@ -92,7 +92,7 @@ describe.each(availableEngines())('problems (RFC 9457) on %s', (engine) => {
     expect(limited.headers['retry-after']).toMatch(/^\d+$/);
   });
 
-  it('come from services that answer, that are not there, and that are silent', async () => {
+  it('are sent for services that answer with an error, are not running, or do not answer', async () => {
     const authorization = `Bearer ${token}`;
     const taken = await call('PATCH', `${scope}/users/u`, { authorization });
     expectProblem(taken, 'DUPLICATE_USERNAME', { error: 'Ada has it.', field: 'username' });
@@ -102,7 +102,7 @@ describe.each(availableEngines())('problems (RFC 9457) on %s', (engine) => {
     expectProblem(await call('GET', `${scope}/users/u`), 'gateway/timeout');
   });
 
-  it('are for who names them alone', async () => {
+  it('are sent only to clients that ask for problems by name', async () => {
     for (const given of ['*/*', 'application/json', 'application/json, application/problem+json;q=0.1']) {
       const answer = await call('GET', '/nothing', { accept: given });
       expectError(answer, 'route/not-found');
@@ -119,7 +119,7 @@ describe.each(availableEngines())('problems (RFC 9457) on %s', (engine) => {
     }
   });
 
-  it('are of the length that HEAD tells', async () => {
+  it('have the length that HEAD reports', async () => {
     const [whole, head] = [await call('GET', '/nothing'), await call('HEAD', '/nothing')];
     expect([head.status, head.text]).toEqual([404, '']);
     expect(head.headers['content-type']).toBe('application/problem+json');
@@ -137,7 +137,7 @@ describe.each(availableEngines())('problems (RFC 9457) on %s', (engine) => {
     ]);
   });
 
-  it('are not for requests whose head never came through', async () => {
+  it('are not sent for requests whose head is malformed', async () => {
     const answer = parseAnswer(
       await raw(port, `GET /nothing HTTP/1.1\r\nAccept: ${accept}\r\nX : y\r\n\r\n`),
     );

@@ -84,7 +84,7 @@ describe.each(availableEngines())('settings of projects on %s', (engine) => {
   const soon = { what: 'the change' };
 
   describe('limits', () => {
-    it('are the project’s own from the notice on, under its addresses, and the usual ones afterwards', async () => {
+    it('are the project’s own after the notice, under the project’s addresses, and the usual limits after they are removed', async () => {
       expect(await policyOf(path)).toBe(usual);
       await tell({ limits });
       await waitFor(async () => (await policyOf(path)) === own, soon);
@@ -97,7 +97,7 @@ describe.each(availableEngines())('settings of projects on %s', (engine) => {
       expect((await get(path)).status).toBe(200);
     });
 
-    it('are counted together by gateways, and none where the project has none', async () => {
+    it('are shared by all gateways, and do not exist if the project sets none', async () => {
       await tell({ limits: { ...limits, 'connections.count-of-user': null } });
       await waitFor(async () => (await policyOf(path)) === own, soon);
       if (engine === 'containers') {
@@ -124,7 +124,7 @@ describe.each(availableEngines())('settings of projects on %s', (engine) => {
       answer.headers.vary?.includes('Origin') ?? false,
     ];
 
-    it('let the listed pages call under the project’s addresses, and no other', async () => {
+    it('let only pages of the listed origins call the project’s addresses', async () => {
       await tell({ webOrigins: [listed, 'https://b.test'] });
       await waitFor(async () => allowed(await get(path, { origin: other }))[0] === undefined, soon);
       for (const at of [path, `/${projectId}/nothing`, `/api/v6/${projectId.toUpperCase()}/v7/connections`]) {
@@ -148,7 +148,7 @@ describe.each(availableEngines())('settings of projects on %s', (engine) => {
       await waitFor(async () => allowed(await get(path, { origin: other }))[0] === other, soon);
     });
 
-    it('stand for every name under a domain that is listed with a wildcard (spec#projects-web-origins-wildcard)', async () => {
+    it('with a wildcard allow every name directly under the domain (spec#projects-web-origins-wildcard)', async () => {
       await tell({ webOrigins: ['https://*.app.test'] });
       await waitFor(async () => allowed(await get(path, { origin: other }))[0] === undefined, soon);
       for (const one of ['https://a.app.test', 'https://b.app.test']) {
@@ -165,7 +165,7 @@ describe.each(availableEngines())('settings of projects on %s', (engine) => {
         expect(allowed(await get(path, { origin: one }))[0]).toBeUndefined();
     });
 
-    it('stand in for the server’s list', async () => {
+    it('replace the server’s list', async () => {
       const gateway = await test.another({ env: { CORS_ORIGINS: other } });
       const from = async (origin: string, at = path) => allowed(await get(at, { origin }, gateway.port))[0];
       expect([await from(listed), await from(other)]).toEqual([undefined, other]);
@@ -175,7 +175,7 @@ describe.each(availableEngines())('settings of projects on %s', (engine) => {
       expect(await from(other, `/v7/${randomUUID()}/connections`)).toBe(other);
     });
 
-    it('hold for answers under short forms; their preflights go by the server’s list', async () => {
+    it('apply to answers under short forms, whose preflights use the server’s list', async () => {
       await tell({ webOrigins: [listed] });
       await waitFor(async () => allowed(await get(path, { origin: other }))[0] === undefined, soon);
       const headers = await bearer();
@@ -191,7 +191,7 @@ describe.each(availableEngines())('settings of projects on %s', (engine) => {
   });
 
   // spec#users-strangers: services show only what the gateway tells them to show.
-  it('profiles are cards to strangers, whole where the project says so, or ask for a token', async () => {
+  it('show callers without a token a card, the whole profile, or an error, as the project sets', async () => {
     const profile = `/v7/${projectId}/users/${shown}`;
     const service = await serveEcho(test.bus, getUserByUsername);
     const named = `/v7/${projectId}/users/by-username`;
@@ -215,7 +215,7 @@ describe.each(availableEngines())('settings of projects on %s', (engine) => {
     await service.stop();
   });
 
-  it('profiles ask for a token where a newer identity names what this gateway does not know', async () => {
+  it('require a token for profiles if a newer identity sends a setting that this gateway does not know', async () => {
     issuer.projects.push(settings({ publicProfiles: 'members' as never }));
     const newer = await test.another();
     await waitFor(async () => (await newer.notReady()).length === 0, { what: 'readiness' });
@@ -236,7 +236,7 @@ describe.each(availableEngines())('settings of projects on %s', (engine) => {
       `/v6/users/${shown}/connections-count`,
     ];
 
-    it.each(paths)('ask for a token of the project: %s', async (at) => {
+    it.each(paths)('require a token of the project: %s', async (at) => {
       const before = lists.seen.length;
       for (const authorization of ['', 'Bearer null']) {
         const answer = await get(at, { authorization });
@@ -252,7 +252,7 @@ describe.each(availableEngines())('settings of projects on %s', (engine) => {
       expect((await get(at, await bearer())).status).toBe(200);
     });
 
-    it('are the project’s alone, and nothing else of it', async () => {
+    it('are hidden only in this project, and hide nothing else of the project', async () => {
       await get(path, await bearer());
       expect(lists.seen.at(-1)?.context).toMatchObject({ projectId, caller: { userId } });
       expect((await get(`/v7/${randomUUID()}/users/${shown}/connections`)).status).toBe(200);
@@ -262,7 +262,7 @@ describe.each(availableEngines())('settings of projects on %s', (engine) => {
     });
   });
 
-  it('are asked for at start, page by page, and stay while identity is away', async () => {
+  it('are loaded at start, page by page, and stay in use while identity is away', async () => {
     const many = Array.from({ length: 5 }, () => settings({ projectId: randomUUID(), limits }));
     issuer.projects.push(...many);
     const gateway = await test.another();
@@ -272,7 +272,7 @@ describe.each(availableEngines())('settings of projects on %s', (engine) => {
     }
   });
 
-  it('are the defaults before they are known, but for what a project may hide', async () => {
+  it('are the defaults before they are loaded, except for data that a project may hide', async () => {
     const token = await bearer();
     await using late = await startTestGateway(engine, { env: { CORS_ORIGINS: other } });
     await serveEcho(late.bus, listUserConnections);
@@ -293,7 +293,7 @@ describe.each(availableEngines())('settings of projects on %s', (engine) => {
   });
 
   // spec#projects-deleting
-  it('that are deleted answer no more from the notice on, whoever asks, at gateways that start later, too', async () => {
+  it('make a deleted project answer 404 after the notice, whoever asks, also at gateways that start later', async () => {
     await serveEcho(test.bus, signTestingJwt);
     await serveEcho(test.bus, updateProject);
     await serveEcho(test.bus, getProject);
@@ -330,7 +330,7 @@ describe.each(availableEngines())('settings of projects on %s', (engine) => {
     await expectDeleted((await test.another()).port);
   });
 
-  it('refuse users until it is known which are deleted', async () => {
+  it('make users get 503 until the gateway knows which projects are deleted', async () => {
     issuer.projects.push({ projectId: 'nonsense' } as GatewaySettings);
     const late = await test.another();
     expect(await late.notReady()).toEqual(['project-settings']);
@@ -339,20 +339,20 @@ describe.each(availableEngines())('settings of projects on %s', (engine) => {
     await waitFor(async () => (await get('/v7/connections', await bearer(), late.port)).status === 200);
   });
 
-  it('bear a notice that is none', async () => {
+  it('survive a malformed notice', async () => {
     const subject = noticeSubject(test.bus.prefix, projectSettingsNotice);
     await test.bus.broadcast(subject, new TextEncoder().encode('nonsense'));
     await tell({ limits });
     expect(await waitFor(async () => (await policyOf(path)) === own, soon)).toBe(true);
   });
 
-  it('are asked for again, which undoes what was missed', async () => {
+  it('are loaded again, so that missed changes take effect', async () => {
     issuer.projects.push(settings({ limits }));
     const { bus, runtime } = test;
     const heard = await ProjectSettings.open({ bus, log: runtime.log, refreshMs: 0 });
     expect(heard.of(projectId).limits).toEqual(limits);
     issuer.projects.length = 0;
-    await waitFor(() => Object.keys(heard.of(projectId).limits).length === 0, { what: 'the whole' });
+    await waitFor(() => Object.keys(heard.of(projectId).limits).length === 0, { what: 'the whole table' });
     await heard.stop();
   });
 });

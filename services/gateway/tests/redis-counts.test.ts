@@ -22,14 +22,14 @@ describe.runIf(availableEngines().includes('containers'))('counts in Redis', () 
     await engines[Symbol.asyncDispose]();
   });
 
-  it('tells each of those that come in one turn its own number', async () => {
+  it('gives each request of one turn of the event loop its own number', async () => {
     const [one, other] = [`${prefix}:one`, `${prefix}:other`];
     const told = await Promise.all([one, other, one, one].map((key) => add(key, 60)));
     expect(told.map(({ used }) => used)).toEqual([1, 1, 2, 3]);
     expect((await add(one, 60)).used).toBe(4);
   });
 
-  it('makes one trip of a turn, however many keys it has', async () => {
+  it('makes one round trip for one turn of the event loop, however many keys it has', async () => {
     const key = `${prefix}:many`;
     const monitor = await redis.duplicate().monitor();
     const scripts: number[] = [];
@@ -44,7 +44,7 @@ describe.runIf(availableEngines().includes('containers'))('counts in Redis', () 
     monitor.disconnect();
   });
 
-  it('begins a window with the first of a key, and does not prolong it', async () => {
+  it('begins a window with the first request of a key, and does not prolong the window', async () => {
     const key = `${prefix}:window`;
     const first = await add(key, 60);
     expect(first.msLeft).toBe(60_000);
@@ -54,7 +54,7 @@ describe.runIf(availableEngines().includes('containers'))('counts in Redis', () 
     expect(second.msLeft).toBeLessThanOrEqual(1_000);
   });
 
-  it('counts the ceiling first, also of what comes in one turn, and makes no key over it', async () => {
+  it('counts the ceiling first, even for requests of one turn, and makes no key over the ceiling', async () => {
     const ceiling = { key: `${prefix}:ceiling`, max: 4, windowSeconds: 20 };
     const keys = ['a', 'b', 'a', 'c', 'c', 'd'].map((name) => `${prefix}:pair-${name}`);
     const told = await Promise.all(keys.map((key) => counts.count({ key, windowSeconds: 60, ceiling })));
@@ -78,14 +78,14 @@ describe.runIf(availableEngines().includes('containers'))('counts in Redis', () 
     expect((await counts.count(raised)).used).toBe(1);
   });
 
-  it('gives an end to a key that has none', async () => {
+  it('sets an expiry on a key that has none', async () => {
     const key = `${prefix}:endless`;
     await redis.set(key, 7);
     expect(await add(key, 30)).toEqual({ isOverCeiling: false, used: 8, msLeft: 30_000 });
     expect(await redis.pttl(key)).toBeGreaterThan(0);
   });
 
-  it('asks nothing more of a Redis that is behind, until it has answered', async () => {
+  it('sends no more scripts to a Redis that is behind, until Redis has answered', async () => {
     const key = `${prefix}:behind`;
     const url = new URL(engines.redisUrl);
     const answers: Socket[] = [];
@@ -109,13 +109,13 @@ describe.runIf(availableEngines().includes('containers'))('counts in Redis', () 
     for (let nth = 0; nth < 20; nth++) await expect(count()).rejects.toThrow('Redis is behind.');
     expect(await redis.get(key)).toBe(String(used + 1));
     for (const one of answers) one.resume();
-    const next = await waitFor(count, { what: 'counts that go on' });
+    const next = await waitFor(count, { what: 'counts in Redis again' });
     expect(next.used).toBeGreaterThan(used + 1);
     slow.disconnect();
     proxy.close();
   });
 
-  it('rejects at once without a connection', async () => {
+  it('rejects immediately without a connection', async () => {
     const away = new Redis(engines.redisUrl, { lazyConnect: true });
     const waiting = new RedisCounts(away, { patienceMs: 5_000 }).count({
       key: `${prefix}:x`,

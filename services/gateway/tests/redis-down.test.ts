@@ -57,7 +57,7 @@ async function expectLimitedInMemory(list: () => Promise<Answer>): Promise<void>
 }
 
 describe('limits without Redis', () => {
-  it('goes on in memory when nobody listens, and says so once', async () => {
+  it('are counted in memory if nothing listens at the address, and this is logged once', async () => {
     const server = createServer();
     const port = await listen(server);
     server.close();
@@ -69,7 +69,7 @@ describe('limits without Redis', () => {
     expect(lines.join()).not.toContain('a-password');
   });
 
-  it('goes on in memory when Redis takes connections and never answers', async () => {
+  it('are counted in memory if Redis accepts connections but never answers', async () => {
     const sockets = new Set<Socket>();
     const server = createServer((socket) => {
       sockets.add(socket);
@@ -90,9 +90,9 @@ describe.each(availableEngines().filter((engine) => engine === 'containers'))(
   'a Redis that hangs, on %s',
   () => {
     it.each([
-      ['a request waits a little, then goes without it', { deadMs: neverMs }],
-      ['once its connection counts as dead, no request waits', { patienceMs: neverMs }],
-    ])('%s, and it is used again when it is back', async (_, times) => {
+      ['a request waits a little, and is then counted without Redis', { deadMs: neverMs }],
+      ['no request waits once the connection counts as dead', { patienceMs: neverMs }],
+    ])('%s, and Redis is used again when it answers again', async (_, times) => {
       await using engines = await startEngines();
       const redis = new URL(engines.redisUrl);
       const sockets = new Set<Socket>();
@@ -114,7 +114,7 @@ describe.each(availableEngines().filter((engine) => engine === 'containers'))(
         }
       });
       const { test, list, redisLines } = await startWith(await listen(proxy), times);
-      // Waits until the log tells where requests are counted. Each request comes from a new client.
+      // Waits until requests are counted in Redis. Each request comes from a new client.
       await waitFor(async () => {
         await list('127.0.0.1');
         return redisLines().length === 0 || redisLines().at(-1)?.includes('again');

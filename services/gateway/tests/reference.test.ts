@@ -25,7 +25,7 @@ describe.each(availableEngines())('the reference on %s', (engine) => {
   });
   afterAll(() => test[Symbol.asyncDispose]());
 
-  it('gives the committed document, to pages of other origins, too', async () => {
+  it('serves the committed document, also to pages of other origins', async () => {
     const { status, headers, text } = await get('/openapi.json', { origin: 'https://app.test' });
     expect(status).toBe(200);
     expect(text === readFileSync(documentFile, 'utf8')).toBe(true);
@@ -35,7 +35,7 @@ describe.each(availableEngines())('the reference on %s', (engine) => {
     });
   });
 
-  it('gives every file that the pages name, and they name none of another server', async () => {
+  it('serves every file that the pages name, and the pages name no file of another server', async () => {
     for (const page of pages) {
       const { text } = await get(page);
       const links = [...text.matchAll(/(?:src|href)="([^"#]+)/g)].map(([, link]) => link as string);
@@ -45,7 +45,7 @@ describe.each(availableEngines())('the reference on %s', (engine) => {
     for (const path of all) expect((await get(path)).status).toBe(200);
   });
 
-  it('lets the pages run their files and call this server; no other answer may be a page', async () => {
+  it('lets only its pages load files of this server and call this server', async () => {
     for (const path of pages) {
       const { headers } = await get(path);
       expect(headers['content-type']).toBe('text/html; charset=utf-8');
@@ -65,7 +65,7 @@ describe.each(availableEngines())('the reference on %s', (engine) => {
     }
   });
 
-  it.each(all)('lets %s be kept, and tells who has it that it has', async (path) => {
+  it.each(all)('lets clients cache %s, and answers 304 if the cached version is current', async (path) => {
     const first = await get(path);
     const { etag = '', 'cache-control': control } = first.headers;
     expect([etag.startsWith('"'), control]).toEqual([true, 'no-cache']);
@@ -76,7 +76,7 @@ describe.each(availableEngines())('the reference on %s', (engine) => {
     expect((await get(path, { 'if-none-match': '"x"' })).status).toBe(200);
   });
 
-  it('compresses for who takes it, as a representation of its own', async () => {
+  it('compresses for clients that accept gzip, as a separate representation', async () => {
     const plain = await get('/openapi.json');
     const response = await fetch(`http://127.0.0.1:${test.gateway.port}/openapi.json`, {
       headers: { 'accept-encoding': 'gzip' },
@@ -113,7 +113,7 @@ describe.each(availableEngines())('the reference on %s', (engine) => {
     }
   });
 
-  it('is in no address form, and nowhere else', async () => {
+  it('is not served under other address forms or other paths', async () => {
     for (const path of [
       `/${projectId}/docs`,
       `/v7/${projectId}/openapi.json`,
@@ -128,14 +128,14 @@ describe.each(availableEngines())('the reference on %s', (engine) => {
       expectError(await get(path), 'project/invalid-id');
   });
 
-  it('counts for no limit', async () => {
+  it('has no rate limit', async () => {
     for (const path of all) {
       const { headers } = await get(path);
       expect(Object.keys(headers).filter((name) => /ratelimit/i.test(name))).toEqual([]);
     }
   });
 
-  it('describes every code at the address that problems lead to', async () => {
+  it('describes every error code on the page that problems link to', async () => {
     const { text } = await get('/docs/errors');
     for (const [code, { status, message }] of Object.entries(errors)) {
       expect(text).toContain(`<section id="${code}">`);
@@ -149,7 +149,7 @@ describe.each(availableEngines())('the reference on %s', (engine) => {
     expect(text).toContain('<b>What to do</b> Use one of the methods in <code>Allow</code>.');
   });
 
-  it('is what / leads to while developing: a page for a browser, JSON for a program', async () => {
+  it('is named at / in development: as a page for a browser, and as JSON for a program', async () => {
     await using developing = await test.another({ nodeEnv: 'development' });
     const front = (headers: Record<string, string>, method = 'GET', path = '/') =>
       send(developing.port, { method, path, headers });
@@ -171,7 +171,7 @@ describe.each(availableEngines())('the reference on %s', (engine) => {
     expectError(await get('/'), 'route/not-found');
   });
 
-  it('shows the errors alone in production, and what is set otherwise (spec#edges-reference)', async () => {
+  it('shows only the errors in production by default, and otherwise what API_REFERENCE says (spec#edges-reference)', async () => {
     const start = (env: Record<string, string>) => test.another({ nodeEnv: 'production', env });
     await using production = await start({});
     await using none = await start({ API_REFERENCE: 'none' });
@@ -191,7 +191,7 @@ describe.each(availableEngines())('the reference on %s', (engine) => {
     expect([...new Set(links)].sort()).toEqual([...ofErrors].sort());
   });
 
-  it('is there without any service', async () => {
+  it('is served even if no service is running', async () => {
     // No service serves on this bus at all.
     expectError(await get('/.well-known/jwks.json'), 'gateway/unavailable');
     expect((await get('/docs')).status).toBe(200);

@@ -46,7 +46,7 @@ describe.each(availableEngines())('revocations on %s', (engine) => {
   const until = (token: string, status: number) =>
     waitFor(async () => (await ask(token)).status === status, { what: `a ${status}` });
 
-  it('refuses a session at once, also a token that was verified before, and no other session', async () => {
+  it('refuses only the revoked session immediately, even with a token that was verified before', async () => {
     const sessionId = randomUUID();
     const token = await issuer.token({ sid: sessionId });
     const other = await issuer.token();
@@ -60,7 +60,7 @@ describe.each(availableEngines())('revocations on %s', (engine) => {
     expect((await ask(other)).status).toBe(200);
   });
 
-  it('tells a suspended user so, whatever the session, until it is restored', async () => {
+  it('answers auth/suspended to a suspended user in every session, until the user is restored', async () => {
     const sessionId = randomUUID();
     const token = await issuer.token({ sid: sessionId });
     const stranger = await issuer.token({ sub: randomUUID() });
@@ -77,7 +77,7 @@ describe.each(availableEngines())('revocations on %s', (engine) => {
     expect((await ask(await issuer.token())).status).toBe(200);
   });
 
-  it('refuses a key’s tokens at once, also verified ones, and knows it without having heard', async () => {
+  it('refuses the tokens of a revoked key immediately, even verified tokens, and also at a gateway that starts later', async () => {
     const token = await issuer.token();
     const kid = String(decodeProtectedHeader(token).kid);
     expect((await ask(token)).status).toBe(200);
@@ -94,7 +94,7 @@ describe.each(availableEngines())('revocations on %s', (engine) => {
     }
   });
 
-  it('reads revoked keys anew where it was cut off and heard nothing', async () => {
+  it('loads revoked keys again, so that it learns of keys whose notice it has missed', async () => {
     const { log } = test.runtime;
     const revocations = await Revocations.open({ bus: test.bus, log, refreshMs: 0 });
     const check = () => revocations.check({ userId, sessionId: 's', keyId: 'leaked' });
@@ -107,7 +107,7 @@ describe.each(availableEngines())('revocations on %s', (engine) => {
     await revocations.stop();
   });
 
-  it('forgets what is over', async () => {
+  it('ignores revocations that are over', async () => {
     const sessionId = randomUUID();
     const over = new Date(Date.now() - 1).toISOString();
     await tell(test.bus, { sessions: [{ sessionId, until: over }], suspended: [{ userId, until: over }] });
@@ -118,7 +118,7 @@ describe.each(availableEngines())('revocations on %s', (engine) => {
     expect((await ask(later)).status).toBe(200);
   });
 
-  it('bears a notice that is none', async () => {
+  it('survives a malformed notice', async () => {
     await test.bus.broadcast(
       noticeSubject(test.bus.prefix, revocationNotice),
       new TextEncoder().encode('nonsense'),
@@ -127,7 +127,7 @@ describe.each(availableEngines())('revocations on %s', (engine) => {
     expect(await until(await issuer.token({ sid: 'after' }), 401)).toBe(true);
   });
 
-  it('asks what it could not hear before it takes any token, and keeps it while identity is away', async () => {
+  it('loads earlier revocations before it accepts any token, and keeps them while identity is away', async () => {
     const sessionId = randomUUID();
     issuer.revoked.sessions.push({ sessionId, until: soon() });
     issuer.revoked.suspended.push({ userId, until: soon() });
@@ -139,7 +139,7 @@ describe.each(availableEngines())('revocations on %s', (engine) => {
     expectError(await ask(await issuer.token(), gateway.port), 'auth/suspended');
   });
 
-  it('lets an answer not undo what was heard while it was on its way', async () => {
+  it('keeps changes that it heard while an answer with the whole table was on its way', async () => {
     const [heard, restored, gone] = [randomUUID(), randomUUID(), randomUUID()];
     const { log } = test.runtime;
     issuer.revoked.suspended.push({ userId: restored, until: soon() }, { userId: gone, until: soon() });

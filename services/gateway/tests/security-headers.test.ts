@@ -40,7 +40,7 @@ describe.each(availableEngines())('headers for browsers on %s', (engine) => {
   });
   afterAll(() => test[Symbol.asyncDispose]());
 
-  it('an answer of the API has these and no others (spec#edges-headers)', async () => {
+  it('an answer of the API has the recommended headers and no others (spec#edges-headers)', async () => {
     const service = await serveEcho(test.bus, signIn);
     for (const answer of [await signedIn(), await get('/nothing'), await get('/v7/x/y')]) {
       expect(answer.headers).toMatchObject(ofAnswers);
@@ -49,7 +49,7 @@ describe.each(availableEngines())('headers for browsers on %s', (engine) => {
     await service.stop();
   });
 
-  it('no address takes TRACE, and none echoes what it was sent', async () => {
+  it('no address accepts TRACE or echoes what was sent', async () => {
     for (const path of ['/', '/docs', `/v7/${projectId}/users/u`]) {
       const headers = { 'x-secret': 'echoed' };
       const answer = await send(test.gateway.port, { path, method: 'TRACE', headers });
@@ -58,7 +58,7 @@ describe.each(availableEngines())('headers for browsers on %s', (engine) => {
     }
   });
 
-  it('a page has the whole set, and keeps it with the answer that it has not changed (spec#edges-page-headers)', async () => {
+  it('a page has all page headers, and a 304 for the page has them, too (spec#edges-page-headers)', async () => {
     for (const path of ['/docs', '/docs/errors']) {
       const page = await get(path);
       const others = [...plain, 'etag'];
@@ -74,7 +74,7 @@ describe.each(availableEngines())('headers for browsers on %s', (engine) => {
     }
   });
 
-  it('a page of a service has it, too, with the policy that the service says', async () => {
+  it('a page of a service has all page headers, with the service’s own policy', async () => {
     const policy = { 'Content-Security-Policy': "default-src 'self'" };
     const answered = () => successReply(200, '<!doctype html>', policy, 'text/html; charset=utf-8');
     const service = await serveEcho(test.bus, signIn, answered);
@@ -88,7 +88,7 @@ describe.each(availableEngines())('headers for browsers on %s', (engine) => {
 describe.each(availableEngines())('/.well-known/security.txt on %s', (engine) => {
   const path = '/.well-known/security.txt';
 
-  it('names who is told of weaknesses, where it is set (spec#edges-security-txt)', async () => {
+  it('names the contacts for security weaknesses if they are set (spec#edges-security-txt)', async () => {
     await using test = await startTestGateway(engine);
     expect((await send(test.gateway.port, { path })).status).toBe(404);
     const contacts = 'mailto:security@example.org, https://example.org/report';

@@ -5,11 +5,11 @@ import { describe, expect, it } from 'vitest';
 import { expectError, projectId, send, serveEcho, serveIssuer, startTestGateway, userId } from './harness.ts';
 
 const path = `/v7/${projectId}/users/${userId}`;
-/** How many of an operation's requests are always let through. A round has the same number of answers. */
+/** For each operation, this number of requests is always let through. A round has the same number of answers. */
 const least = 32;
 
 describe.each(availableEngines())('a service that turns requests away (%s)', (engine) => {
-  it('is asked for no more than it takes, and at once for all when it has room', async () => {
+  it('gets no more requests than it can take, and all requests again as soon as it has room', async () => {
     await using test = await startTestGateway(engine, {
       env: {
         RATE_LIMITS: JSON.stringify({ [getUser.name]: { max: 100, windowSeconds: 3_600 } }),
@@ -48,7 +48,7 @@ describe.each(availableEngines())('a service that turns requests away (%s)', (en
     asked.length = 0;
     const after = await send(port, { path });
     expect(after.status).toBe(200);
-    // Requests that the gateway refused do not count towards the rate limit. Requests that the service turned away do.
+    // Requests that the gateway refused do not count towards the rate limit. Requests that the service turned away do count.
     expect(after.headers.ratelimit).toContain(`r=${100 - 2 * least - 1};`);
     await service.stop();
   });

@@ -55,7 +55,7 @@ describe.each(availableEngines())('short forms on %s', (engine) => {
   const ask = (path: string, headers: Record<string, string> = {}) =>
     send(test.gateway.port, { path, headers });
 
-  it.each(prefixes)('%s/connections is in the token’s project', async (prefix) => {
+  it.each(prefixes)('%s/connections means the project of the token', async (prefix) => {
     const answer = await ask(`${prefix}/connections?page=2`, bearer(await issuer.token()));
     expect(answer.status).toBe(200);
     const wireVersion = prefix.endsWith('v7') ? 'v7' : 'v6';
@@ -69,7 +69,7 @@ describe.each(availableEngines())('short forms on %s', (engine) => {
     });
   });
 
-  it('repeats the items of a list whose reply has them once, and tells the client nothing else', async () => {
+  it('repeats the items of a list if the service’s reply asks for this, and hides that header from the client', async () => {
     const items = { requests: [{ id: 'é' }], pagination: { page: 1 } };
     await serveEcho(test.bus, listSentRequests, () =>
       successReply(200, items, { [repeatHeader]: 'requests' }),
@@ -79,12 +79,12 @@ describe.each(availableEngines())('short forms on %s', (engine) => {
     expect(headers).not.toHaveProperty(repeatHeader.toLowerCase());
   });
 
-  it('needs a token where the operation does', async () => {
+  it('needs a token if the operation needs one', async () => {
     expectError(await ask('/v7/connections'), 'auth/unauthorized');
     expectError(await ask('/v7/connections', bearer('null')), 'auth/unauthorized');
   });
 
-  it('tells an expired token by 403 under v7 only, and only there', async () => {
+  it('answers auth/token-expired to an expired token only under v7 short forms', async () => {
     const past = Math.floor(Date.now() / 1000) - 60;
     const expired = bearer(await issuer.token({ iat: past - 600, exp: past }));
     expectError(await ask('/v7/connections', expired), 'auth/token-expired');
@@ -95,7 +95,7 @@ describe.each(availableEngines())('short forms on %s', (engine) => {
     expectError(await ask('/v7/connections', forged), 'auth/unauthorized');
   });
 
-  it('tells an expired token as one also after its key was removed', async () => {
+  it('recognises an expired token even after its key was removed', async () => {
     const past = Math.floor(Date.now() / 1000) - 60;
     const expired = bearer(await issuer.token({ iat: past - 600, exp: past }));
     const valid = bearer(await issuer.token());
@@ -111,7 +111,7 @@ describe.each(availableEngines())('short forms on %s', (engine) => {
     expectError(await ask('/v7/connections', valid), 'auth/unauthorized');
   });
 
-  it('reads of a user are in that user’s project; a token of another one counts as none', async () => {
+  it('reads of a user happen in that user’s project, and a token of another project counts as no token', async () => {
     const path = `/v7/users/${there.userId}/connections`;
     expect((await ask(path)).status).toBe(200);
     expect(reads.seen.at(-1)?.context).toMatchObject({ projectId: there.projectId, caller: null });
@@ -123,12 +123,12 @@ describe.each(availableEngines())('short forms on %s', (engine) => {
     expect((await ask(path, bearer(await issuer.token({ exp: past })))).status).toBe(200);
   });
 
-  it('a user who is not there, or no id at all, is the operation’s not-found', async () => {
+  it('an unknown user or a malformed id gets the not-found error of the operation', async () => {
     expectError(await ask(`/v7/users/${randomUUID()}/connections`), 'connection/user-not-found');
     expectError(await ask('/v7/users/nonsense/connections'), 'connection/user-not-found');
   });
 
-  it('opens no other operation', async () => {
+  it('gives access to no other operation', async () => {
     for (const path of [
       `/v7/users/${there.userId}`,
       '/v7/connections/x/y/z',

@@ -19,7 +19,7 @@ const secret = 'the secret that these suites sign with';
 const boundary = 'the-boundary';
 const piece = Buffer.alloc(256 * 1024, 'piece');
 const pieces = 192;
-/** The sockets between client and store hold much less than this. */
+/** A size that is much larger than the buffers of all sockets between client and store. */
 const bound = 24 * mebibyte;
 
 /** An upload that counts the bytes it has sent to the gateway. */
@@ -142,7 +142,7 @@ describe('a store that takes bytes slowly', () => {
     return { sender, sending };
   };
 
-  it('is not sent more than it takes, and gets it all once it goes on', async () => {
+  it('gets no more bytes than it takes, and gets the whole file after it continues', async () => {
     const { sender, sending } = await held();
     expect(sender.sent).toBeLessThan(bound);
     gate.resolve();
@@ -157,7 +157,7 @@ describe('a store that takes bytes slowly', () => {
     await blobs.removeAll(`${projectId}/`);
   }, 60_000);
 
-  it('keeps nothing of a client that leaves meanwhile', async () => {
+  it('keeps no data of a client that disconnects meanwhile', async () => {
     const { sender } = await held();
     sender.leave();
     const left = async () => {

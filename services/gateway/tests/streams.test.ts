@@ -44,7 +44,7 @@ async function deafClient(world: FeedWorld, userId: string) {
 }
 
 describe.each(availableEngines())('streams (%s)', (engine) => {
-  it('tells what comes from now on, with its sequence as id, and resumes from there', async () => {
+  it('sends new notifications with their sequence as id, and resumes after the last id', async () => {
     // With this time, a stream never asks by itself: only events wake it.
     await using world = await FeedWorld.start(engine, { streamTimes: { heartbeat: 3_600_000 } });
     const userId = randomUUID();
@@ -83,7 +83,7 @@ describe.each(availableEngines())('streams (%s)', (engine) => {
     expect(JSON.parse(items.text).data).toEqual(second.events.map(({ data }) => data).reverse());
   });
 
-  it('takes a place when the answers before it on the connection have ended', async () => {
+  it('takes a place only when the earlier answers on the connection have ended', async () => {
     await using world = await FeedWorld.start(engine);
     const userId = randomUUID();
     const path = `/v7/${projectId}/app-notifications/stream`;
@@ -111,7 +111,7 @@ describe.each(availableEngines())('streams (%s)', (engine) => {
     expect(await world.places(userId)).toBe(0);
   });
 
-  it('misses nothing and repeats nothing, however often it is cut, over gateways that come and go', async () => {
+  it('misses nothing and repeats nothing, however often the connection breaks and gateways are replaced', async () => {
     await using world = await FeedWorld.start(engine);
     const userId = randomUUID();
     const total = 120;
@@ -157,7 +157,7 @@ describe.each(availableEngines())('streams (%s)', (engine) => {
     expect(connections).toBeGreaterThan(total / (ahead + 2));
   }, 60_000);
 
-  it('finds by itself what nobody has woken it for', async () => {
+  it('finds a new notification by itself if no notice wakes it', async () => {
     await using world = await FeedWorld.start(engine, { streamTimes: { check: 20, heartbeat: 50 } });
     const userId = randomUUID();
     using source = await world.stream(userId);
@@ -168,7 +168,7 @@ describe.each(availableEngines())('streams (%s)', (engine) => {
   });
 
   it.each(['7', '999999999999999', 'x', '-1'])(
-    'resets a client that claims to be at %s',
+    'sends a reset to a client whose Last-Event-ID is %s',
     async (lastEventId) => {
       await using world = await FeedWorld.start(engine);
       const userId = randomUUID();
@@ -184,7 +184,7 @@ describe.each(availableEngines())('streams (%s)', (engine) => {
     },
   );
 
-  it('resets a client that was away for longer than notifications are kept', async () => {
+  it('sends a reset to a client that was away for longer than notifications are kept', async () => {
     let later = 0;
     const now = () => Date.now() + later;
     await using world = await FeedWorld.start(engine, {
@@ -213,7 +213,7 @@ describe.each(availableEngines())('streams (%s)', (engine) => {
     expect(idsOf(atOne)).toEqual(['notification 2']);
   });
 
-  it('ends when the token expires, and beats until then', async () => {
+  it('sends heartbeats until the token expires, and then ends', async () => {
     let later = 0;
     const now = () => Date.now() + later;
     await using world = await FeedWorld.start(engine, { now, streamTimes: { check: 20, heartbeat: 40 } });
@@ -231,7 +231,7 @@ describe.each(availableEngines())('streams (%s)', (engine) => {
 
   // This test runs on one engine only, as the bus plays no part in it.
   it.runIf(engine === 'embedded')(
-    'writes nothing after the end to a client that has not read it',
+    'writes nothing more after its end to a client that has not read the end',
     async () => {
       let later = 0;
       const now = () => Date.now() + later;
@@ -260,7 +260,7 @@ describe.each(availableEngines())('streams (%s)', (engine) => {
     },
   );
 
-  it('keeps the five newest of a user, whichever gateway holds them', async () => {
+  it('keeps the five newest streams of a user, over all gateways', async () => {
     await using world = await FeedWorld.start(engine);
     const other = await world.test.another();
     const userId = randomUUID();
@@ -277,7 +277,7 @@ describe.each(availableEngines())('streams (%s)', (engine) => {
       'evicted',
     ]);
     expect(sources[0]?.retryMs).toBe(60_000);
-    // A stream that ends makes room, so that the next one evicts nobody.
+    // A stream that ends makes room, so that the next stream evicts no other stream.
     sources[6]?.[Symbol.dispose]();
     const open = sources.slice(2, 6);
     const own = async () => {
@@ -297,7 +297,7 @@ describe.each(availableEngines())('streams (%s)', (engine) => {
   });
 
   // This test runs on one engine only, as the bus plays no part in it.
-  it.runIf(engine === 'embedded')('ends a client that does not read', async () => {
+  it.runIf(engine === 'embedded')('ends if its client does not read', async () => {
     // These notifications have the largest size, with four bytes per character. Together, they are larger than the buffers
     // between gateway and client.
     const avatar = '🙂'.repeat(2_048);
@@ -314,7 +314,7 @@ describe.each(availableEngines())('streams (%s)', (engine) => {
     expect(witness.isEnded).toBe(false);
   });
 
-  it('a gateway that stops ends its streams at once, and tells when to come again', async () => {
+  it('ends immediately when its gateway stops, and tells the client when to reconnect', async () => {
     // If the gateway waited for the streams, it would not stop within the hour.
     await using world = await FeedWorld.start(engine, { timeouts: { drain: 3_600_000 } });
     const userId = randomUUID();
@@ -329,7 +329,7 @@ describe.each(availableEngines())('streams (%s)', (engine) => {
     expect(await world.places(userId)).toBe(0);
   });
 
-  it('goes on when the service behind it was away, and cannot begin meanwhile', async () => {
+  it('continues after the notifications service was away, and cannot begin while the service is away', async () => {
     await using world = await FeedWorld.start(engine);
     const userId = randomUUID();
     using source = await world.stream(userId);
@@ -346,7 +346,7 @@ describe.each(availableEngines())('streams (%s)', (engine) => {
     expect(source.isEnded).toBe(false);
   });
 
-  it('of a server key goes on while identity says nothing or fails, and ends when it refuses the user', async () => {
+  it('of a server key continues while identity is silent or fails, and ends when identity refuses the user', async () => {
     await using world = await FeedWorld.start(engine, {
       env: { REQUEST_TIMEOUT_MS: '200' },
       streamTimes: { check: 50 },
@@ -386,7 +386,7 @@ describe.each(availableEngines())('streams (%s)', (engine) => {
       await waitFor(() => source.isEnded || asked > before + 2, { what: 'further checks' });
     };
     await beginsTo('fails');
-    // The code of identity's feature is none that an operation of another service answers with.
+    // Operations of other services do not answer with the error codes of identity's feature.
     expectError(await list(), 'gateway/unavailable');
     await beginsTo('says nothing');
     expectError(await list(), 'gateway/timeout');

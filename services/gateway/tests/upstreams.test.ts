@@ -37,7 +37,7 @@ const allowed = [
   ...[contextHeader, signatureHeader, operationHeader, 'traceparent'],
 ];
 
-describe('what a gateway sends on to a service of files', () => {
+describe('the request that a gateway sends to a file service', () => {
   const undo = new AsyncDisposableStack();
   const seen: { method: string; url: string; headers: IncomingHttpHeaders; body: string }[] = [];
   let gateway: TestGateway;
@@ -103,32 +103,35 @@ describe('what a gateway sends on to a service of files', () => {
   const requests = [
     ['an upload', createFile.name, upload],
     ['a download', getFile.name, download],
-    ['the head of one', getFile.name, { ...download, method: 'HEAD' }],
+    ['a HEAD request', getFile.name, { ...download, method: 'HEAD' }],
   ] as const;
 
-  it.each(requests)('is of its own making, whatever the client sends beside: %s', async (_, name, one) => {
-    const path = one.path.replace('/v7', '');
-    const headers: Record<string, string> = {
-      ...forged(name, path),
-      ...one.headers,
-      authorization: `Bearer ${token}`,
-    };
-    const answer = await send(gateway.gateway.port, { ...one, headers });
-    expect(answer.status).toBe(200);
-    const got = seen.pop();
-    expect([got?.method, got?.url]).toEqual([one.method, path]);
-    expect(Object.keys(got?.headers ?? {}).filter((header) => !allowed.includes(header))).toEqual([]);
-    expect(got?.headers[operationHeader]).toBe(name);
-    expect(got?.headers[signatureHeader]).not.toBe(headers[signatureHeader]);
-    const context = contextOf(got?.headers ?? {});
-    expect(context).toMatchObject({ projectId, clientIp: '127.0.0.1' });
-    expect(context.requestId).not.toBe('forged');
-    if (one.method === 'POST') expect(context.caller?.userId).toBe(userId);
-    else expect(context.caller).toBeNull();
-    expect(got?.body).toBe(one.method === 'POST' ? body.toString() : '');
-  });
+  it.each(requests)(
+    'contains only the gateway’s own headers, whatever else the client sends: %s',
+    async (_, name, one) => {
+      const path = one.path.replace('/v7', '');
+      const headers: Record<string, string> = {
+        ...forged(name, path),
+        ...one.headers,
+        authorization: `Bearer ${token}`,
+      };
+      const answer = await send(gateway.gateway.port, { ...one, headers });
+      expect(answer.status).toBe(200);
+      const got = seen.pop();
+      expect([got?.method, got?.url]).toEqual([one.method, path]);
+      expect(Object.keys(got?.headers ?? {}).filter((header) => !allowed.includes(header))).toEqual([]);
+      expect(got?.headers[operationHeader]).toBe(name);
+      expect(got?.headers[signatureHeader]).not.toBe(headers[signatureHeader]);
+      const context = contextOf(got?.headers ?? {});
+      expect(context).toMatchObject({ projectId, clientIp: '127.0.0.1' });
+      expect(context.requestId).not.toBe('forged');
+      if (one.method === 'POST') expect(context.caller?.userId).toBe(userId);
+      else expect(context.caller).toBeNull();
+      expect(got?.body).toBe(one.method === 'POST' ? body.toString() : '');
+    },
+  );
 
-  it('is not taken out of it by a header that the client calls its connection’s', async () => {
+  it('keeps the gateway’s headers, even if the client names them in Connection', async () => {
     const connection = `close, ${signatureHeader}, ${contextHeader}, ${operationHeader}`;
     const headers = { ...upload.headers, connection, authorization: `Bearer ${token}` };
     expect((await send(gateway.gateway.port, { ...upload, headers })).status).toBe(200);
@@ -138,7 +141,7 @@ describe('what a gateway sends on to a service of files', () => {
     expect(contextOf(got?.headers ?? {}).caller?.userId).toBe(userId);
   });
 
-  it('is nothing where there is no token', async () => {
+  it('is not sent if the upload has no token', async () => {
     const { authorization: _, ...headers } = {
       ...forged(createFile.name, files),
       ...upload.headers,
@@ -149,7 +152,7 @@ describe('what a gateway sends on to a service of files', () => {
   });
 });
 
-it('a service that does not know the signature is not there for the client, and stores nothing', async () => {
+it('a service that does not recognise the signature stores nothing, and the client gets 503', async () => {
   await using undo = new AsyncDisposableStack();
   const test = undo.use(await startTestGateway('embedded'));
   const issuer = await serveIssuer(test.bus);

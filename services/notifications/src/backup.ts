@@ -3,7 +3,7 @@ import { isKiths } from './initiator.ts';
 import { declared, entries, feeds, type StoredEntry } from './store/collections.ts';
 import { endOf, feedKey } from './store/place.ts';
 
-/** Notifications' data in a backup. */
+/** The data of the notifications service in a backup. */
 export const notificationsBackup: ServiceBackup = {
   service: 'notifications',
   declared,
@@ -28,7 +28,7 @@ export const notificationsBackup: ServiceBackup = {
     entries(stored, made) {
       const { id, doc } = made.mapped(stored);
       const blank: Pick<StoredEntry, 'action' | 'metadata'> = { action: null, metadata: {} };
-      // An application's notifications may name anybody, so their content is blanked.
+      // The content of an application's notification can name any person, so it is blanked.
       if (!isKiths(doc)) return { id, doc: Object.assign({}, doc as StoredEntry, blank) };
       const { connectionId, initiatorId, initiatorName, initiatorUsername } = doc.metadata;
       const { name, username } = made.person(initiatorId);

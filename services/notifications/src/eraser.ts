@@ -21,7 +21,7 @@ const everyMs = 1_000;
 const claimMs = 10_000;
 const looks = {
   firstMs: 5_000,
-  /** A time in ms, longer than any work can take that began before the end of an account. */
+  /** Upper limit for the duration of work that began before an account ended, in ms. */
   lateMs: 10 * 60_000,
 };
 const batch = 100;
@@ -41,7 +41,7 @@ export function startEraser(app: AppContext, options: { log: Logger }): { stop()
   };
 }
 
-/** Erases all users who are due. */
+/** Erases the data of all users whose erasure is due now. */
 export function eraseDue(
   app: AppContext,
   { clock, isStopped = () => false }: { clock?: () => number; isStopped?: () => boolean } = {},
@@ -58,7 +58,10 @@ export function eraseDue(
   );
 }
 
-/** Erases a user. Resolves to `false` if something still has to wait, for example for an event to be published. */
+/**
+ * Erases the data of a user. Resolves to `false` if some data cannot be erased yet, for example because an event is not
+ * published yet.
+ */
 async function eraseUser(app: AppContext, user: Owner, isStopped: () => boolean): Promise<boolean> {
   const { erasure } = app.store;
   await blankSnapshots(app, user, isStopped);
@@ -81,8 +84,8 @@ async function eraseUser(app: AppContext, user: Owner, isStopped: () => boolean)
 }
 
 /**
- * Blanks what other users' notifications say about a user. For each of these feeds, this is an ordinary change, and the counts
- * stay the same.
+ * Blanks the data of a user in other users' notifications. Each of the other users' feeds gets an ordinary change that leaves
+ * its counts the same.
  */
 async function blankSnapshots(app: AppContext, user: Owner, isStopped: () => boolean): Promise<void> {
   for (let hasMore = true; hasMore && !isStopped(); ) {
@@ -106,11 +109,13 @@ async function blankSnapshots(app: AppContext, user: Owner, isStopped: () => boo
 }
 
 /**
- * Blanks what published events of other users' feeds say about a user. On the bus, blank events replace these events, so that
- * the feeds have no gap. The `metadata` of an application's notification may hold the same text. Its event stays as it is.
+ * Blanks the data of a user in published events of other users' feeds. On the bus, blank events replace these events, so that
+ * the feeds have no gap. Events of an application's notifications stay as they are, even if their `metadata` contains the same
+ * text.
  */
 async function blankEvents({ bus, store }: AppContext, user: Owner, isStopped: () => boolean): Promise<void> {
-  // Walks over all events that the feeds of the project published in a week. But this happens only when an account has ended.
+  // This range is large: it holds all events that the project's feeds published in a week. It is read only after an account has
+  // ended.
   const range = eventsTelling(user);
   for (let from = range.from; !isStopped(); ) {
     const found = await store.outbox.published({ ...range, from }, batch);
@@ -130,6 +135,6 @@ async function blankEvents({ bus, store }: AppContext, user: Owner, isStopped: (
     from = last.key;
     await nextTurn();
   }
-  // The outbox has no record of older events. So their dead letters are only removed.
+  // The outbox has no record of events that are older than a week. So dead letters of such events are removed and not replaced.
   await withdrawLetters(bus, range, (event) => blankedEvent(event, user.userId) !== null);
 }

@@ -3,7 +3,7 @@ import { changeFeed } from './change-feed.ts';
 import { expire } from './feed.ts';
 import { feedKey } from './store/place.ts';
 
-/** How many notifications one round looks at. */
+/** Maximum number of notifications that one round reads. */
 const batch = 100;
 
 /**

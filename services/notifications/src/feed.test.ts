@@ -32,7 +32,7 @@ function add(feed: Feed, createdAt = 0) {
 }
 
 describe('a feed', () => {
-  it('counts right after any changes, and its sequence only grows', () => {
+  it('has the right counts after any changes, and its sequence only grows', () => {
     const step = fc.record({
       action: fc.constantFrom('add', 'read', 'all', 'remove', 'expire'),
       pick: fc.nat(50),
@@ -65,7 +65,7 @@ describe('a feed', () => {
     );
   });
 
-  it('remembers when each was read, however often all were', () => {
+  it('keeps the time at which a notification was read, however often all are marked as read', () => {
     const first = add(emptyFeed);
     const second = add(markAll(first.feed, 10));
     const feed = markAll(second.feed, 20);
@@ -76,20 +76,20 @@ describe('a feed', () => {
     expect(readAtOf(first.entry, later)).not.toBeNull();
   });
 
-  it('does not turn time back on a machine whose clock is behind', () => {
+  it('shows no `updatedAt` before `createdAt`, even on a machine whose clock is behind', () => {
     const { feed, entry } = add(emptyFeed, 1_000);
     const item = toItem({ ...entry, readAt: 500 }, feed);
     expect(item.updatedAt).toBe(item.createdAt);
   });
 
-  it('knows how far back it reaches', () => {
+  it('keeps the highest expired sequence, and ignores removed notifications', () => {
     const first = add(emptyFeed);
     const second = add(first.feed);
     expect(remove(second.feed, [second.entry]).expiredTo).toBe(0);
     expect(expire(second.feed, [first.entry]).expiredTo).toBe(1);
   });
 
-  it('has five places for streams, and gives them to the newest', () => {
+  it('keeps the newest five open streams', () => {
     let feed: Feed = emptyFeed;
     for (const name of ['a', 'b', 'c', 'd', 'e', 'f']) feed = openStream(feed, name);
     expect(feed.streams).toEqual(['b', 'c', 'd', 'e', 'f']);

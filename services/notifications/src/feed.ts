@@ -1,6 +1,6 @@
 import type { AppNotification } from '@kith/contracts';
 
-/** The owner of notifications: each belongs to one user of one project. */
+/** The owner of notifications. Each notification belongs to one user of one project. */
 export interface Owner {
   projectId: string;
   userId: string;
@@ -14,7 +14,7 @@ export interface NewNotification extends Owner {
   action?: string | null | undefined;
   metadata: AppNotification['metadata'];
   createdAt: number;
-  /** When it expires. */
+  /** The time at which the notification expires. */
   keepUntil: number;
 }
 
@@ -36,7 +36,7 @@ export interface Mark {
 
 /** The state of a user's feed. Every change of the feed is a change of this one record. */
 export interface Feed {
-  /** The last feed sequence that was given out. */
+  /** The last feed sequence that was assigned. */
   seq: number;
   total: number;
   unread: number;
@@ -56,8 +56,8 @@ export const emptyFeed: Feed = { seq: 0, total: 0, unread: 0, expiredTo: 0, mark
 /** The maximum number of streams that a user may have open (spec#notifications-stream-places). */
 export const maxStreams = 5;
 /**
- * How many marks a feed keeps. If there are more, the oldest mark is dropped. The notifications that it covered are then covered
- * by the next mark, so they count as read at the time of that mark.
+ * How many marks a feed keeps. If there are more, the oldest mark is dropped. The notifications that the dropped mark covered
+ * are then covered by the next mark, so they count as read at the time of that mark.
  */
 const maxMarks = 50;
 
@@ -95,8 +95,8 @@ export function markAll(feed: Feed, at: number): Feed {
 }
 
 /**
- * Adds a stream to the feed's open streams. If there are then more than `maxStreams`, removes the oldest. If a stream is opened
- * again, because the answer was slow, it is still counted once.
+ * Adds a stream to the feed's open streams. If there are then more than `maxStreams`, removes the oldest. If the opening of a
+ * stream is repeated, because the first answer was slow, the stream still counts once.
  */
 export function openStream(feed: Feed, streamId: string): Feed {
   const others = closeStream(feed, streamId).streams;

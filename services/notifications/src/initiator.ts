@@ -45,8 +45,8 @@ export function blanked({ connectionId }: Metadata): Metadata {
 }
 
 /**
- * A `notification.created` event without what it says about its initiator. Null if the event does not name this user as the
- * initiator.
+ * Returns a `notification.created` event without the data of its initiator. Returns null if the event does not name the given
+ * user as its initiator.
  */
 export function blankedEvent(event: EventEnvelope, userId: string): EventEnvelope | null {
   const notification = event.data as AppNotification;

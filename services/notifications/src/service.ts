@@ -61,7 +61,8 @@ export const manifest = serviceManifest<AppContext>()({
 });
 
 /**
- * Starts the notifications service, which notifies users of events and passes on what applications send (spec#notifications).
+ * Starts the notifications service, which notifies users of events and delivers the notifications that applications send
+ * (spec#notifications).
  */
 export async function startNotifications(
   runtime: ServiceRuntime,

@@ -20,9 +20,9 @@ function notification(owner: Owner): NewNotification {
   return { ...owner, id: randomUUID(), type: 'connection-request', metadata, ...times };
 }
 
-describe.each(availableEngines())('the feed of writers that die (%s)', (engine) => {
+describe.each(availableEngines())('a feed whose writer dies (%s)', (engine) => {
   it.each(['add', 'remove'] as const)(
-    'is whole or as it was when the process dies before any of its writes: %s',
+    'is changed completely or not at all if the process dies before any of its writes: %s',
     { timeout: 120_000 },
     async (act) => {
       await using place = await createStore(engine);

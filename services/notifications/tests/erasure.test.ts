@@ -50,7 +50,7 @@ const deletedOf = (user: PublicUser, occurredAt = new Date()) =>
   makeEvent(userDeleted, { ...common(user, 3), occurredAt, data: { id: user.id } });
 const updatedOf = (user: PublicUser) => makeEvent(userUpdated, { ...common(user, 2), data: user });
 
-/** Plays identity that knows no user. */
+/** Plays an identity service that has no users. */
 async function serveNobody({ runtime: { bus } }: World): Promise<void> {
   const serve = (spec: InternalOperationSpec, output: object) =>
     bus.serve(internalSubject(bus.prefix, spec), 'identity', async () => successReply(200, output, {}));
@@ -70,7 +70,7 @@ const appOf = ({ runtime, store }: World) => ({
 });
 
 describe.each(availableEngines())('a user whose account has ended (%s)', (engine) => {
-  test('leaves nothing behind, and others keep their notifications and counts', async () => {
+  test('leaves no data behind, and other users keep their notifications and counts', async () => {
     await using world = await World.start(engine, { instances: 2 });
     const [gone, stays, reader] = await Promise.all(
       ['Vanya', 'Stays', 'Reader'].map((name) => world.user(name)),
@@ -83,7 +83,7 @@ describe.each(availableEngines())('a user whose account has ended (%s)', (engine
     await world.publish(...toGone.flatMap(({ requested, accepted }) => [requested, accepted]));
     await waitFor(async () => (await world.count(gone.id)) === 3 && (await world.count(stays.id)) === 5);
     await waitFor(async () => (await world.count(reader.id)) === 2);
-    // The withdrawn request's notification goes, but the event that announced it stays.
+    // The notification of the withdrawn request is removed, but its `notification.created` event stays.
     await world.publish(withdrawn.withdrawn);
     await waitFor(async () => (await world.count(stays.id)) === 4);
     await world.call(markAllNotificationsAsRead, reader.id);
@@ -126,12 +126,12 @@ describe.each(availableEngines())('a user whose account has ended (%s)', (engine
     expect(await world.list(stays.id)).toEqual(expected(toStays));
   }, 60_000);
 
-  test('is erased though an application’s notifications say "initiatorId", and these stay as they are', async () => {
+  test('is erased, but an application’s notifications with an "initiatorId" stay as they are', async () => {
     await using world = await World.start(engine);
     const { runtime, store, projectId } = world;
     const { bus } = runtime;
     const gone = await world.user('Vanya');
-    // The application's events come before all others in the order of keys, and are more than one step reads.
+    // In the order of keys, the application's events come before all other events. There are more of them than one step reads.
     const firsts = Array.from({ length: 6 }, (_, at) => ({
       ...newUser(projectId, 'First'),
       id: `00000000-0000-4000-8000-00000000000${at}`,
@@ -167,7 +167,7 @@ describe.each(availableEngines())('a user whose account has ended (%s)', (engine
     const [blank] = await published(stays.id);
     expect(JSON.stringify(blank)).not.toContain(gone.id);
     expect(blank?.event).toMatchObject({ actorId: null, data: { metadata: { initiatorId: nobody } } });
-    // Neither the outbox nor the bus has another copy of the application's events.
+    // The outbox and the bus still hold each of the application's events exactly once.
     expect(await published(...ids)).toEqual(kept);
     const events: EventEnvelope[] = [];
     await bus.consume({ durable: 'test-all', subjects: [`${bus.prefix}.event.>`] }, async (message) => {
@@ -179,7 +179,7 @@ describe.each(availableEngines())('a user whose account has ended (%s)', (engine
     expect((await world.list(String(ids[0]), 'limit=1')).data[0]?.metadata).toEqual(metadata);
   }, 60_000);
 
-  test('is in no answer that is given again', async () => {
+  test('does not appear in a stored answer that is sent again', async () => {
     await using world = await World.start(engine);
     const { projectId } = world;
     const [gone, other] = [await world.user('Vanya'), await world.user('Other')];
@@ -216,14 +216,14 @@ describe.each(availableEngines())('a user whose account has ended (%s)', (engine
     expect([unchanged.text, isReplayed(unchanged)]).toEqual([kept.text, 'true']);
   }, 60_000);
 
-  test('is not brought back by events that come after the end', async () => {
+  test('is not restored by events that arrive after the end of the account', async () => {
     await using world = await World.start(engine);
     const [gone, stays] = [await world.user('Vanya'), await world.user('Stays')];
     const isForgotten = async () =>
       (await world.store.profiles.forgotten(world.projectId, [gone.id, stays.id])).has(gone.id);
     await world.publish(deletedOf(gone));
     await waitFor(isForgotten);
-    // From now on, nobody looks for data of this user any more. So late events must not store any.
+    // After these steps, the eraser no longer looks for data of this user. So late events must not store any data.
     const { erasure } = world.store;
     await waitFor(async () => (await erasure.due(Date.now() + tenMinutes, 10)).length === 1);
     await eraseDue(appOf(world), { clock: () => Date.now() + anHour + 2 * tenMinutes });
@@ -245,7 +245,7 @@ describe.each(availableEngines())('a user whose account has ended (%s)', (engine
     expect(await isForgotten()).toBe(true);
   }, 60_000);
 
-  test('has no feed again because of an event that comes after its mark has expired', async () => {
+  test('gets no new feed from an event that arrives after the mark has expired', async () => {
     await using world = await World.start(engine);
     await serveNobody(world);
     const { store, projectId } = world;
@@ -260,7 +260,7 @@ describe.each(availableEngines())('a user whose account has ended (%s)', (engine
     expect(await Promise.all([known, stays].map(hasFeed))).toEqual([true, true]);
   });
 
-  test('is erased by an event that was delivered long after the end', async () => {
+  test('is erased even if the event of the end is delivered ten days late', async () => {
     await using world = await World.start(engine);
     await serveNobody(world);
     const gone = await world.user('Vanya');
@@ -269,7 +269,7 @@ describe.each(availableEngines())('a user whose account has ended (%s)', (engine
     expect(await world.store.profiles.find(world.projectId, [gone.id])).toEqual(new Map());
   });
 
-  test('is looked for again for ten minutes, whatever the replicas’ clocks say: what was on its way goes as well', async () => {
+  test('is looked for again for ten minutes, whatever the replicas’ clocks say, so that late data is erased, too', async () => {
     await using world = await World.start(engine);
     const { store, projectId } = world;
     const [gone, stays] = [await world.user('Vanya'), await world.user('Stays')];
@@ -314,7 +314,7 @@ describe.each(availableEngines())('a user whose account has ended (%s)', (engine
     expect(await store.erasure.due(Date.now() + 2 * anHour, 10)).toEqual([]);
   }, 60_000);
 
-  test('has no feed again because its notifications expire between two steps of its erasure', async () => {
+  test('gets no new feed if notifications expire between two steps of the erasure', async () => {
     await using world = await World.start(engine);
     const { id: userId } = await world.receiver(await world.user('Stays'), 2);
     const owner = { projectId: world.projectId, userId };
@@ -322,7 +322,7 @@ describe.each(availableEngines())('a user whose account has ended (%s)', (engine
       await world.store.erasure.removeFeed(owner);
       return (await world.store.feed(owner)).read === undefined;
     };
-    await waitFor(isGone, { what: 'the end of the feed' });
+    await waitFor(isGone, { what: 'the removal of the feed' });
     const range = { upTo: 10, skip: 0, limit: 10 };
     expect(await world.store.newest(owner, range)).toHaveLength(2);
     await expireOld({ ...appOf(world), now: () => Date.now() + 1000 * 24 * anHour });

@@ -15,7 +15,7 @@ import { World } from './support/world.ts';
 
 const dayMs = 24 * 3600 * 1000;
 
-describe.each(availableEngines())('what events make of feeds (%s)', (engine) => {
+describe.each(availableEngines())('events that change feeds (%s)', (engine) => {
   let world: World;
   let ann: PublicUser;
   beforeAll(async () => {
@@ -24,7 +24,7 @@ describe.each(availableEngines())('what events make of feeds (%s)', (engine) => 
   });
   afterAll(() => world?.[Symbol.asyncDispose]());
 
-  it('a request tells its receiver, an acceptance its requester, with a snapshot of the other', async () => {
+  it('a request notifies its receiver, and an acceptance its requester, with a snapshot of the other user', async () => {
     const bob = await world.user('Bob');
     const { connectionId, requested, accepted } = world.life(ann, bob);
     await world.publish(requested, accepted);
@@ -57,7 +57,7 @@ describe.each(availableEngines())('what events make of feeds (%s)', (engine) => 
     ]);
   });
 
-  it('says nothing of an initiator whom nobody knows, and asks identity for one whose events are late', async () => {
+  it('a notification waits for identity, and has no name if identity does not know the initiator', async () => {
     await using place = await createStore(engine);
     await using own = await World.start(engine);
     const receiver = { id: randomUUID() };
@@ -74,7 +74,7 @@ describe.each(availableEngines())('what events make of feeds (%s)', (engine) => 
     });
   });
 
-  it('an event of a type that was off makes nothing, even if it comes again when the type is on', async () => {
+  it('an event whose type was off makes no notification, even if it is delivered again when the type is on', async () => {
     const bob = await world.user('Bob');
     const [asked, asking] = [world.life(ann, bob), world.life(bob, ann)];
     const turn = async (isOn: boolean) => {
@@ -93,7 +93,7 @@ describe.each(availableEngines())('what events make of feeds (%s)', (engine) => 
     await waitFor(async () => (await world.count(bob.id)) === 2);
   });
 
-  it('a withdrawn and a blocked request take their unread notification away, and only that', async () => {
+  it('a withdrawal or a block removes the request’s notification if it is unread, and no other notification', async () => {
     const receiver = { id: randomUUID() };
     const lives = Array.from({ length: 4 }, () => world.life(ann, receiver));
     const [stays, withdrawn, blocked, read] = lives as [
@@ -121,7 +121,7 @@ describe.each(availableEngines())('what events make of feeds (%s)', (engine) => 
     expect((await world.list(receiver.id)).data).toEqual(data);
   });
 
-  it('a withdrawal that arrives first leaves nothing of its request', async () => {
+  it('a request that arrives after its withdrawal makes no notification', async () => {
     const receiver = { id: randomUUID() };
     const [one, two] = [world.life(ann, receiver), world.life(ann, receiver)];
     await world.publish(one.withdrawn, one.requested, two.blocked, two.requested);
@@ -163,7 +163,7 @@ describe.each(availableEngines())('what events make of feeds (%s)', (engine) => 
     ).toEqual(kept.map((life) => notificationIdOf(life.accepted)).sort());
   }, 60_000);
 
-  it('keeps for as long as it is told, and counts right when something goes', async () => {
+  it('notifications are kept as long as configured, and the counts are right when some expire', async () => {
     let later = 0;
     const now = () => Date.now() + later;
     await using own = await World.start(engine, { keepDays: 1, expireEveryMs: 50, now });
@@ -185,7 +185,7 @@ describe.each(availableEngines())('what events make of feeds (%s)', (engine) => 
     expect(json).toEqual({ markedAsRead: 1 });
   });
 
-  it('tells of each notification in an event, its feed the aggregate', async () => {
+  it('an event is published for each notification, with the feed as its aggregate', async () => {
     const events: EventEnvelope[] = [];
     const subjects = [`${world.runtime.bus.prefix}.event.${world.projectId}.notification.>`];
     const intake = await world.runtime.bus.consume(

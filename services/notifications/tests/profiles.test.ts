@@ -31,8 +31,8 @@ async function dropProfiles({ place }: World): Promise<void> {
     .deleteMany({ expiresAt: { $exists: false } });
 }
 
-describe.each(availableEngines())('the own copy of profiles (%s)', (engine) => {
-  test('is made again of what identity knows when it was emptied', async () => {
+describe.each(availableEngines())('the service’s copy of profiles (%s)', (engine) => {
+  test('is filled again from identity after it was emptied', async () => {
     await using place = await createStore(engine);
     await using world = await World.start(engine);
     await using _identity = await startIdentity(world.runtime, { store: place.config, secrets: testSecrets });
@@ -54,7 +54,7 @@ describe.each(availableEngines())('the own copy of profiles (%s)', (engine) => {
     expect((await held())?.name).toBe('Ann');
   });
 
-  test('is behind identity while events are on the way, and a notification has the present name', async () => {
+  test('may be behind identity, but a new notification has the current name', async () => {
     await using world = await World.start(engine);
     const { bus } = world.runtime;
     const ann = await world.user('Ann');

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createHandler } from '../src/operations/create.ts';
 import { World } from './support/world.ts';
 
-describe.each(availableEngines())('readers of one feed at once (%s)', (engine) => {
+describe.each(availableEngines())('concurrent readers of one feed (%s)', (engine) => {
   let world: World;
   let ann: PublicUser;
   beforeAll(async () => {
@@ -15,7 +15,7 @@ describe.each(availableEngines())('readers of one feed at once (%s)', (engine) =
   });
   afterAll(() => world?.[Symbol.asyncDispose]());
 
-  it('marks all: as many as were unread, each by one of those who ask at once', async () => {
+  it('requests to mark all as read count each unread notification once in total', async () => {
     const { id, ids } = await world.receiver(ann, 5);
     await world.call(markNotificationAsRead, id, { notificationId: ids[2] as string });
     const answers = await Promise.all(
@@ -34,7 +34,7 @@ describe.each(availableEngines())('readers of one feed at once (%s)', (engine) =
     expect((await world.list(id)).data.slice(1)).toEqual(data);
   });
 
-  it('20 marked one by one at once and all at once count each notification once', async () => {
+  it('20 requests to mark one as read, and one to mark all, count each notification once', async () => {
     const { id, ids } = await world.receiver(ann, 10);
     const answers = await Promise.all([
       ...ids.flatMap((notificationId) => [

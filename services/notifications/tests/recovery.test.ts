@@ -22,8 +22,8 @@ import { startNotifications } from '../src/index.ts';
 import { newUser } from './support/events.ts';
 import { World } from './support/world.ts';
 
-describe.each(availableEngines())('trouble (%s)', (engine) => {
-  it('a database that is gone is answered as app-notification/server-error, before the caller gives up', async () => {
+describe.each(availableEngines())('failures (%s)', (engine) => {
+  it('if the database is gone, the answer is app-notification/server-error, before the caller gives up', async () => {
     await using world = await World.start(engine, { instances: 0 });
     await using place = await fragileStore(world.place);
     await using service = await startNotifications(world.runtime, { store: place.config });
@@ -48,7 +48,7 @@ describe.each(availableEngines())('trouble (%s)', (engine) => {
     }
   });
 
-  it('what a process stored and did not publish before it died is published by the next', async () => {
+  it('the next process publishes an event that a dead process had stored but not published', async () => {
     await using world = await World.start(engine, { instances: 0 });
     const { bus } = world.runtime;
     const told: EventEnvelope[] = [];
@@ -87,7 +87,7 @@ describe.each(availableEngines())('trouble (%s)', (engine) => {
     expect(told.filter(({ aggregate }) => aggregate.id === receiver.id)).toHaveLength(1);
   });
 
-  it('after a restore, a stream resumes only from what the restored feed has given out', async () => {
+  it('after a restore, a stream resumes only from a position of the restored feed', async () => {
     await using world = await World.start(engine, { instances: 0 });
     const { projectId, runtime, place } = world;
     const ask = <O extends InternalOperationSpec>(spec: O, body: BodyOf<O>) =>

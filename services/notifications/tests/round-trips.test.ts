@@ -23,7 +23,7 @@ import { storeFeed } from './support/long-feed.ts';
 
 const count = 20_100;
 
-describe.each(availableEngines())('what a list asks of its database (%s)', (engine) => {
+describe.each(availableEngines())('the database reads of a list (%s)', (engine) => {
   const ends = new AsyncDisposableStack();
   const owner = { projectId: randomUUID(), userId: randomUUID() };
   let watched: WatchedStore;
@@ -64,7 +64,7 @@ describe.each(availableEngines())('what a list asks of its database (%s)', (engi
     return { rows: rows.length, ids: data.map(({ id }: { id: string }) => id), next: answer!.next };
   }
 
-  it('is two round trips for any page, along the key', async () => {
+  it('take at most two round trips for any page, whose rows are a range of keys', async () => {
     const first = await page('limit=50');
     expect(first).toMatchObject({ rows: 1, ids: ids.slice(0, 50) });
     expect((await page(first.next!)).ids).toEqual(ids.slice(50, 100));
@@ -77,15 +77,15 @@ describe.each(availableEngines())('what a list asks of its database (%s)', (engi
     }
   });
 
-  it('is nothing past the end, without reading rows', async () => {
+  it('include no rows for a page past the end', async () => {
     for (const number of [1_006, 50_000]) {
       expect(await page(`limit=20&page=${number}`)).toMatchObject({ rows: 0, ids: [], next: undefined });
     }
   });
 });
 
-describe.each(availableEngines())('what a repeated event asks of its database (%s)', (engine) => {
-  it('is one round trip, whether its notification is there or was withdrawn', async () => {
+describe.each(availableEngines())('the database reads of a repeated event (%s)', (engine) => {
+  it('take one round trip, whether the notification exists or was withdrawn', async () => {
     await using ends = new AsyncDisposableStack();
     const { config } = ends.use(await createStore(engine));
     const watched = ends.use(await watchReads(config));

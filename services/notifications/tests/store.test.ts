@@ -38,7 +38,7 @@ async function add(
 const newOwner = (): Owner => ({ projectId: randomUUID(), userId: randomUUID() });
 
 describe.each(availableEngines())('the store (%s)', (engine) => {
-  it('keeps entries in their places, each owner’s apart', async () => {
+  it('stores entries in the order of the feed, separately for each owner', async () => {
     await using place = await createStore(engine);
     const store = await openStore(place.config);
     const owner = newOwner();
@@ -71,7 +71,7 @@ describe.each(availableEngines())('the store (%s)', (engine) => {
     await again.close();
   });
 
-  it('finds an acceptance by its id alone', async () => {
+  it('finds an acceptance only by its id', async () => {
     await using place = await createStore(engine);
     await using stack = new AsyncDisposableStack();
     const store = stack.adopt(await openStore(place.config), (one) => one.close());
@@ -81,7 +81,7 @@ describe.each(availableEngines())('the store (%s)', (engine) => {
     expect(await store.requestOf(owner, String(entry.metadata.connectionId))).toBeNull();
   });
 
-  it('of many changes of what was read once, one is made', async () => {
+  it('refuses a change of a feed that has changed since it was read', async () => {
     await using place = await createStore(engine);
     await using stack = new AsyncDisposableStack();
     const open = async () => stack.adopt(await openStore(place.config), (one) => one.close());
@@ -103,7 +103,7 @@ describe.each(availableEngines())('the store (%s)', (engine) => {
     expect(won.length).toBeGreaterThan(0);
   });
 
-  it('changes and removes entries with the feed, and leaves no trace of a removed one', async () => {
+  it('changes and removes entries with the feed, and leaves no trace of a removed entry', async () => {
     await using place = await createStore(engine);
     await using stack = new AsyncDisposableStack();
     const store = stack.adopt(await openStore(place.config), (one) => one.close());
@@ -124,7 +124,7 @@ describe.each(availableEngines())('the store (%s)', (engine) => {
     expect(await store.feed(owner)).toMatchObject({ seq: 2, total: 1, unread: 0, streams: ['s'] });
   });
 
-  it('tells what is not kept any more, the oldest first', async () => {
+  it('finds expired entries, the oldest first', async () => {
     await using place = await createStore(engine);
     await using stack = new AsyncDisposableStack();
     const store = stack.adopt(await openStore(place.config), (one) => one.close());
@@ -140,7 +140,7 @@ describe.each(availableEngines())('the store (%s)', (engine) => {
     expect(await store.feed(owner)).toMatchObject({ total: 1, unread: 1, expiredTo: 1 });
   });
 
-  it('remembers what was withdrawn, in its project', async () => {
+  it('remembers a withdrawn connection, but only in its project', async () => {
     await using place = await createStore(engine);
     await using stack = new AsyncDisposableStack();
     const store = stack.adopt(await openStore(place.config), (one) => one.close());

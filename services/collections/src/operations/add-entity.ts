@@ -12,7 +12,7 @@ export const addEntity = handler(spec, async (request, app: AppContext) => {
   const { entityId, metadata } = request.body;
   return changeCollection(request, app, async (before) => {
     if (await app.store.entity(before, entityId)) return unchanged(app, before);
-    // This time is later than the times of all earlier entities. So the new entity comes after them in the list, even if the
+    // `addedAt` is later than the times of all earlier entities. So the new entity comes after them in the list, even if the
     // machines' clocks differ.
     const addedAt = Math.max(Date.now(), before.updatedAt + 1);
     const after = changed(before, { entityCount: before.entityCount + 1, updatedAt: addedAt });

@@ -6,9 +6,9 @@ import { changeCollection } from '../change.ts';
 import { changed, collectionEvent } from '../collection.ts';
 
 /**
- * Deletes one of the caller's collections. From then on, nobody can access the collection or anything below it. What is left
- * in the store is purged in the background (spec#collections-delete). The root cannot be deleted: the answer is as if the root
- * did not exist.
+ * Deletes one of the caller's collections. From then on, nobody can access the collection or anything below it. What is left in
+ * the store is purged in the background (spec#collections-delete). The root cannot be deleted: a request to delete it gets the
+ * same answer as for a missing collection.
  */
 export const deleteCollection = handler(spec, async (request, app: AppContext) => {
   await changeCollection(request, app, async (current) => {

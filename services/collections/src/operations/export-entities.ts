@@ -21,7 +21,7 @@ interface Row {
 }
 
 /**
- * Returns a page of the entities in a user's collections for an export. They come collection by collection. Within a
+ * Returns a page of the entities in a user's collections for an export. The entities are grouped by collection. Within a
  * collection, the oldest entity comes first.
  */
 export const exportEntitiesHandler = internalHandler(exportEntities, async (body, app: AppContext) => {
@@ -43,8 +43,8 @@ function positionOf({ collection, entity }: Row): string {
 }
 
 /**
- * Reads at most `limit` rows after a position. If it finds fewer than `limit`, there may still be more rows: `next` is then the
- * position from which to go on. At the end, `next` is null.
+ * Reads at most `limit` rows after a position. It may return fewer rows although more follow, because it reads only
+ * `collectionsAtOnce` collections. `next` is the position from which to continue. At the end, `next` is null.
  */
 async function readRows(
   app: AppContext,

@@ -5,7 +5,7 @@ import { collectionEvent, newCollection, ownerOf, toCollection } from '../collec
 
 /**
  * Returns the caller's root. The caller's first request makes the root. If several first requests come at the same time, only
- * one request makes it (spec#collections-root).
+ * one of them makes the root (spec#collections-root).
  */
 export const getRoot = handler(spec, async (request, app: AppContext) => {
   const owner = ownerOf(request);
@@ -17,6 +17,6 @@ export const getRoot = handler(spec, async (request, app: AppContext) => {
     return toCollection(made);
   }
   const winner = await app.store.root(owner);
-  if (!winner) throw new Error('The store refused a root and has none.');
+  if (!winner) throw new Error('The store refused to store a root, but the owner has no root.');
   return toCollection(winner);
 });

@@ -13,9 +13,9 @@ interface Row {
 }
 
 /**
- * Imports collections. The parent of a collection must exist already or come in the same rows. Publishes no events
- * (docs/adr/0018). If a collection exists already, it stays as it is. If two rows describe the same collection, the first row
- * is used.
+ * Imports collections. The parent of a collection must exist already or be in another row of the same request. Publishes no
+ * events (docs/adr/0018). If a collection exists already, it stays as it is. If two rows describe the same collection, the
+ * first row is used.
  */
 export const importCollections = handler(spec, async (request, app: AppContext) => {
   const { projectId } = request.params;

@@ -51,7 +51,8 @@ export const importEntities = handler(spec, async (request, app: AppContext) => 
   let [imported, unchanged] = [0, 0];
   const saveAll = async () => {
     for (let left = [...groups.values()]; left.length > 0; ) {
-      if (Date.now() >= request.deadline) throw new DeadlinePassed('Other changes kept coming first.');
+      if (Date.now() >= request.deadline)
+        throw new DeadlinePassed('Until the deadline, other changes of the collection always came first.');
       const { saved, missing, again } = await save(app, left);
       for (const { group, there } of saved) {
         const counts = countOf(group, there);
@@ -70,7 +71,7 @@ export const importEntities = handler(spec, async (request, app: AppContext) => 
   return { imported, unchanged, rejected: rejected.sort((one, other) => one.row - other.row) };
 });
 
-/** What became of a group's rows. `there` holds the group's entities that were saved already. */
+/** Counts the rows of a group by outcome. `there` holds the group's entities that had been saved before this import. */
 function countOf(group: Group, there: readonly EntityRecord[]) {
   const stored = new Map(there.map((entity) => [entity.entityId, entity]));
   const refused: ImportResult['rejected'] = [];
@@ -101,7 +102,10 @@ function isSameJson(one: unknown, other: unknown): boolean {
   return isDeepStrictEqual(JSON.parse(JSON.stringify(one)), JSON.parse(JSON.stringify(other)));
 }
 
-/** Saves the entities of groups. `again` in the result holds the groups whose collection somebody else changed meanwhile. */
+/**
+ * Saves the entities of groups. In the result, `again` holds the groups that must be saved again, because another change of
+ * their collection came first.
+ */
 async function save(app: AppContext, groups: readonly Group[]) {
   const { imports } = app.store;
   const inRoot = groups.filter(({ id }) => id === null);

@@ -4,7 +4,10 @@ import { isImportedId } from '../imported.ts';
 import { collections, endedCollections, type StoredCollection } from './collections.ts';
 import { endedKey, ownerRange, projectRange, rootPlace } from './place.ts';
 
-/** How long the id of a deleted collection stays taken, in ms. All events of the collection (7 days) are gone before that. */
+/**
+ * For this time, in ms, no import can use the id of a deleted collection. The events of the collection are kept for a shorter
+ * time (7 days).
+ */
 export const keepEndedMs = 9 * 24 * 3600 * 1000;
 
 const batch = 1_000;
@@ -12,8 +15,9 @@ const batch = 1_000;
 type Whose = Owner & { id: string };
 
 /**
- * The ids of imported collections that were deleted. Another import of the same row would give a new collection the same id. Its
- * events would repeat the `seq` of events that are still kept. So imports refuse these ids for a while (docs/adr/0018).
+ * The ids of imported collections that were deleted. Another import of the same row would give a new collection the same id.
+ * The events of this new collection would repeat the `seq` of events that are still kept. So imports refuse these ids for a
+ * while (docs/adr/0018).
  */
 export class Ended {
   readonly #documents: Documents;
@@ -22,7 +26,7 @@ export class Ended {
     this.#documents = documents;
   }
 
-  /** Notes the ends of collections. Skips collections that were not imported, because no import can use their ids. */
+  /** Records that collections are deleted. Skips collections that were not imported, because no import can use their ids. */
   async note(some: readonly Whose[]): Promise<void> {
     const imported = some.filter(({ id }) => isImportedId(id));
     if (imported.length === 0) return;
@@ -32,8 +36,8 @@ export class Ended {
   }
 
   /**
-   * Notes the ends of collections that are about to be erased. Skips owners without a root: their accounts have ended, and their
-   * notes are forgotten.
+   * Like `note`, for collections that are about to be erased. Skips collections of owners without a root: the accounts of these
+   * owners have ended, and `forget` removes their records.
    */
   async noteErased(some: readonly Whose[]): Promise<void> {
     const imported = some.filter(({ id }) => isImportedId(id));
@@ -43,18 +47,18 @@ export class Ended {
     await this.note(imported.filter((one) => isThere(roots.get(rootPlace(one)))));
   }
 
-  /** The ids among the given ones whose end is noted. */
+  /** Returns the ids of those given collections that are recorded as deleted. */
   async among(some: readonly Whose[]): Promise<Set<string>> {
     const [first] = some;
     if (!first) return new Set();
-    // All collections of an import are in one project, and in most projects no collection has ended.
+    // All collections of an import are in one project. Most projects have no such record, so this one query is usually enough.
     const any = await this.#documents.range(endedCollections, { ...projectRange(first), limit: 1 });
     if (any.length === 0) return new Set();
     const found = await this.#documents.get(endedCollections, some.map(endedKey));
     return new Set(some.filter((one) => found.has(endedKey(one))).map(({ id }) => id));
   }
 
-  /** Forgets the collections of an owner who is being erased. */
+  /** Removes all records of an owner who is being erased. */
   async forget(owner: Owner): Promise<void> {
     while ((await this.#documents.clear(endedCollections, { ...ownerRange(owner, ''), limit: batch })) > 0);
   }

@@ -10,7 +10,7 @@ export function entityPosition({ addedAt, entityId }: EntityRecord): string {
   return `${String(addedAt).padStart(15, '0')}|${digest(entityId)}`;
 }
 
-/** Whether a text can be a position. */
+/** Whether a text has the form of a position. */
 export function isEntityPosition(text: string): boolean {
   return positionPattern.test(text);
 }
@@ -51,7 +51,7 @@ export function savedKeyAt(place: string, userId: string): string {
   return `${savedPrefix({ projectId, userId }, hash)}${collectionId}`;
 }
 
-/** An owner may have saved an entity in several collections. All rows of this entity lie in this range of index keys. */
+/** The range of index keys of all rows of an entity. An owner may have saved the entity in several collections. */
 export function savedRange(owner: Owner, entityId: string): { above: string; below: string } {
   return rangeBehind(savedPrefix(owner, digest(entityId)), '');
 }
@@ -60,7 +60,10 @@ function savedPrefix({ projectId, userId }: Owner, hash: string): string {
   return `${projectId}|${userId}|${hash}|`;
 }
 
-/** A text of fixed length without separators. An entity's id is not used in keys directly, because it can be any text. */
+/**
+ * Turns an entity's id into a text of fixed length without separators, for keys. The id itself cannot be part of a key, because
+ * it can be any text.
+ */
 function digest(entityId: string): string {
   return createHash('sha256').update(entityId).digest('base64url');
 }

@@ -12,11 +12,11 @@ import type { Tree } from './tree.ts';
 /** Entities to save in a collection. `collection` is the record as it was read from the store. */
 export interface EntityBatch {
   collection: CollectionRecord;
-  /** No entity comes twice. */
+  /** Each entity is listed only once. */
   entities: readonly EntityRecord[];
 }
 
-/** Stores collections and entities of another backend. None of this makes an event (docs/adr/0018). */
+/** Stores collections and entities of another backend. These writes make no events (docs/adr/0018). */
 export class Imports {
   readonly #documents: Documents;
   readonly #tree: Tree;
@@ -40,15 +40,15 @@ export class Imports {
     return this.#tree.roots(owners);
   }
 
-  /** Returns the given collections, except collections that do not exist, by their ids. */
+  /** Returns those of the given collections that exist, by their ids. */
   find(of: readonly (Owner & { id: string })[]): Promise<Map<string, CollectionRecord>> {
     return this.#tree.findAll(of);
   }
 
   /**
    * Stores new collections. The parent of a collection must exist or come earlier in `records`. Returns the outcome for each
-   * collection, in the same order. If the id is taken already, the outcome is the stored collection. A collection with the id
-   * of a deleted one is not stored.
+   * collection, in the same order. If a collection with the same id exists already, the outcome is this stored collection. If
+   * the id belonged to a deleted collection, or a collection above is deleted, nothing is stored and the outcome is `deleted`.
    */
   async insert(records: readonly CollectionRecord[]): Promise<('stored' | 'deleted' | CollectionRecord)[]> {
     const ended = await this.#ended.among(records);
@@ -57,7 +57,8 @@ export class Imports {
     const stored = new Set(fresh.filter((_, at) => outcomes[at] === 'made'));
     const refused = records.filter((record) => !stored.has(record));
     const there = refused.length > 0 ? await this.find(refused) : new Map<string, CollectionRecord>();
-    // If a collection was deleted after the check, its id became free. So the imported collection that got the id is removed.
+    // A collection may have been deleted after the first check. Its id then became free, and an imported collection may have
+    // got this id. Such an imported collection is removed again.
     const late = await this.#ended.among([...stored]);
     if (late.size > 0) await this.#takeBack([...late]);
     const isGone = ({ id, ancestors }: CollectionRecord) => [id, ...ancestors].some((one) => late.has(one));
@@ -98,8 +99,9 @@ export class Imports {
   }
 
   /**
-   * Deletes imported collections without events: the import made none either. The purger erases what has come below them. A
-   * collection that was changed since has events. The one who deletes it makes the event of its end.
+   * Deletes imported collections. Makes no events, because their import made none either. The purger erases everything below
+   * them. Skips a collection that was changed after its import: such a collection has events, so it is deleted only with an
+   * event.
    */
   async #takeBack(ids: readonly string[]): Promise<void> {
     for (;;) {

@@ -73,8 +73,8 @@ export class CollectionStore {
   }
 
   /**
-   * Returns at most `limit` collections directly below another collection, oldest first. They come after the position `after`.
-   * Returns `null` if the parent does not exist.
+   * Returns at most `limit` collections directly below another collection, oldest first. The list begins after the position
+   * `after`. Returns `null` if the parent does not exist.
    */
   async children(
     owner: Owner,
@@ -115,7 +115,7 @@ export class CollectionStore {
    * Returns `false` if another change came first.
    */
   async delete(before: CollectionRecord, after: CollectionRecord, event: EventEnvelope): Promise<boolean> {
-    // Noted before the deletion. While the collection still exists, the note has no effect.
+    // Records the deletion before it happens. While the collection still exists, this record has no effect.
     await this.#ended.note([before]);
     return this.#change(before, { set: { ...storedOf(after), deleted: true }, events: [event] });
   }
@@ -141,8 +141,8 @@ export class CollectionStore {
   }
 
   /**
-   * Returns an entity of a collection, or `null` if the entity is not there. It sees all changes that were made before the
-   * collection was read.
+   * Returns an entity of a collection, or `null` if the entity is not there. The result includes all changes that were made
+   * before the collection was read.
    */
   async entity(collection: CollectionRecord, entityId: string): Promise<EntityRecord | null> {
     await this.#settle(collection);
@@ -193,8 +193,8 @@ export class CollectionStore {
 
   /** Returns the owner's collections that hold an entity, in no particular order. */
   async holding(owner: Owner, entityId: string): Promise<CollectionRecord[]> {
-    // A change has happened once it is committed. If a process died between the commit and the write of the row, `settle`
-    // writes the row now.
+    // A change counts from its commit on, before its row is written. If a process died between the commit and the write of the
+    // row, `settle` writes the row now.
     await this.#documents.settle(collections, ownerRange(owner, ''));
     const homes: (Owner & { id: string })[] = [];
     for await (const { id } of walk(this.#documents, entities, savedRange(owner, entityId), 'saved'))
@@ -207,7 +207,7 @@ export class CollectionStore {
     return this.#ended.forget(owner);
   }
 
-  /** Purges a limited part of what deleted collections have left. Returns `true` if there may be more to purge right away. */
+  /** Erases a limited part of the data of deleted collections. Returns `true` if there may be more to erase right away. */
   purge(): Promise<boolean> {
     return this.#purge.step();
   }
@@ -239,7 +239,7 @@ export class CollectionStore {
 
   async #settle(collection: CollectionRecord): Promise<void> {
     const read = this.#tree.readOf(collection);
-    if (!read) throw new TypeError('Entities need a collection as the store gave it.');
+    if (!read) throw new TypeError('The collection was not read from this store.');
     await this.#documents.settle(collections, read);
   }
 

@@ -16,7 +16,7 @@ export function placeOf(record: CollectionRecord): string {
   return `${listPrefix(record, record.parentId)}${positionOf(record)}`;
 }
 
-/** Reads the parts of a place. A root's place holds no id and no time, so these two are wrong for a root. */
+/** Reads the parts of a place. A root's place holds no id and no time, so `id` and `createdAt` are wrong for a root. */
 export function placed(place: string): Owner & { id: string; createdAt: number } {
   const [projectId = '', userId = '', , createdAt, id = ''] = place.split('|');
   return { projectId, userId, id, createdAt: Number(createdAt) };
@@ -28,16 +28,16 @@ export function positionOf(record: CollectionRecord): string {
 }
 
 /**
- * The range of the keys in a parent's list. The owner's prefix always stands before the position. So a forged position makes
- * the list empty or whole, but never reaches into another list.
+ * The range of the keys in a parent's list. Every key in the range begins with the owner's prefix. So a forged position can
+ * make the list empty or complete, but never shows another list.
  */
 export function listRange(owner: Owner, parentId: string, after: string | null): Range {
   return rangeBehind(listPrefix(owner, parentId), after ?? '');
 }
 
 /**
- * The position of a collection among all collections of its owner. A walk over these collections can stop at a position and go
- * on from there later.
+ * The position of a collection among all collections of its owner. A walk over these collections can stop at a position and
+ * continue there later.
  */
 export function placeInTree(record: CollectionRecord): string {
   return placeOf(record).slice(ownerPrefix(record).length);
@@ -48,7 +48,7 @@ export function ownerRange(owner: Owner, after: string): Range {
   return rangeBehind(ownerPrefix(owner), after);
 }
 
-/** The key under which the end of a collection is noted. */
+/** The key under which a collection is recorded as deleted. */
 export function endedKey(of: Owner & { id: string }): string {
   return `${ownerPrefix(of)}${of.id}`;
 }
@@ -68,6 +68,6 @@ function listPrefix(owner: Owner, parentId: string): string {
 
 /** The range of all keys that consist of `prefix` and a text that sorts after `after`. `prefix` ends in a bar. */
 export function rangeBehind(prefix: string, after: string): Range {
-  // `}` is the character after `|`.
+  // In the order of characters, `}` comes right after `|`.
   return { above: `${prefix}${after}`, below: `${prefix.slice(0, -1)}}` };
 }

@@ -13,8 +13,9 @@ const batch = 200;
 type Deleted = Stored<StoredCollection>;
 
 /**
- * Erases deleted collections with everything below them, from the bottom up. A collection is found through its parent, so it
- * is erased before its parent. So a process may die at any point, and several processes may purge at the same time.
+ * Erases deleted collections with everything below them, from the bottom up. A collection is found through its parent, so it is
+ * erased before its parent. Therefore the purge can continue after a process has died at any point, and several processes can
+ * purge at the same time.
  */
 export class Purge {
   readonly #documents: Documents;
@@ -53,8 +54,8 @@ export class Purge {
   }
 
   /**
-   * First erases what is below the collections in `some`. If nothing is left below them, erases these collections, except those
-   * that have unpublished events. Returns how many collections were erased.
+   * First erases everything below the collections in `some`. When nothing is left below them, erases the collections in `some`,
+   * except collections that have unpublished events. Returns how many collections were erased.
    */
   async *#erase(some: readonly Deleted[]): AsyncGenerator<void, number> {
     const ids = some.map(({ id, doc }) => idOf(doc, id));
@@ -73,7 +74,7 @@ export class Purge {
       cleared = await this.#documents.clearRows(entities, ranges, batch);
       yield;
     }
-    // Noted before the ids are free, so that no import can use them in between.
+    // Records the ids before they become free, so that no import can use them in between.
     await this.#ended.noteErased(some.map(({ id, doc }) => ({ ...placed(id), id: idOf(doc, id) })));
     erased += await this.#documents.eraseAll(collections, some);
     return erased;

@@ -41,7 +41,7 @@ export class Tree {
     return whole.length === 1 ? { collection, more } : null;
   }
 
-  /** Returns the given collections, except collections that do not exist, by their ids. */
+  /** Returns those of the given collections that exist, by their ids. */
   async findAll(of: readonly (Owner & { id: string })[]): Promise<Map<string, CollectionRecord>> {
     const whole = await this.#whole(await this.#own(of));
     return new Map(whole.map((record) => [record.id, record]));

@@ -24,7 +24,7 @@ describe.each(handlerEngines())('saved entities (%s)', (engine) => {
   };
   const dataOf = (answer: { json: unknown }) => (answer.json as EntityList).data.map(({ id }) => id);
 
-  test('come and go, and are counted', async () => {
+  test('are added, removed and counted', async () => {
     const { id } = await user.make(root.id, 'Bücher');
     const before = Date.now();
     const metadata = { note: 'ü', 'a.b': { $set: [1, null, '\u0000'] }, '': true };
@@ -59,7 +59,7 @@ describe.each(handlerEngines())('saved entities (%s)', (engine) => {
     expect((await user.saved('book|1')).json).toEqual({ saved: false, collections: [] });
   });
 
-  test('stay as they are when they come again, and nobody hears of it', async () => {
+  test('stay as they are when they are added again, and there is no event', async () => {
     const events = await world.events();
     const { id } = await user.make(root.id);
     const own = () => events.filter(({ aggregate }) => aggregate.id === id);
@@ -125,7 +125,7 @@ describe.each(handlerEngines())('saved entities (%s)', (engine) => {
     });
   });
 
-  test('are walked by cursor, whatever comes and goes meanwhile', async () => {
+  test('are read by cursor, whatever is added and removed meanwhile', async () => {
     for (const sortDir of ['asc', 'desc']) {
       const { id, ids } = await fill(9);
       const inOrder = sortDir === 'asc' ? ids : [...ids].reverse();
@@ -145,7 +145,7 @@ describe.each(handlerEngines())('saved entities (%s)', (engine) => {
     }
   });
 
-  test('have cursors of their own list only', async () => {
+  test('refuse a cursor of another list', async () => {
     const { id } = await fill(2);
     const { next = '' } = await user.entities(id, 'limit=1');
     const cursor = new URLSearchParams(next).get('cursor') ?? '';
@@ -208,7 +208,7 @@ describe.each(handlerEngines())('saved entities (%s)', (engine) => {
   });
 
   test.each(['', 'entityId=', `entityId=${'x'.repeat(201)}`, 'entityId=a&entityId=b'])(
-    'are not asked for by the query %#',
+    'refuse the query %# of is-entity-saved',
     async (query) => {
       const answer = await world.call(isEntitySaved, { userId: root.userId, query });
       expect(answer.json).toEqual({
@@ -220,7 +220,7 @@ describe.each(handlerEngines())('saved entities (%s)', (engine) => {
     },
   );
 
-  test('of a collection that is not the caller’s are not there', async () => {
+  test('cannot be reached in a collection that is not the caller’s', async () => {
     const { id } = await fill(1);
     const stranger = actsOf(world, randomUUID());
     const elsewhere = actsOf(world, root.userId, { projectId: randomUUID() });
@@ -247,7 +247,7 @@ describe.each(handlerEngines())('saved entities (%s)', (engine) => {
     expect(dataOf(await user.entities(id))).toEqual(['entity 0']);
   });
 
-  test('are found in all collections that hold them, the oldest first', async () => {
+  test('are found in all collections that hold them, the oldest collection first', async () => {
     const made: Collection[] = [];
     for (const name of ['a', 'b', 'c']) made.push(await user.make(root.id, name));
     made.sort((one, other) => (one.createdAt + one.id < other.createdAt + other.id ? -1 : 1));

@@ -8,7 +8,7 @@ import { actsOf } from '../support/acts.ts';
 import { erase } from '../support/store-acts.ts';
 import { startWorld, type World } from '../support/world.ts';
 
-describe.each(handlerEngines())('what collections holds of a user (%s)', (engine) => {
+describe.each(handlerEngines())('the export of a user’s collections (%s)', (engine) => {
   let world: World;
   beforeAll(async () => {
     world = await startWorld(engine);
@@ -22,12 +22,12 @@ describe.each(handlerEngines())('what collections holds of a user (%s)', (engine
     readSection(world.runtime.bus, exportEntities, of(userId, limit));
   const byId = (one: { id: string }, other: { id: string }) => (one.id < other.id ? -1 : 1);
 
-  test('a user who has nothing has not even a root', async () => {
+  test('a user without collections exports nothing, not even a root', async () => {
     const userId = randomUUID();
     expect([await collectionsOf(userId), await entitiesOf(userId)]).toEqual([[[]], [[]]]);
   });
 
-  test('the tree comes flat and page by page, without what others have', async () => {
+  test('the whole tree is exported page by page, without other users’ collections', async () => {
     const userId = randomUUID();
     const user = actsOf(world, userId);
     const other = actsOf(world, randomUUID());
@@ -46,7 +46,7 @@ describe.each(handlerEngines())('what collections holds of a user (%s)', (engine
     expect(pages.flat().sort(byId)).toEqual(tree.sort(byId));
   });
 
-  test('what is saved comes with its collection, also when a page ends within one', async () => {
+  test('entities are exported with the id of their collection, even if a page ends within a collection', async () => {
     const userId = randomUUID();
     const user = actsOf(world, userId);
     const root = await user.root();
@@ -72,20 +72,20 @@ describe.each(handlerEngines())('what collections holds of a user (%s)', (engine
     }
   });
 
-  test('more collections than one page looks into', async () => {
+  test('an entity is exported although more empty collections precede it than one page reads', async () => {
     const userId = randomUUID();
     const user = actsOf(world, userId);
     const root = await user.root();
     const made: string[] = [];
     for (let count = 0; count < 60; count++) made.push((await user.make(root.id)).id);
-    // Many empty collections come before `last`, in whatever order the collections lie.
+    // Many empty collections come before `last`, whatever the order of the collections is.
     const last = (await collectionsOf(userId, 200)).flat().at(-2)!;
     await user.add(last.id, { entityId: 'far' });
     expect((await entitiesOf(userId, 10)).flat()).toMatchObject([{ id: 'far', collectionId: last.id }]);
     expect(made).toContain(last.id);
   });
 
-  test('a page goes on behind a collection that is deleted meanwhile', async () => {
+  test('an export continues after a collection that is deleted meanwhile', async () => {
     const userId = randomUUID();
     const user = actsOf(world, userId);
     const root = await user.root();
@@ -113,7 +113,7 @@ describe.each(handlerEngines())('what collections holds of a user (%s)', (engine
     expect(found.map(({ id }) => id)).toEqual(['a', 'b', 'd']);
   });
 
-  test('what is deleted, or stands below what is, is not there before it is purged', async () => {
+  test('deleted collections and everything below them are left out, even before they are purged', async () => {
     await using quiet = await startWorld(engine);
     const userId = randomUUID();
     const owner = { projectId: quiet.projectId, userId };

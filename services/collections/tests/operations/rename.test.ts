@@ -25,7 +25,7 @@ describe.each(handlerEngines())('renaming a collection (%s)', (engine) => {
   const rename = (collectionId: string, name: unknown, as: { userId?: string; projectId?: string } = {}) =>
     world.call(renameCollection, { userId, collectionId, body: { name }, ...as });
 
-  test('answers with the renamed collection and keeps it', async () => {
+  test('stores the new name and answers with the renamed collection', async () => {
     const made = await make();
     const answer = await rename(made.id.toUpperCase(), '\n  Second name ');
     expect(answer.status).toBe(200);
@@ -36,7 +36,7 @@ describe.each(handlerEngines())('renaming a collection (%s)', (engine) => {
     expect(json).toContainEqual(renamed);
   });
 
-  test('answers alike for the root, another’s, another project’s, an unknown and a malformed id', async () => {
+  test('gives the same answer for the root, another user’s id, another project’s id, an unknown id and a malformed id', async () => {
     const made = await make();
     const answers = await Promise.all([
       rename(root.id, 'x'),
@@ -85,14 +85,14 @@ describe.each(handlerEngines())('renaming a collection (%s)', (engine) => {
     ['unnormalised', 'e\u0301 is not é'],
     ['control characters', 'a\u0000b\u0007c'],
     ['markup and quotes', `<b>"'$\\{x}</b> | } $gt`],
-  ])('takes a name of %s, unchanged', async (_, name) => {
+  ])('accepts a name unchanged: %s', async (_, name) => {
     const made = await make();
     expect((await rename(made.id, `  ${name} `)).json).toMatchObject({ name });
     const { json } = await world.call(listSubCollections, { userId, collectionId: root.id });
     expect((json as Collection[]).find(({ id }) => id === made.id)?.name).toBe(name);
   });
 
-  test('to the name it has is no change: no event, and updatedAt stays', async () => {
+  test('to the same name changes nothing: no event, and updatedAt stays', async () => {
     const events = await world.events();
     const made = await make();
     const renamed = (await rename(made.id, 'other')).json;

@@ -48,7 +48,7 @@ describe.each(handlerEngines())('sub-collections (%s)', (engine) => {
     expect(((await create(made.id, 'below')).json as Collection).parentId).toBe(made.id);
   });
 
-  test('need a parent of the caller, and all that lack one answer alike', async () => {
+  test('need a parent of the caller, and any other parent gets the same answer', async () => {
     const answers = await Promise.all([
       create(randomUUID(), 'x'),
       create('no-uuid', 'x'),
@@ -95,7 +95,7 @@ describe.each(handlerEngines())('sub-collections (%s)', (engine) => {
     expect((await list(children[0]?.id ?? '')).json).toEqual([]);
   });
 
-  test('are walked by Link, to the end and no further', async () => {
+  test('are listed page by page through Link, up to the last page', async () => {
     const { parent, children } = await family(6);
     const walked: Collection[][] = [];
     let next: string | undefined = 'limit=2';
@@ -110,7 +110,7 @@ describe.each(handlerEngines())('sub-collections (%s)', (engine) => {
     expect((await list(parent.id, 'limit=99999999999999999999')).json).toEqual(children);
   });
 
-  test('that are made meanwhile come at the end of a walk', async () => {
+  test('that are made between two pages come at the end', async () => {
     const { parent, children } = await family(3);
     const first = await list(parent.id, 'limit=2');
     // Collections made in the same millisecond are not sorted by time. So the test waits for the next millisecond.
@@ -119,7 +119,7 @@ describe.each(handlerEngines())('sub-collections (%s)', (engine) => {
     expect((await list(parent.id, first.next)).json).toEqual([children[2], late]);
   });
 
-  test('of a collection that is not the caller’s are not there', async () => {
+  test('are not listed for a collection that is not the caller’s', async () => {
     const { parent } = await family(1);
     const answers = await Promise.all([
       list(randomUUID()),
@@ -133,7 +133,7 @@ describe.each(handlerEngines())('sub-collections (%s)', (engine) => {
     }
   });
 
-  test('take a cursor of this list only', async () => {
+  test('refuse a cursor of another list', async () => {
     const { parent } = await family(2);
     const { next = '' } = await list(parent.id, 'limit=1');
     const cursor = encodeURIComponent(new URLSearchParams(next).get('cursor') ?? '');

@@ -2,7 +2,7 @@ import type { Collection } from '@kith/contracts';
 import { expect } from 'vitest';
 import type { Acts, EntityList } from './acts.ts';
 
-/** The ids of the entities that suites of entities use. */
+/** The ids of the entities that the tests of entities use. */
 export const entityIds = Array.from({ length: 12 }, (_, index) => `entity ${index}`);
 
 /** Expects that count, list, rows and look-ups of a collection agree. Returns the collection's entities. */

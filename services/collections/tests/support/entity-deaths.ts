@@ -6,12 +6,12 @@ import { agreed } from './agreed.ts';
 import { runDying } from './dying.ts';
 import { startWorld, type World } from './world.ts';
 
-/** What the process does when it dies, and what happens first afterwards. */
+/** The change that a process is making when it dies, and the first request after its death. */
 export type EntityDeath = readonly ['add' | 'take', 'look-up' | 'list' | 'change'];
 
 /** Tests entities that are added or taken by a process that dies before one of its writes, for each write in turn. */
 export function describeEntityDeaths(engine: EngineKind, rows: readonly EntityDeath[]): void {
-  describe(`entities of processes that die (${engine})`, () => {
+  describe(`entities that a dying process changes (${engine})`, () => {
     let world: World;
     beforeAll(async () => {
       world = await startWorld(engine, { instances: 2 });
@@ -19,7 +19,7 @@ export function describeEntityDeaths(engine: EngineKind, rows: readonly EntityDe
     afterAll(() => world?.[Symbol.asyncDispose]());
 
     test.each(rows)(
-      'are whole or absent when the process dies before any of its writes: %s, first a %s',
+      'are changed completely or not at all if the process dies before any of its writes: %s, then a %s',
       { timeout: 120_000 },
       async (act, first) => {
         const { store, projectId } = world;

@@ -17,7 +17,7 @@ export interface Stored {
   entities: number;
 }
 
-/** Counts, in the database itself, what is stored of an owner. */
+/** Counts the stored collections and entities of an owner directly in the database. */
 export async function countStored(config: StoreConfig, owner: Owner): Promise<Stored> {
   const { projectId, userId } = owner;
   const [from, to] = [`${projectId}|${userId}|`, `${projectId}|${userId}}`];
@@ -59,7 +59,7 @@ export async function seedOrphan(config: StoreConfig, owner: Owner, name: string
   if (outcomes.some((outcome) => outcome !== 'made')) throw new Error('not stored');
 }
 
-/** Imports a collection below the root and deletes it, so that its end is noted. */
+/** Imports a collection below the root and deletes it, so that it is recorded as deleted. */
 export async function deleteImported(config: StoreConfig, owner: Owner): Promise<void> {
   const store = await openStore(config);
   const id = importedId(owner, 'deleted');

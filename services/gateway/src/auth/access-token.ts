@@ -4,7 +4,7 @@ export interface AccessToken {
   projectId: string;
   sessionId: string;
   role: string;
-  /** The id of the key that signed it. */
+  /** The id of the key that signed the token. */
   keyId: string;
   /** Unix time in seconds. */
   issuedAt: number;

@@ -1,6 +1,6 @@
 import { unauthorized } from './unauthorized.ts';
 
-/** An Authorization header with a token; upper or lower case of the scheme does not matter (RFC 9110 section 11.1). */
+/** The form of an Authorization header with a token. The case of the scheme does not matter (RFC 9110 section 11.1). */
 export const bearerForm = /^bearer +(\S+) *$/i;
 
 /** The token of an Authorization header. Throws `auth/unauthorized`. */

@@ -8,12 +8,12 @@ import type { TokenVerifier } from './token.ts';
 /** The caller, and the project that the token belongs to. */
 export type ScopedCaller = Caller & { projectId: string };
 
-/** Identifies the caller, by the rule of the operation's `auth` (spec#auth). */
+/** Identifies the caller in the way that the operation's `auth` requires (spec#auth). */
 export class Callers {
   readonly #tokens: Pick<TokenVerifier, 'verify'>;
   readonly #operators: Operators;
 
-  /** @param options.operatorToken If there is no token, only operator keys open the operators' endpoints. */
+  /** @param options.operatorToken If it is undefined, only operator keys give access to the operators' endpoints. */
   constructor(options: {
     tokens: Pick<TokenVerifier, 'verify'>;
     operatorToken: string | undefined;
@@ -23,7 +23,7 @@ export class Callers {
     this.#operators = new Operators(options.operatorToken, options.known);
   }
 
-  /** Identifies the operator who calls an operators' operation. Throws as `Operators.identify`. */
+  /** Identifies the operator who calls an operators' operation. Throws the errors of `Operators.identify`. */
   operator(authorization: string | undefined, request: OperatorRequest): Promise<OperatorCaller> {
     return this.#operators.identify(authorization, request);
   }
@@ -46,8 +46,8 @@ export class Callers {
         throw new ApiError('auth/forbidden', { message: 'This endpoint takes only a server key.' });
       case 'optional':
         return this.#user(authorization, at.projectId).catch((error: unknown) => {
-          // A token that is invalid here counts as no token. But if the gateway cannot judge the token yet (503), it passes the
-          // error on. Otherwise it would answer a signed-in user as a stranger.
+          // A token that is invalid here counts as no token. But if the gateway cannot verify the token yet (503), it throws
+          // this error, because a signed-in user must not get the answer for callers without a token.
           if (error instanceof ApiError && error.code !== 'gateway/unavailable') return null;
           throw error;
         });

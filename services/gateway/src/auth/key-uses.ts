@@ -3,7 +3,7 @@ import type { Bus } from '@kith/bus';
 import { noteKeyUses } from '@kith/contracts';
 import { ask, Sweeper } from '@kith/service';
 
-/** Once a use of a key was reported to identity, no further use of this key is reported for one minute. */
+/** After a use of a key was reported to identity, no further use of this key is reported for one minute. */
 const graceMs = 60_000;
 const everyMs = 1_000;
 const patienceMs = 2_000;
@@ -13,7 +13,9 @@ const batch = 1_000;
 export class KeyUses {
   readonly #bus: Bus;
   readonly #sweeper: Sweeper;
-  /** When each key was last reported as used, in Unix ms, by the hash of the key. This map and the next hold only known keys. */
+  /**
+   * When each key was last reported as used, in Unix ms, by the hash of the key. This map and `#untold` hold only known keys.
+   */
   readonly #told = new Map<string, number>();
   readonly #untold = new Map<string, number>();
 

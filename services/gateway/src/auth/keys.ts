@@ -20,8 +20,8 @@ export interface KeysOptions {
   log: Logger;
   refreshMs?: number;
   /**
-   * Tokens with an unknown key id cause fetches. This is the least time between two such fetches, in ms: made-up key ids must
-   * not cause a flood of fetches.
+   * A token with an unknown key id causes a fetch. This is the minimum time between two such fetches, in ms, so that made-up
+   * key ids cannot cause a flood of fetches.
    */
   cooldownMs?: number;
   timeoutMs?: number;
@@ -60,7 +60,10 @@ export class Keys {
     return this.#current;
   }
 
-  /** The keys, fetched again if `kid` is not among them. Throws `gateway/unavailable` while there are no keys. */
+  /**
+   * Returns the keys. If `kid` is not among them, fetches the keys again first. Throws `gateway/unavailable` while there are no
+   * keys.
+   */
   async having(kid: string): Promise<KeySet> {
     const unknown = !this.#current?.kids.has(kid);
     // If a fetch is under way, the call waits for this fetch. While there are no keys at all, every request may start a fetch,
@@ -75,10 +78,7 @@ export class Keys {
     return this.#current;
   }
 
-  /**
-   * Fetches the keys again now. Called when a key was revoked, because from then on its successor signs the tokens. Never
-   * rejects.
-   */
+  /** Fetches the keys again now. Called when a key was revoked, because a new key then signs the tokens. Never rejects. */
   async renew(): Promise<void> {
     // If a fetch is under way, it may have begun before the revocation. So another fetch follows it.
     await this.#fetching;
@@ -135,7 +135,7 @@ export class Keys {
       ({ kty, use, alg }) =>
         kty === 'RSA' && (use ?? 'sig') === 'sig' && (alg ?? tokenAlgorithm) === tokenAlgorithm,
     );
-    if (usable.length === 0) throw new Error(`${getJwks.name} answered no ${tokenAlgorithm} key.`);
+    if (usable.length === 0) throw new Error(`${getJwks.name} returned no ${tokenAlgorithm} key.`);
     return {
       text: JSON.stringify(usable),
       kids: new Set(usable.map(({ kid }) => kid)),

@@ -13,7 +13,7 @@ export interface OperatorRequest {
   params?: Readonly<Record<string, string>>;
 }
 
-/** The known keys, and the place where their uses are noted. */
+/** The known keys, and the object that records their uses. */
 export interface KnownKeys {
   keys: Pick<ApiKeys, 'loaded' | 'find'>;
   uses: Pick<KeyUses, 'note'>;

@@ -31,7 +31,7 @@ export class Revocations {
     this.#options = options;
   }
 
-  /** Makes a first attempt to load the revocations. Resolves even if there is no answer, and goes on trying. */
+  /** Makes a first attempt to load the revocations. Resolves even if there is no answer. Further attempts then follow. */
   static async open(options: RevocationsOptions): Promise<Revocations> {
     const revocations = new Revocations(options);
     const followed = {
@@ -43,12 +43,14 @@ export class Revocations {
     return revocations;
   }
 
-  /** Whether the revocations have been loaded once. From then on they stay in use, even while identity is away. */
+  /**
+   * Whether the revocations have been loaded at least once. After the first load they stay in use, even while identity is away.
+   */
   get isLoaded(): boolean {
     return this.#following?.isLoaded ?? false;
   }
 
-  /** How long ago the revocations were last loaded, in seconds. Undefined before the first time. */
+  /** How long ago the revocations were last loaded, in seconds. Undefined before the first load. */
   get ageSeconds(): number | undefined {
     return this.#following?.ageSeconds;
   }

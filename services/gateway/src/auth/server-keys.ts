@@ -44,9 +44,9 @@ export class ServerKeys {
   }
 
   /**
-   * The id of a server key. Undefined if the gateway does not know the key yet, or if the key is of another project than the
-   * address names. The request is counted under this id, before the key is checked (spec#limits-server-keys). At the addresses
-   * of other projects, the key is not accepted, so it must not raise the limit there.
+   * The id of a server key. Undefined if the gateway does not know the key yet, or if the key belongs to another project than
+   * the one in the address. The request is counted under this id, before the key is checked (spec#limits-server-keys). At the
+   * addresses of other projects, the key is not accepted, so it must not raise the limit there.
    */
   idOf(token: string, named: string | null): string | undefined {
     const key = this.#known.keys.find(token)?.key;

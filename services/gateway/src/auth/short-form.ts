@@ -16,9 +16,9 @@ export interface Scope {
 }
 
 /**
- * Finds the project of a request under a short form, whose address names no project. It is the project of the token. If a read
- * needs no token, it is the project of the user in the address. A token of another project then counts as no token
- * (spec#short-forms-project).
+ * Finds the project of a request whose address is a short form and names no project. Usually, this is the project of the token.
+ * For a read that needs no token, this is the project of the user in the address. For such a read, a token of another project
+ * counts as no token (spec#short-forms-project).
  */
 export async function scopeOf(
   bus: Bus,
@@ -32,9 +32,9 @@ export async function scopeOf(
 }
 
 /**
- * The project for which a request under a short form is counted. It is the project that the token claims, although nobody has
- * verified the claim yet. So these requests are counted together with requests under the long form. Null if the claim is not a
- * UUID, or if the operation needs no token. The request is then counted under a fixed name in place of the project
+ * The project for which a request under a short form is counted. This is the project that the token claims, although the claim
+ * is not verified yet. So requests under the short form and under the long form are counted together. Null if the claim is not
+ * a UUID, or if the operation needs no token. The request is then counted under a fixed name in place of the project
  * (spec#limits-short-forms).
  */
 export function claimedProject(

@@ -64,7 +64,7 @@ const codeOf = (work: Promise<unknown>) =>
   );
 
 describe('TokenVerifier', () => {
-  it('gives what a valid token says', async () => {
+  it('returns the content of a valid token', async () => {
     const payload = claims();
     expect(await verifier().verify(await sign(payload))).toEqual({
       userId,
@@ -77,7 +77,7 @@ describe('TokenVerifier', () => {
     });
   });
 
-  it('refuses what is expired, of others, or lacks a claim', async () => {
+  it('refuses a token that has expired, comes from another issuer, or lacks a claim', async () => {
     const bad = [
       sign({ ...claims(), exp: now() - 1 }),
       sign({ ...claims(), exp: now() + 31 * 60 + 1 }),
@@ -96,7 +96,7 @@ describe('TokenVerifier', () => {
     for (const token of bad) expect(await codeOf(verifier().verify(await token))).toBe('auth/unauthorized');
   });
 
-  it('says why, in the words of spec#errors-unauthorized-reason', async () => {
+  it('says why a token is refused, in the words of spec#errors-unauthorized-reason', async () => {
     const why = async (token: string, set = verifier()) =>
       set.verify(token).then(
         () => undefined,
@@ -135,7 +135,7 @@ describe('TokenVerifier', () => {
     expect(await why(goneAndOver, verifier({ revocations }))).toMatch(/has expired/);
   });
 
-  it('refuses other algorithms and forms, and asks for no key for them', async () => {
+  it('refuses other algorithms and forms without asking for a key', async () => {
     const keys = keysOf(undefined);
     const secret = new TextEncoder().encode('x'.repeat(32));
     const hmac = await new SignJWT(claims()).setProtectedHeader({ alg: 'HS256', kid: 'k1' }).sign(secret);
@@ -151,13 +151,13 @@ describe('TokenVerifier', () => {
     expect(keys.asked).toBe(0);
   });
 
-  it('says unavailable while there are no keys', async () => {
+  it('throws gateway/unavailable while there are no keys', async () => {
     expect(await codeOf(verifier({ keys: keysOf(undefined) }).verify(await sign(claims())))).toBe(
       'gateway/unavailable',
     );
   });
 
-  it('remembers a verified token, until it expires or the keys change', async () => {
+  it('caches a verified token until it expires or the keys change', async () => {
     const keys = keysOf(keySet);
     const tokens = verifier({ keys });
     const token = await sign(claims());
@@ -169,7 +169,7 @@ describe('TokenVerifier', () => {
     expect(await codeOf(tokens.verify(token))).toBe('auth/unauthorized');
   });
 
-  it('holds no more tokens than it may', async () => {
+  it('caches no more tokens than cacheSize', async () => {
     const keys = keysOf(keySet);
     const tokens = verifier({ keys, cacheSize: 2 });
     const [a, b, c] = await Promise.all([sign(claims()), sign(claims()), sign(claims())]);
@@ -181,7 +181,7 @@ describe('TokenVerifier', () => {
     expect(keys.asked).toBe(4);
   });
 
-  it('asks of every token whether it is revoked, of a remembered one, too', async () => {
+  it('checks for every token whether it is revoked, even for a cached token', async () => {
     const revoked = new Set<string>();
     const check = ({ sessionId }: Pick<AccessToken, 'sessionId'>) => {
       if (revoked.has(sessionId)) throw new ApiError('auth/suspended');
@@ -205,7 +205,7 @@ describe('Callers', () => {
     });
   const elsewhere = randomUUID();
 
-  it('takes a user by a valid token of the project', async () => {
+  it('accepts a user with a valid token of the project', async () => {
     const token = await sign(claims());
     const at = { operation: listConnections, projectId };
     for (const header of [`Bearer ${token}`, `bearer ${token}`, `BEARER   ${token}  `]) {
@@ -228,7 +228,7 @@ describe('Callers', () => {
     );
   });
 
-  it('uses a valid token where it is optional, and counts any other as none', async () => {
+  it('uses a valid token if tokens are optional, and treats any other token as no token', async () => {
     const token = await sign(claims());
     const expired = await sign({ ...claims(), exp: now() - 1 });
     const at = { operation: getUser, projectId };
@@ -242,11 +242,11 @@ describe('Callers', () => {
     expect(await codeOf(away.identify(`Bearer ${token}`, at))).toBe('gateway/unavailable');
   });
 
-  it('ignores a token where none is asked for', async () => {
+  it('ignores a token if the operation needs none', async () => {
     expect(await callers().identify('Bearer nonsense', { operation: signIn, projectId })).toBeNull();
   });
 
-  it('says whether a token is there, and whether it is of the right kind', async () => {
+  it('says whether a token was sent, and whether it is of the right kind', async () => {
     const why = (header: string | undefined, operation: typeof listConnections | typeof createProject) =>
       callers({ operatorToken: 'open-sesame' })
         .identify(header, { operation, projectId: null })
@@ -264,7 +264,7 @@ describe('Callers', () => {
     expect(await why('Bearer open', createProject)).toMatch(/does not belong to an operator/);
   });
 
-  it("takes an operator by the operator's token alone", async () => {
+  it("accepts an operator only with the operator's token", async () => {
     const at = { operation: createProject, projectId: null };
     const set = callers({ operatorToken: 'open-sesame' });
     expect(await set.identify('bearer open-sesame', at)).toBeNull();

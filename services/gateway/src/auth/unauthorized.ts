@@ -1,6 +1,6 @@
 import { ApiError } from '@kith/base';
 
-/** The messages that say why a token is refused (spec#errors-unauthorized-reason). The code is the same for all. */
+/** The messages that say why a token is refused (spec#errors-unauthorized-reason). All these refusals have the same code. */
 const sentences = {
   none: 'No token was sent. Send one as Authorization: Bearer <token>.',
   'not-bearer': 'The Authorization header has no bearer token. Send Authorization: Bearer <token>.',

@@ -10,8 +10,8 @@ const isPublic: Record<Visibility, (settings: Settings) => boolean> = {
 };
 
 /**
- * Returns the caller, if there is one. Otherwise, if the project shows the wanted data only to its users, requires a token. A
- * refusal has the same error as for an operation that always needs a token (spec#auth-unauthorized,
+ * Returns the caller, if there is one. If there is no caller, and the project shows the requested data only to its users,
+ * requires a token. A refusal has the same error as for an operation that always needs a token (spec#auth-unauthorized,
  * spec#projects-public-profiles, spec#projects-public-connections). Throws `gateway/unavailable` while the settings of projects
  * are not known yet.
  */
@@ -23,7 +23,8 @@ export async function callerFor(
   const { visibility } = operation;
   if (!visibility || caller) return caller;
   const { callers, projects, authorization } = parts;
-  // The default settings could show what the project hides. So this waits for the real settings.
+  // Before the settings are loaded, `of` returns default settings, which could show data that the project hides. So this waits
+  // for the project's own settings.
   await projects.loaded();
   if (isPublic[visibility](projects.of(projectId))) return caller;
   return callers.identify(authorization, { operation: { ...operation, auth: 'user' }, projectId });

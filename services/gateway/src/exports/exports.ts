@@ -47,7 +47,7 @@ export class Exports {
 
   /**
    * Returns once the whole document is sent. If the document cannot be finished, closes the connection and returns. Before the
-   * first byte is sent, it may throw the code of a section's service, `gateway/unavailable` or `gateway/timeout`.
+   * first byte is sent, this method may throw the code of a section's service, `gateway/unavailable` or `gateway/timeout`.
    */
   async answer(request: HttpRequest, response: HttpResponse, of: ExportRequest): Promise<void> {
     const { operation, reply, projectId, caller, identify } = of;
@@ -85,7 +85,8 @@ export class Exports {
     } catch (error) {
       // The document lacks its end, so the client sees that it is not complete.
       cutOff(response);
-      if (!signal.aborted) log.error({ err: error, ...logFieldsOf(response) }, 'export broken off');
+      if (!signal.aborted)
+        log.error({ err: error, ...logFieldsOf(response) }, 'export failed after its beginning was sent');
     }
   }
 }

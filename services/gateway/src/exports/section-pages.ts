@@ -10,7 +10,7 @@ export interface SectionPage {
   next: string | null;
 }
 
-/** What all requests for the pages of one export have in common. */
+/** The fields that all requests for the pages of one export have in common. */
 export interface SectionRequest {
   projectId: string;
   userId: string;
@@ -24,17 +24,20 @@ export interface SectionRequest {
   retryMs: readonly number[];
   /** When aborted, this ends all requests for pages. */
   signal: AbortSignal;
-  /** Rejects if the request would now be refused. */
+  /** Checks the request's token again. Rejects if the request is no longer allowed. */
   identify: () => Promise<unknown>;
 }
 
-/** Asks for a section's first page, once. Throws the service's code, `gateway/unavailable` or `gateway/timeout`. */
+/**
+ * Asks for a section's first page, and does not repeat a request that fails. Throws the service's code, `gateway/unavailable`
+ * or `gateway/timeout`.
+ */
 export function firstPage(bus: Bus, section: ExportSection, of: SectionRequest): Promise<SectionPage> {
   return page(bus, section, of, null);
 }
 
 /**
- * Yields a section page by page, beginning with `first`. Asks for each page only when the page is wanted. If a request for a
+ * Yields a section page by page, beginning with `first`. Asks for a page only when the consumer wants it. If a request for a
  * page fails, repeats it. Throws if the repeats fail, too.
  */
 export async function* pagesFrom(
@@ -76,8 +79,8 @@ async function page(bus: Bus, section: ExportSection, of: SectionRequest, after:
 }
 
 /**
- * Throws if the request would now be refused, and so ends the export. While identity is away or fails, the export goes
- * on. Streams follow the same rule.
+ * Throws if the request is no longer allowed, and so ends the export. While identity is away or fails, the export goes on.
+ * Streams follow the same rule.
  */
 async function checkToken({ identify }: SectionRequest): Promise<void> {
   try {

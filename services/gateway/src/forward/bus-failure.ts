@@ -3,8 +3,8 @@ import { NoResponders, RequestTimeout } from '@kith/bus';
 import { statusOf } from '@kith/contracts';
 
 /**
- * Translates a failure on the bus: 503 if no service takes the request, 504 if no service answers it. Returns any other failure
- * unchanged.
+ * Translates a failure on the bus: 503 if no process of the service is there, 504 if the service does not answer in time.
+ * Returns any other failure unchanged.
  */
 export function busFailure(error: unknown): unknown {
   if (error instanceof NoResponders) return new ApiError('gateway/unavailable', { cause: error });
@@ -13,16 +13,17 @@ export function busFailure(error: unknown): unknown {
 }
 
 /**
- * Translates a failure of a question that the gateway itself asks about a request. An unexpected failure of the asked service
- * counts as its absence (503): the request's own operation does not answer with codes of that service.
+ * Translates a failure of a question that the gateway itself asks a service while it handles a request. An unexpected failure
+ * of that service becomes 503, as if the service were absent. The service's own codes are not among the codes of the request's
+ * operation.
  */
 export function questionFailure(error: unknown): unknown {
   return isFailure(error) ? new ApiError('gateway/unavailable', { cause: error }) : busFailure(error);
 }
 
 /**
- * Whether nobody could say if a caller is allowed, for example while identity is away. Such an error refuses nothing, so what
- * has begun goes on.
+ * Whether an error means that a caller could not be checked, for example because identity is away. Such an error does not
+ * refuse the caller. So exports and streams that have begun continue.
  */
 export function isFailure(error: unknown): error is ApiError {
   return error instanceof ApiError && statusOf(error.code) >= 500;

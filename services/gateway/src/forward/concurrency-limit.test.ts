@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { ConcurrencyLimit } from './concurrency-limit.ts';
 
-describe('the limit of what is under way', () => {
+describe('the limit of requests under way', () => {
   beforeEach(() => void vi.useFakeTimers({ toFake: ['performance'] }));
 
   const begin = (limit: ConcurrencyLimit, count: number) =>
@@ -19,7 +19,7 @@ describe('the limit of what is under way', () => {
     for (let i = 0; i < 500; i++) limit.end(limit.begin(), 'shed');
   };
 
-  it('is none until services turn much away, whatever else fails', () => {
+  it('does not exist until services turn many requests away, whatever else fails', () => {
     const limit = new ConcurrencyLimit();
     for (const number of begin(limit, 500)) limit.end(number, 'failed');
     // One of five replicas turns away every request.
@@ -28,7 +28,7 @@ describe('the limit of what is under way', () => {
     expect(limit.isLimited).toBe(false);
   });
 
-  it('falls once for what was under way together, and again for what was asked since', () => {
+  it('falls once for requests that were under way together, and again for later requests', () => {
     const limit = new ConcurrencyLimit();
     const first = begin(limit, 1_000);
     for (const number of first.slice(0, 500)) limit.end(number, 'shed');
@@ -42,13 +42,13 @@ describe('the limit of what is under way', () => {
     expect(room(limit)).toBe(Math.ceil(0.8 * (once - 31)));
   });
 
-  it('never falls below what finds out whether there is room again', () => {
+  it('never falls below the lowest limit', () => {
     const limit = new ConcurrencyLimit();
     refused(limit);
     expect(room(limit)).toBe(32);
   });
 
-  it('rises while it is made use of, and only then', () => {
+  it('rises only while at least half of it is in use', () => {
     const limit = new ConcurrencyLimit();
     refused(limit);
     for (let i = 0; i < 500; i++) limit.end(limit.begin(), 'answered');
@@ -59,7 +59,7 @@ describe('the limit of what is under way', () => {
     expect(room(limit)).toBeGreaterThan(40);
   });
 
-  it('is forgotten when it has not been reached for ten seconds', () => {
+  it('is removed when it has not been reached for ten seconds', () => {
     const limit = new ConcurrencyLimit();
     refused(limit);
     vi.advanceTimersByTime(9_000);

@@ -1,6 +1,6 @@
 /**
- * The lowest limit: for each operation, this number of requests always gets through. The answers to these requests show when the
- * services have room again.
+ * The lowest limit: for each operation, this number of requests always gets through. The answers to these requests show when
+ * the services can take more requests again.
  */
 const least = 32;
 /** How many answers make a round. If the share of refusals in a round is over `bearable`, the limit falls. */
@@ -9,16 +9,16 @@ const bearable = 1 / 4;
 /** When the limit falls, it is multiplied by `decrease`. When it rises, each answer adds `1 / limit` and `increase`. */
 const decrease = 0.8;
 const increase = 0.005;
-/** If neither the gateway nor a service has turned a request away for this many ms, there is no limit any more. */
+/** If neither the gateway nor a service has turned a request away for this many ms, the limit is removed. */
 const forgetMs = 10_000;
 
 /**
  * Limits how many requests of an operation may be under way in this gateway. The limit follows what the services can take. The
  * services turn away requests that they could not finish in time. If they turn away many requests, the limit falls below the
- * number of requests under way. Then the limit rises again with each answer. TCP finds in the same way how much a line carries
- * (additive increase, multiplicative decrease). If only one of several replicas is sick and turns away everything, the limit
- * does not fall. The gateway itself refuses requests over the limit. Such a refusal costs only a fraction of what it costs to
- * ask a service (docs/adr/0036).
+ * number of requests under way. Then the limit rises again with each answer. TCP adapts to the capacity of a line in the same
+ * way (additive increase, multiplicative decrease). If only one of several replicas is sick and turns away everything, the
+ * limit does not fall. The gateway itself refuses requests over the limit. Such a refusal costs only a fraction of what it
+ * costs to ask a service (docs/adr/0036).
  */
 export class ConcurrencyLimit {
   #limit = Number.POSITIVE_INFINITY;

@@ -12,19 +12,19 @@ type List = Collection & { entityIds: string[]; entities: [] };
 /** Reads a list as it is now. Resolves with null if the list has been deleted. */
 type ReadList = (collectionId: string) => Promise<List | null>;
 
-/** How many collections may be asked for their entities at the same time. */
+/** Maximum number of collections whose entities are requested at the same time. */
 const atOnce = 16;
 
 /**
- * The maximum number of ids in an answer. When an answer has reached it, the lists that follow show no ids
+ * The maximum number of ids in an answer. When an answer has reached this number, the lists that follow show no ids
  * (spec#existing-clients-list-many).
  */
 const mostIds = 20_000;
 
 /**
  * Translates a v6 client's request into a request for the collections service, and the reply into the shapes of v6
- * (spec#existing-clients-lists). Throws like `forward`, and also `collection/invalid-body` or `collection/not-found`. If a
- * change is made and its list cannot be read, throws `gateway/timeout`.
+ * (spec#existing-clients-lists). Throws like `forward`, and also `collection/invalid-body` or `collection/not-found`. If the
+ * change was made, but the list cannot be read afterwards, throws `gateway/timeout`.
  */
 export async function forwardList(
   bus: Bus,

@@ -35,7 +35,7 @@ export interface Forwarded {
   seesAll: true | undefined;
 }
 
-/** What a service is told about a request. */
+/** The information about a request that a service receives. */
 export function contextOf(request: Omit<Forwarded, 'body'>): Omit<RequestContext, 'deadline'> {
   const { wireVersion, form, isShort, params, query } = request.address;
   const { projectId, caller, operator, serverKey } = request;
@@ -59,9 +59,9 @@ export function contextOf(request: Omit<Forwarded, 'body'>): Omit<RequestContext
 }
 
 /**
- * Asks the operation's service and returns the reply. Throws `gateway/unavailable` if nobody serves the operation, and
- * `gateway/timeout` if the service is silent for `timeoutMs`. If the request may already have waited here for `timeoutMs`, this
- * throws `gateway/unavailable` and does not forward the request.
+ * Asks the operation's service and returns the reply. Throws `gateway/unavailable` if no process serves the operation, and
+ * `gateway/timeout` if the service does not answer within `timeoutMs`. If the request may already have waited in the gateway
+ * for `timeoutMs`, throws `gateway/unavailable` and does not forward the request.
  */
 export async function forward(
   bus: Bus,
@@ -77,7 +77,7 @@ export async function forward(
   let reply: Message | undefined;
   try {
     reply = await bus.request(rpcSubject(bus.prefix, operation), { headers, body: request.body }, leftMs, {
-      // Asking twice would not help a service that is overloaded.
+      // While the service is overloaded, the request is not repeated: a repeat would only add load.
       repeatable: operation.method === 'GET' && !limit.isLimited,
     });
     return reply;

@@ -10,7 +10,10 @@ import {
   renameCollection,
 } from '@kith/contracts';
 
-/** What an operation of collections answers: one or several collections, whether an entity is saved, or nothing. */
+/**
+ * What an operation of the collections service returns: a collection, a collection's new count, several collections, whether an
+ * entity is saved, or nothing.
+ */
 type Answers = 'collection' | 'counted' | 'collections' | 'saved' | 'nothing';
 
 /** An operation of collections under the name that it has for v6 clients (spec#existing-clients-lists). */

@@ -18,7 +18,8 @@ export function accessLog(options: { log: Logger; metrics: Metrics }) {
     const locals: Exchange = { requestId, address, headers: { 'X-Request-Id': requestId } };
     if (readTraceparent(traceparent)) locals.traceparent = traceparent as string;
     response.locals = locals;
-    // This event comes only once. So `on` is enough, and saves the wrapper that `once` would make and remove.
+    // The event `close` occurs only one time, so `on` is enough. It saves the wrapper function that `once` would make and
+    // remove.
     response.on('close', () => {
       const ms = performance.now() - started;
       const status = response.writableFinished ? response.statusCode : 'aborted';
@@ -28,7 +29,7 @@ export function accessLog(options: { log: Logger; metrics: Metrics }) {
       metrics.httpRequests.inc({ ...counted, method: knownMethod(request.method) });
       if (operation && code === 'rate-limit/exceeded') metrics.limiterRefusals.inc({ operation });
       if (!log.isLevelEnabled('info')) return;
-      // The path without the query, because a query may contain what should not be in a log.
+      // The path without the query, because a query may contain data that should not be in a log.
       const path = request.url.split('?', 1)[0]?.slice(0, longestPath);
       const line = { ...logFieldsOf(response), method: request.method, path, operation, status, code };
       log.info({ ...line, ms: Math.round(ms * 10) / 10 }, 'request');

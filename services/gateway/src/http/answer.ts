@@ -7,7 +7,7 @@ import type { HttpRequest, HttpResponse } from './exchange.ts';
 import { refusalOf } from './refused-body.ts';
 import { headersOfType } from './security-headers.ts';
 
-/** Headers of a reply that reach the client; a service can set no others. */
+/** The headers of a reply that reach the client. A service can set no other headers. */
 const passed = new Map(
   [
     'Cache-Control',
@@ -142,8 +142,8 @@ function withoutType({ 'Content-Type': _, ...others }: Record<string, string>): 
 
 /**
  * Whether the connection cannot be used after this answer. There are four possible reasons: the request's body is refused, the
- * rest of the body is too long to be read and thrown away, its length is unknown, or the client waits for a `100 Continue`. A
- * client that waits may send the body or not.
+ * rest of the body is too long to be read and thrown away, its length is unknown, or the client waits for a `100 Continue`.
+ * Such a client may or may not send the body.
  */
 export function leavesBodyUnread(request: IncomingMessage): boolean {
   if (refusalOf(request)) return true;

@@ -11,8 +11,8 @@ const none = new Uint8Array();
 /**
  * Reads a request's body. The body has to be JSON by its type, in UTF-8, not compressed, and at most 256 KiB long. The service
  * checks the content. A missing body counts as empty, whatever type the headers name. GET and HEAD have no body. Throws
- * `request/unsupported-media-type` or `request/too-large`. If a header is enough to decide, throws before it reads the body.
- * Throws the error of a refused body (see refused-body).
+ * `request/unsupported-media-type` or `request/too-large`. If a header is enough to decide, throws before it reads the body. If
+ * the body is refused meanwhile, throws the error of the refusal (see refused-body).
  */
 export function readBody(
   request: IncomingMessage,
@@ -36,7 +36,8 @@ async function readWhole(request: IncomingMessage, response: ServerResponse): Pr
   const chunks: Uint8Array[] = [];
   let size = 0;
   try {
-    // If the loop ends early, the stream must not be destroyed. Otherwise the connection would close before the answer is sent.
+    // If the loop ends early, it must not destroy the stream, because that would close the connection before the answer is
+    // sent.
     for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array>) {
       size += chunk.length;
       if (refused && size > 0) throw new ApiError(refused);

@@ -31,9 +31,9 @@ type Origins = '*' | readonly string[];
 const ofConsole: Origins = [];
 
 /**
- * Tells browsers which pages may call. If the project in the address lists web origins, pages of these origins may call.
- * Otherwise the server's own list decides, in which `*` means any origin (spec#cors-origins). The answer repeats an allowed
- * origin, as browsers accept no `*` for requests with credentials (spec#cors-credentials).
+ * Tells browsers which pages may call this server. If the project in the address lists web origins, pages of these origins may
+ * call. If the project lists none, the server's own list decides, in which `*` means any origin (spec#cors-origins). The answer
+ * names the allowed origin itself, because browsers accept no `*` for requests with credentials (spec#cors-credentials).
  */
 export class AllowedOrigins {
   readonly #others: Origins;
@@ -59,7 +59,10 @@ export class AllowedOrigins {
     });
   }
 
-  /** Sets the headers of any other answer. `at` says which project the address names, or that it is an operators' address. */
+  /**
+   * Sets the headers of an answer to any other method. `at` says which project the address names, or that the address is an
+   * operators' address.
+   */
   allow(
     request: HttpRequest,
     response: HttpResponse,
@@ -83,8 +86,8 @@ export class AllowedOrigins {
 
 /**
  * The headers that a page asks to send, without the forbidden header. If the page does not ask for the forbidden header, the
- * result is `{}`. The library then allows all headers that the page asks for. A server key belongs on a server, and servers
- * send no preflights (spec#server-keys-pages).
+ * result is `{}`. The library then allows all headers that the page asks for. Pages may not send `On-Behalf-Of`: it belongs to
+ * server keys, which belong on servers, and servers send no preflights (spec#server-keys-pages).
  */
 function headersBut(request: HttpRequest, forbidden: string): { allowedHeaders?: string[] } {
   const asked = request.headers['access-control-request-headers']?.split(',').map((name) => name.trim());

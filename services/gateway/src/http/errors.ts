@@ -5,14 +5,14 @@ import { errorAnswer } from './error-answer.ts';
 import { type HttpRequest, type HttpResponse, logFieldsOf } from './exchange.ts';
 import { refusalOf } from './refused-body.ts';
 
-/** The headers that an error code always brings, wherever the code is thrown. */
+/** The headers that every answer with the error code has, wherever the code is thrown. */
 const headersOf: { readonly [Code in ErrorCode]?: Record<string, string> } = {
   'auth/unauthorized': { 'WWW-Authenticate': 'Bearer' },
   'gateway/unavailable': { 'Retry-After': '1' },
 };
 
 /**
- * The gateway's only error funnel. An `ApiError` becomes the envelope of its code. Any other error is logged and becomes
+ * Answers every error of the gateway. An `ApiError` becomes the envelope of its code. Any other error is logged and becomes
  * `gateway/server-error`.
  */
 export function answerError(request: HttpRequest, response: HttpResponse, error: unknown, log: Logger): void {
@@ -20,10 +20,11 @@ export function answerError(request: HttpRequest, response: HttpResponse, error:
   if (thrown.code === 'gateway/server-error') {
     log.error({ err: error, ...logFieldsOf(response) }, 'request failed');
   }
-  // If a request is malformed or late, all other errors come after this one.
+  // The error of a malformed or late request replaces any other error of this request.
   const known = refusalOf(request) ?? thrown;
   if (response.headersSent) {
-    // Part of an answer is already sent. Closing the connection cuts the answer off, so nobody takes it for a whole answer.
+    // Part of an answer is already sent. Closing the connection cuts the answer off, so the client sees that the answer is not
+    // complete.
     cutOff(response);
     return;
   }

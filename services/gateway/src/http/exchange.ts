@@ -3,7 +3,7 @@ import { traceFields } from '@kith/base';
 import type { ErrorCode } from '@kith/contracts';
 import type { Address } from '../routes/address.ts';
 
-/** What is known of a request while it is handled; kept in the response's `locals`. */
+/** The data of a request while it is handled, in the response's `locals`. */
 export interface Exchange {
   requestId: string;
   /** The answer's headers so far, which are written with its status. */
@@ -14,7 +14,7 @@ export interface Exchange {
   address: Address;
   /** The operation's name, once the route is known. */
   operation?: string;
-  /** The error code that was answered. */
+  /** The error code of the answer. */
   code?: ErrorCode | string;
 }
 

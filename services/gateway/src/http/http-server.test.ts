@@ -22,7 +22,7 @@ interface Served {
   port: number;
   /** How many answers were closed, whether or not the client had read them whole. */
   closed: () => number;
-  /** Answers to `/held`, which wait for the test. */
+  /** Answers to `/held`, which the test itself sends. */
   held: ServerResponse[];
 }
 
@@ -48,7 +48,7 @@ async function serve(options: { timeouts?: Partial<HttpTimeouts>; caps?: Connect
   return { port: server.port, closed: () => closed, held };
 }
 
-/** All that comes from a connection until it ends. */
+/** Everything that arrives on a connection until the connection ends. */
 async function allOf(socket: Socket): Promise<string> {
   const chunks: Buffer[] = [];
   for await (const chunk of socket) chunks.push(chunk as Buffer);
@@ -65,7 +65,7 @@ async function open(port: number): Promise<Socket> {
 
 const ask = (socket: Socket, path: string) => socket.write(`GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`);
 
-/** Asks on a connection. Returns the status line of the answer, or `closed` if the connection closes without one. */
+/** Sends a request on a connection. Returns the status line of the answer, or `closed` if the connection closes without one. */
 async function outcome(socket: Socket): Promise<string> {
   ask(socket, '/');
   return await new Promise((resolve) => {
@@ -74,7 +74,7 @@ async function outcome(socket: Socket): Promise<string> {
   });
 }
 
-test('an answer that nobody reads is not kept for ever', async () => {
+test('the connection of an answer that nobody reads is closed', async () => {
   const { port, closed } = await serve({ timeouts: { unread: 200 } });
   const socket = await open(port);
   const ended = new Promise((resolve) => socket.once('close', resolve));
@@ -90,7 +90,7 @@ test('an answer that nobody reads is not kept for ever', async () => {
   expect(bytes).toBeLessThan(largeBytes);
 });
 
-test('an answer that takes long to make is waited for', async () => {
+test('a connection stays open while its answer takes long', async () => {
   const { port } = await serve({ timeouts: { unread: 50 } });
   const socket = await open(port);
   ask(socket, '/slow');
@@ -153,7 +153,7 @@ const ofAddress = new OpenConnections(2);
 test.each<[string, ConnectionCaps]>([
   ['all', { all: 2 }],
   ['of one address', { all: 100, admits: (socket) => ofAddress.admit(socket) }],
-])('connections are capped, %s, and one that ends makes room', async (_, caps) => {
+])('the number of connections is limited (%s), and a connection that ends makes room', async (_, caps) => {
   const { port } = await serve({ caps });
   const [first, second] = [await open(port), await open(port)];
   expect(await Promise.all([first, second].map(outcome))).toEqual(['HTTP/1.1 200 OK', 'HTTP/1.1 200 OK']);

@@ -12,15 +12,15 @@ export interface HttpTimeouts {
   /** The time for an upload with its body. */
   upload: number;
   /**
-   * The time until the next request on a connection. It is longer than the time for which load balancers usually keep
-   * connections idle (60 s).
+   * How long a connection may wait for its next request. This is longer than load balancers usually keep an idle connection (60
+   * s).
    */
   keepAlive: number;
-  /** The time for the client to read its answer, if the gateway ends the connection before the whole request has come. */
+  /** The time for the client to read its answer, if the gateway ends the connection before the whole request has arrived. */
   linger: number;
   /** The same time for an upload. It is separate because many bytes of an upload may still be on their way. */
   lingerUpload: number;
-  /** The time for the client to go on reading an answer that is completely written. */
+  /** How long the client may pause while it reads an answer that is completely written. */
   unread: number;
   /** The time for requests that are still being answered when the server stops. */
   drain: number;
@@ -29,7 +29,7 @@ export interface HttpTimeouts {
 /** How many connections may be open at the same time. Further connections are closed before anything is read from them. */
 export interface ConnectionCaps {
   all: number;
-  /** Whether a new connection's client may have one more. Absent if all connections come from a proxy. */
+  /** Whether the client of a new connection may have one more connection. Absent if all connections come from a proxy. */
   admits?: ((socket: Socket) => boolean) | undefined;
 }
 
@@ -48,7 +48,10 @@ export interface HttpServer {
   port: number;
   /** Answers with `Connection: close` from now on, and goes on serving. */
   drain(): void;
-  /** Accepts no more connections, answers the present requests with `Connection: close`, and cuts off those that take too long. */
+  /**
+   * Accepts no more connections and answers the current requests with `Connection: close`. Cuts off requests that take too
+   * long.
+   */
   stop(): Promise<void>;
 }
 
@@ -63,7 +66,7 @@ export function takesItsTime(request: IncomingMessage): void {
   slowSockets.add(request.socket);
 }
 
-/** Serves HTTP/1.1. If bytes never become a request, they are answered with the envelope, too (spec#errors-envelope). */
+/** Serves HTTP/1.1. Bytes that are not a valid request are answered with the envelope, too (spec#errors-envelope). */
 export async function startHttpServer(options: {
   handler: Handler;
   host: string;
@@ -87,12 +90,13 @@ export async function startHttpServer(options: {
     // With `true`, Node would answer a missing Host itself, without the envelope.
     requireHostHeader: false,
   });
-  // A client may end its side after its request (RFC 9112 section 9.6). It still gets its answer, because the request is carried
-  // out. Node has this option, but its types lack it. A stream ends with the client's side (see EventWriter).
+  // A client may end its side of the connection after its request (RFC 9112 section 9.6). The request is carried out all the
+  // same, so the client still gets the answer. Node has this option, but Node's types lack it. Only a stream ends when the
+  // client ends its side (see EventWriter).
   Object.assign(server, { httpAllowHalfOpen: true });
   server.maxConnections = caps.all;
-  // Node calls this for a connection on which nothing has moved: between two requests, or while the client reads nothing. If an
-  // answer is still being made, the client is not to blame.
+  // Node calls this for a connection on which no bytes have moved: between two requests, or while the client reads nothing. If
+  // an answer is not completely written yet, the client is not the cause, and the connection stays open.
   server.setTimeout(timeouts.unread, (socket) => {
     const responses = [...(open.get(socket) ?? [])];
     if (responses.every(({ writableEnded }) => writableEnded)) socket.destroy();
@@ -116,7 +120,7 @@ export async function startHttpServer(options: {
     const responses = open.get(socket);
     // After an answer with `Connection: close` no further request is handled (RFC 9112 section 9.6).
     if (!responses || socket.writableEnded) return void socket.destroy();
-    // The connection ends after the answer to an earlier request.
+    // The connection has had an error and ends after the answer to an earlier request. So this request is ignored.
     if (hasFailed(socket)) return;
     responses.add(response);
     const late = isSent(request) ? undefined : setTimeout(() => endLate(request), timeouts.request);

@@ -8,7 +8,7 @@ import { bytesOf } from './error-answer.ts';
 import { refuseBody } from './refused-body.ts';
 import { ofEveryAnswer } from './security-headers.ts';
 
-/** Our codes for errors of Node's parser and timers; all others are `request/invalid-http`. */
+/** Our codes for errors of Node's parser and timers. All other errors get `request/invalid-http`. */
 const codes: Readonly<Record<string, ErrorCode>> = {
   HPE_HEADER_OVERFLOW: 'request/headers-too-large',
   HPE_CHUNK_EXTENSIONS_OVERFLOW: 'request/too-large',
@@ -33,21 +33,21 @@ export function answerParserError(
   open: readonly ServerResponse[],
   log: Logger,
 ): void {
-  // The connection is already answered. Bytes that still come in are ignored.
+  // The last answer on this connection is already written. Bytes that still arrive are ignored.
   if (socket.writableEnded) return;
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy();
     return;
   }
-  // Each further piece of data causes another error.
+  // Each further piece of data causes another error, which is ignored.
   if (failed.has(socket)) return;
   failed.add(socket);
-  // The function does not hold the error, because the error holds the bytes.
+  // `write` uses `reason` instead of `error`. If it kept the error until it runs, the received bytes would stay in memory, too.
   const { code: reason } = error;
   const code = codes[reason ?? ''] ?? 'request/invalid-http';
   const write = () => writeRaw(socket, code, {}, log, reason);
-  // Until this answer is sent, nothing that follows is read. Then the rest is read and thrown away: if bytes stayed unread, the
-  // client could lose the answer.
+  // Until `answer` is sent, no further bytes are read from the connection. After that, the remaining bytes are read and thrown
+  // away: if bytes stayed unread, the client could lose the answer.
   const after = (answer: ServerResponse, next: () => void) => {
     socket.pause();
     answer.once('close', () => {
@@ -59,15 +59,15 @@ export function answerParserError(
   if (!last) write();
   else if (last.req.complete) after(last, write);
   else if (!last.headersSent) {
-    // The body of the last request is wrong or late. So this request gets the error, in the same way as every other error. What
-    // handles the request may first have to wait for something else.
+    // The body of the last request is wrong or late. So this request gets the error, in the same way as every other error. The
+    // handler of the request may be waiting for something else and may throw the error only after that.
     after(last, () => {
       last.req.resume();
       socket.destroySoon();
     });
     refuseBody(last.req, new ApiError(code));
   } else {
-    // The request already has an answer.
+    // The answer to this request has already begun.
     const end = () => (last.writableEnded ? socket.destroySoon() : socket.destroy());
     if (previous) after(previous, end);
     else end();

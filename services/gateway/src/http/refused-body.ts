@@ -7,8 +7,8 @@ const refused = new WeakMap<IncomingMessage, ApiError>();
 const readers = new WeakMap<IncomingMessage, (error: ApiError) => void>();
 
 /**
- * Refuses the body of a request, and so the request: the reader of the body gets the error instead of the body, even if the
- * rest of the body still arrives. Otherwise a request could be answered with 408 and carried out.
+ * Refuses the body of a request, and thereby the request. The reader of the body gets the error instead of the body, even if
+ * the rest of the body still arrives. So a request that is answered with 408 is never carried out.
  */
 export function refuseBody(request: IncomingMessage, error: ApiError): void {
   refused.set(request, error);
@@ -26,7 +26,7 @@ export function checkRefused(request: IncomingMessage): void {
   if (error) throw error;
 }
 
-/** Calls `tell` if the body is refused from now on. */
+/** Calls `tell` if the body is refused later. */
 export function onRefused(request: IncomingMessage, tell: (error: ApiError) => void): void {
   readers.set(request, tell);
 }

@@ -14,7 +14,7 @@ export const ofEveryAnswer: Readonly<Record<string, string>> = {
   'X-Frame-Options': 'DENY',
 };
 
-/** What the pages of this server may do: load the files beside them, and call this server. */
+/** The policy of this server's pages: a page may load files of this server and call this server. */
 const pagePolicy =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
@@ -36,7 +36,7 @@ export function secure(response: HttpResponse): void {
   response.locals.headers = { ...ofEveryAnswer, ...response.locals.headers };
 }
 
-/** The headers that an answer of this type has in addition to those of every answer. */
+/** The headers that an answer of this type has in addition to `ofEveryAnswer`. */
 export function headersOfType(contentType: string | undefined): Readonly<Record<string, string>> | undefined {
   return contentType?.startsWith('text/html') ? pageHeaders : undefined;
 }
@@ -53,6 +53,6 @@ function helmetHeaders(): Record<string, string> {
     isDone = true;
   });
   // The headers are made once and used for all answers. So helmet must neither depend on the request nor wait for something.
-  if (!isDone) throw new Error('helmet has not set its headers at once.');
+  if (!isDone) throw new Error('helmet did not set its headers synchronously.');
   return Object.fromEntries(headers);
 }

@@ -7,8 +7,8 @@ const routes = new Map<string, string>(operations.map(({ name, path }) => [name,
 
 /**
  * Makes a span for each request, for example `GET /connections`. The span continues the client's trace. It names the route
- * instead of the path, because a path contains people's ids. It leaves out the query, because a query may contain what should
- * not be in a trace.
+ * instead of the path, because a path contains people's ids. It leaves out the query, because a query may contain data that
+ * should not be in a trace.
  */
 export function traceRequests(traces: Tracing) {
   return (request: HttpRequest, response: HttpResponse, next: () => void): void => {
@@ -31,7 +31,7 @@ export function traceRequests(traces: Tracing) {
         span.rename(`${method} ${route}`);
         span.set({ 'http.route': route, 'kith.operation': operation });
       }
-      // If the client went away before the end, the client got no status.
+      // If the client disconnected before the end of the answer, the span gets no status.
       if (!response.writableFinished) return span.end();
       const { statusCode } = response;
       span.set({ 'http.response.status_code': statusCode });

@@ -9,7 +9,7 @@ export async function hasItsTurn(response: HttpResponse): Promise<boolean> {
   const { socket } = response.req;
   const isGone = () => response.destroyed || socket.destroyed;
   if (response.socket || isGone()) return !isGone();
-  // Every request that waits on this connection listens to it.
+  // Every request that waits on this connection adds a listener, so there may be more listeners than Node expects.
   socket.setMaxListeners(0);
   return new Promise((resolve) => {
     const settle = () => {

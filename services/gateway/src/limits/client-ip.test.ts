@@ -22,9 +22,12 @@ describe('Clients', () => {
     ['', '::ffff:10.0.0.1', '10.0.0.1'],
     [undefined, '::1', '::1'],
     [undefined, undefined, '0.0.0.0'],
-  ])('through one proxy %s over %s is %s', (forwarded, socket, expected) => {
-    expect(ipOf(1, forwarded, socket)).toBe(expected);
-  });
+  ])(
+    'with one trusted proxy, the header %s over the socket %s gives the client %s',
+    (forwarded, socket, expected) => {
+      expect(ipOf(1, forwarded, socket)).toBe(expected);
+    },
+  );
 
   it.each([
     [0, '10.0.0.1'],
@@ -32,11 +35,11 @@ describe('Clients', () => {
     [2, '198.51.100.7'],
     [3, '192.0.2.1'],
     [4, '192.0.2.1'],
-  ])('with %i proxies believed it is %s', (hops, expected) => {
+  ])('with %i trusted proxies, the client is %s', (hops, expected) => {
     expect(ipOf(hops, '192.0.2.1, 198.51.100.7 , ,203.0.113.9', '10.0.0.1')).toBe(expected);
   });
 
-  it('keeps clients apart whose headers begin alike', () => {
+  it('finds different clients for headers that begin with the same text', () => {
     const clients = new Clients(1);
     const of = (header: string) => clients.of({ headers: { 'x-forwarded-for': header }, socket: {} }).ip;
     expect(['192.0.2.1', '192.0.2.1, 203.0.113.9', '192.0.2.1, 203.0.113.90'].map(of)).toEqual([
@@ -55,7 +58,7 @@ describe('limitKeyOf', () => {
     ['2001:db8:1:3::1', '2001:db8:1:3::/64'],
     ['::1', '::/64'],
     ['fe80::1%eth0', 'fe80::/64'],
-  ])('%s counts under %s', (ip, key) => {
+  ])('%s is counted under %s', (ip, key) => {
     expect(limitKeyOf(ip)).toBe(key);
   });
 });

@@ -9,7 +9,7 @@ export interface Counting {
 
 /** How often a pair was counted in its window, including this request, and when the window ends. */
 export interface Count {
-  /** If true, the pair was not counted, and `msLeft` is what is left of the ceiling's window. */
+  /** If true, the pair was not counted, and `msLeft` is the remaining time of the ceiling's window. */
   isOverCeiling: boolean;
   used: number;
   msLeft: number;

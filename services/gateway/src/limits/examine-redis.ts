@@ -13,8 +13,8 @@ const patienceMs = 3_000;
 export const examinedKey = (prefix: string) => `${prefix}:limit:doctor`;
 
 /**
- * Examines the Redis that counts limits. Changes nothing there. Rejects if Redis cannot be reached, or does not allow this user
- * to run a script on {@link examinedKey}.
+ * Examines the Redis server in which limits are counted. Changes nothing there. Rejects if Redis cannot be reached, or does not
+ * allow this user to run a script on {@link examinedKey}.
  */
 export async function examineRedis(url: string, prefix: string): Promise<ExaminedRedis> {
   // Loaded only when it is used: the embedded form does not need the driver (docs/adr/0043).

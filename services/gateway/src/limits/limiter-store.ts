@@ -61,7 +61,7 @@ async function redisStore(
     autoResendUnfulfilledCommands: false,
     disableClientInfo: true,
     retryStrategy: (attempt) => Math.min(attempt * 100, 2_000),
-    // After a failover, the old primary still runs but refuses writes.
+    // After a failover, the old primary still runs but refuses writes. So the driver connects again.
     reconnectOnError: (error) => error.message.startsWith('READONLY'),
   });
   let connectionError: Error | undefined;

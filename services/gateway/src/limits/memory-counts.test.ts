@@ -11,7 +11,7 @@ describe('counts in memory', () => {
     ceiling: max === undefined ? null : { key: 'ceiling', max, windowSeconds: 10 },
   });
 
-  it('begins a window with the first of a key, and anew when it is over', () => {
+  it('begins a window with the first request of a key, and a new window after the end of the old one', () => {
     const counts = new MemoryCounts();
     expect(counts.count(of('a'))).toEqual({ isOverCeiling: false, used: 1, msLeft: 60_000 });
     vi.advanceTimersByTime(59_000);
@@ -21,7 +21,7 @@ describe('counts in memory', () => {
     counts.close();
   });
 
-  it('makes no key over the ceiling, and tells when that ends', () => {
+  it('makes no key for a request over the ceiling, and returns the time until the ceiling’s window ends', () => {
     const counts = new MemoryCounts();
     for (const key of ['a', 'b']) expect(counts.count(of(key, 2)).isOverCeiling).toBe(false);
     expect(counts.size).toBe(3);
@@ -35,7 +35,7 @@ describe('counts in memory', () => {
     counts.close();
   });
 
-  it('holds so many keys and no more, the latest, and the ceilings whatever comes', () => {
+  it('keeps only the latest keys when a table is full, and never drops a ceiling for them', () => {
     const counts = new MemoryCounts({ pairs: 3, ceilings: 1 });
     counts.count(of('first', 100));
     for (const key of ['a', 'b', 'c', 'd']) counts.count(of(key));
@@ -45,7 +45,7 @@ describe('counts in memory', () => {
     counts.close();
   });
 
-  it('forgets what is over', () => {
+  it('forgets keys whose window is over', () => {
     const counts = new MemoryCounts();
     for (let n = 0; n < 100; n++) counts.count(of(`key-${n}`, 1_000));
     expect(counts.size).toBe(101);

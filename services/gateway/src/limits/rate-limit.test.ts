@@ -48,7 +48,7 @@ async function count(
 }
 
 describe('the headers', () => {
-  it('tell policy, what is left and when it ends', () => {
+  it('contain the policy, the requests that are left, and the end of the window', () => {
     const count = { isOverCeiling: false, used: 1, msLeft: 299_001 };
     const now = Date.UTC(2030, 0, 1);
     const limit = { max: 100, windowSeconds: 300 };
@@ -91,7 +91,7 @@ describe('counting', () => {
     expect((await count(limits, getUser, 'p1')).code).toBeUndefined();
   });
 
-  it('names the setting that widens the limit in development, and only there', async () => {
+  it('names the setting that raises the limit, but only in development', async () => {
     const refusal = async (saysSetting: boolean) => {
       const limits = limitsOf({ scale: 0.01, saysSetting, store: new MemoryCounts() });
       await count(limits, listConnections, 'p');
@@ -115,9 +115,9 @@ describe('counting', () => {
   });
 
   it.each([
-    ['a token is asked for', listConnections],
-    ['none is', signIn],
-  ])('has a ceiling over all projects where %s', async (_, operation) => {
+    ['the operation needs a token', listConnections],
+    ['the operation needs no token', signIn],
+  ])('has a ceiling over all projects if %s', async (_, operation) => {
     const counts = new MemoryCounts();
     const limits = limitsOf({ scale: 0.1, store: counts });
     const max = (operation.limit?.max ?? 0) / 10;
@@ -139,7 +139,7 @@ describe('counting', () => {
     counts.close();
   });
 
-  it('is multiplied, turned off and overridden by configuration', async () => {
+  it('uses limits that the configuration multiplies, turns off and overrides', async () => {
     const scaled = await count(limitsOf({ scale: 2.5 }), signIn, 'a');
     expect(scaled.headers['X-RateLimit-Limit']).toBe('50');
     const least = await count(limitsOf({ scale: 0.0001 }), signIn, 'b');
@@ -152,7 +152,7 @@ describe('counting', () => {
     expect((await count(limitsOf({ overrides }), signUp, 'e')).headers).toEqual({});
   });
 
-  it('leaves an operation without a limit alone', async () => {
+  it('sets no headers for an operation without a limit', async () => {
     const jwks = operations.find(({ limit }) => limit === null) as OperationSpec;
     expect((await count(limitsOf(), jwks, null)).headers).toEqual({});
   });
@@ -166,7 +166,7 @@ describe('a project’s own limits', () => {
     return [...codes];
   };
 
-  it('stand in for the contract’s and the configuration’s, scaled, in that project alone', async () => {
+  it('replace the limits of the contract and the configuration, scaled, but only in that project', async () => {
     const overrides = { 'identity.sign-in': { max: 7, windowSeconds: 60 } };
     const projects = projectsWith({ a: own(4), b: { 'identity.sign-in': null } });
     const limits = limitsOf({ overrides, projects, scale: 0.5 });
@@ -180,7 +180,7 @@ describe('a project’s own limits', () => {
     expect((await count(limitsOf({ projects, scale: 0 }), signIn, 'a')).headers).toEqual({});
   });
 
-  it('are there also where nothing else limits', async () => {
+  it('apply even if the operation has no other limit', async () => {
     const limits = limitsOf({
       overrides: { 'identity.sign-in': null },
       projects: projectsWith({ a: own(1) }),
@@ -190,7 +190,7 @@ describe('a project’s own limits', () => {
     expect((await count(limits, signIn, 'b', '192.0.2.21')).headers).toEqual({});
   });
 
-  it('hold at once for what was counted before; a window of another length starts again', async () => {
+  it('apply immediately to requests that were counted before; a window of another length starts again', async () => {
     const set: Record<string, Settings['limits']> = {};
     const limits = limitsOf({ projects: projectsWith(set) });
     expect(await many(limits, 10, 'running', '192.0.2.22')).toEqual([undefined]);
@@ -207,7 +207,7 @@ describe('a project’s own limits', () => {
     expect(shorter.headers.RateLimit).toBe('"identity.sign-in";r=14;t=60');
   });
 
-  it('raised, are not cut by the ceiling, and use nothing of it up', async () => {
+  it('are not cut by the ceiling if they are raised, and do not use it up', async () => {
     const projects = projectsWith({
       number: own(1_000),
       slowly: own(1_000, 7 * 24 * 3600),
@@ -227,7 +227,7 @@ describe('a project’s own limits', () => {
     expect(await many(limits, 1, 'number', client)).toEqual([undefined]);
   });
 
-  it('lowered, buy nothing over the ceiling', async () => {
+  it('allow no requests over the ceiling if they are lowered', async () => {
     const set: Record<string, Settings['limits']> = {};
     for (let n = 0; n < 41; n++) set[`lowered-${n}`] = own(10);
     const limits = limitsOf({ projects: projectsWith(set) });

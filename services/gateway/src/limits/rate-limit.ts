@@ -47,7 +47,7 @@ export class RateLimits {
     overrides: Readonly<Record<string, Limit | null>>;
     /** The projects. A project's own limits replace both the contract's limits and `overrides`. */
     projects: Pick<ProjectSettings, 'of'>;
-    /** Whether a refusal names the setting that widens the limit; only in development. */
+    /** Whether a refusal names the setting that raises the limit. True only in development. */
     saysSetting?: boolean;
   }) {
     this.#saysSetting = options.saysSetting ?? false;
@@ -81,7 +81,10 @@ export class RateLimits {
       operation: OperationSpec;
       projectId: string | null;
       clientKey: string;
-      /** The id of the server key, if the request has a known one. Then requests are counted for the key, not for the client. */
+      /**
+       * The id of the server key, if the request has a known server key. The request is then counted for the key, not for the
+       * client.
+       */
       serverKeyId?: string | undefined;
     },
   ): Promise<void> {
@@ -131,9 +134,9 @@ export class RateLimits {
   }
 }
 
-/** The message that tells developers how to widen a limit (docs/configuration.md). */
+/** The message that tells developers how to raise or remove a limit (docs/configuration.md). */
 function widening(name: string): string {
-  return `Too many requests. Try again later, or widen the limit: RATE_LIMIT_SCALE=10 for all, RATE_LIMITS='{"${name}":null}' for this one.`;
+  return `Too many requests. Try again later, or change the limits: RATE_LIMIT_SCALE=10 raises all limits, RATE_LIMITS='{"${name}":null}' removes this one.`;
 }
 
 /** The limit that is given for an operation. Undefined if none is given, and null if the operation has no limit. */

@@ -18,10 +18,10 @@ const page = `<!doctype html>
 <header class="bar"><a class="name" href="/docs">Kith</a><nav><a href="/docs">Reference</a><a href="/docs/errors">Errors</a><a href="/openapi.json">OpenAPI</a></nav></header>
 <main class="errors">
 <h1>Kith runs here</h1>
-<p>This is the address of the API. Its endpoints begin with <code>/v7/</code> and the id of a project; the terminal that started
-Kith has one, and requests to paste.</p>
+<p>This is the address of the API. Its endpoints begin with <code>/v7/</code> and the id of a project. The terminal
+that started Kith shows the id of a project, and requests that you can paste.</p>
 <ul>
-<li><a href="/docs">The reference</a>: every endpoint, to be tried out from the page</li>
+<li><a href="/docs">The reference</a>: every endpoint, with a form to try it out</li>
 <li><a href="/docs/errors">The errors</a>: what each code means and what to do about it</li>
 <li><a href="/openapi.json">The OpenAPI document</a>: for tools</li>
 </ul>

@@ -46,7 +46,7 @@ window.SwaggerUIBundle({
   url: '/openapi.json',
   dom_id: '#reference',
   deepLinking: true,
-  // All operations at once would take a browser seconds to draw.
+  // A browser would take seconds to draw all operations at once.
   docExpansion: 'none',
   filter: true,
   tryItOutEnabled: true,

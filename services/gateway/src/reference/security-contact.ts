@@ -3,7 +3,7 @@ import { writeAnswer } from '../http/answer.ts';
 import type { Middleware } from '../http/middleware.ts';
 import { splitTarget } from '../routes/address.ts';
 
-/** The contact for weaknesses of this installation. */
+/** The contact for reports of security weaknesses of this installation. */
 export interface SecurityContact {
   /** Addresses, `mailto:` or `https:`, best first. If there are no addresses, the file is not served. */
   contacts: readonly string[];

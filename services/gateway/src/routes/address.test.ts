@@ -48,13 +48,13 @@ describe('the forms of an address', () => {
   }
 });
 
-it('keeps the case of an id that is the application’s own, even if it looks like a UUID', () => {
+it('keeps upper and lower case in an application’s own id, even if the id looks like a UUID', () => {
   const params = { collectionId: other, entityId: other.toUpperCase() };
   const path = `/v7/${project}/collections/${other.toUpperCase()}/entities/${params.entityId}`;
   expect(readAddress(routes, 'DELETE', path)).toMatchObject({ params });
 });
 
-describe('addresses of nothing', () => {
+describe('addresses without an operation', () => {
   const notFound = { kind: 'error', code: 'route/not-found' };
   const invalidProject = { kind: 'error', code: 'project/invalid-id' };
   it.each([
@@ -115,7 +115,7 @@ describe('short forms (spec#short-forms)', () => {
 
 describe('methods', () => {
   const collection = `/${project}/collections/${other}`;
-  it('lets HEAD follow GET', () => {
+  it('routes HEAD like GET', () => {
     expect(readAddress(routes, 'HEAD', `/${project}/connections`)).toMatchObject({
       operation: listConnections,
     });
@@ -136,7 +136,7 @@ describe('methods', () => {
     });
   });
 
-  it('answers OPTIONS with what is allowed', () => {
+  it('answers OPTIONS with the allowed methods', () => {
     expect(readAddress(routes, 'OPTIONS', collection)).toEqual({
       kind: 'options',
       allow: 'PATCH, DELETE, OPTIONS',
@@ -145,7 +145,7 @@ describe('methods', () => {
     expect(readAddress(routes, 'OPTIONS', '/nothing')).toMatchObject({ code: 'route/not-found' });
   });
 
-  it('takes PATCH and PUT as one operation', () => {
+  it('routes PATCH and PUT to the same operation', () => {
     for (const method of ['PATCH', 'PUT']) {
       const address = readAddress(routes, method, `/${project}/connections/${other}/accept`);
       expect(address).toMatchObject({ operation: { name: 'connections.accept' } });
@@ -155,13 +155,13 @@ describe('methods', () => {
 
 describe('segments and query', () => {
   const rename = (id: string) => readAddress(routes, 'PATCH', `/${project}/collections/${id}`);
-  it('prefers a literal to a parameter, but not over the method', () => {
+  it('prefers a literal to a parameter, if the literal’s route takes the method', () => {
     const root = readAddress(routes, 'GET', `/${project}/collections/root`);
     expect(root).toMatchObject({ operation: { name: 'collections.get-root' }, params: {} });
     expect(rename('root')).toMatchObject({ operation: renameCollection, params: { collectionId: 'root' } });
   });
 
-  it('decodes each segment on its own', () => {
+  it('decodes each segment separately', () => {
     expect(rename('a%2Fb')).toMatchObject({ params: { collectionId: 'a/b' } });
     expect(rename('%0d%0aX:%20y')).toMatchObject({ params: { collectionId: '\r\nX: y' } });
     expect(rename('%C3%A9')).toMatchObject({ params: { collectionId: 'é' } });
@@ -175,7 +175,7 @@ describe('segments and query', () => {
     });
   });
 
-  it('keeps what cannot be decoded: it is an id of nothing', () => {
+  it('leaves a segment as it is if it cannot be decoded', () => {
     expect(rename('%zz')).toMatchObject({ params: { collectionId: '%zz' } });
     expect(rename('%ff')).toMatchObject({ params: { collectionId: '%ff' } });
   });
@@ -190,7 +190,7 @@ describe('segments and query', () => {
     expect(readAddress(routes, 'GET', `/${project}/connections${sent}`)).toMatchObject({ query });
   });
 
-  it('finds operations without a project only where there is neither version nor project', () => {
+  it('finds operations without a project only under addresses without version and project', () => {
     expect(readAddress(routes, 'GET', '/.well-known/jwks.json')).toMatchObject({
       operation: getJwks,
       projectId: null,
@@ -209,7 +209,7 @@ describe('segments and query', () => {
 
 describe('the project in a target', () => {
   const prefixes = ['', '/v6', '/v7', '/api/v6', '/api/v7'];
-  it.each(prefixes)('stands after %s, whatever follows it', (prefix) => {
+  it.each(prefixes)('is found after the prefix "%s", whatever follows the project', (prefix) => {
     for (const rest of ['', '/', '?x=/y', '/connections?page=1', '/api/v7/no/such/endpoint', '/%2F/..']) {
       expect(projectIn(`${prefix}/${project.toUpperCase()}${rest}`)).toBe(project);
     }
@@ -227,7 +227,7 @@ describe('the project in a target', () => {
     `x/${project}`,
     '/%',
     '/v7',
-  ])('is none in %s', (target) => {
+  ])('is null for the target "%s"', (target) => {
     expect(projectIn(target)).toBeNull();
     expect(projectIn(`/admin/projects/${project}`)).toBeNull();
   });

@@ -66,7 +66,7 @@ export function readAddress(routes: RouteTable, method: string, target: string):
   });
 }
 
-/** The project that a target names, even if there is no such endpoint. Null if the target names no project. */
+/** The project that a target names, even if no endpoint has this address. Null if the target names no project. */
 export function projectIn(target: string): string | null {
   // In the longest form, two segments precede the project.
   const segments = splitTarget(target)[0].split('/', 4).map(decodeSegment);
@@ -76,13 +76,13 @@ export function projectIn(target: string): string | null {
   return isUuid(first) ? first.toLowerCase() : null;
 }
 
-/** Whether a target is an operators' address, even if there is no such endpoint. */
+/** Whether a target is an operators' address, even if no endpoint has this address. */
 export function isAdmin(target: string): boolean {
   const [, first = ''] = splitTarget(target)[0].split('/', 2);
   return decodeSegment(first) === 'admin';
 }
 
-/** Picks the most exact route that takes the method, among those that match the path. */
+/** Among the routes that match the path, picks the most exact route that takes the method. */
 function choose(
   found: readonly Route[],
   method: string,

@@ -22,7 +22,7 @@ describe('a bad row', () => {
     errors: [],
   });
   const rows: [string, Partial<OperationSpec>][] = [
-    ['a path of another form', { path: '/Things/:thingId' }],
+    ['a path with an upper-case letter', { path: '/Things/:thingId' }],
     ['an empty segment', { path: '/things//:thingId' }],
     ['a trailing slash', { path: '/things/:thingId/' }],
     ['a leading parameter', { path: '/:thingId' }],
@@ -32,15 +32,15 @@ describe('a bad row', () => {
     ['a path of the document', { scope: 'none', path: '/openapi.json', params: z.object({}) }],
     ['a parameter without a schema', { path: '/things/:other' }],
     ['a schema without a parameter', { path: '/things' }],
-    ['a name that is no subject', { name: 'collections.a b' }],
-    ['a limit of nothing', { limit: { max: 0, windowSeconds: 300 } }],
+    ['a name with a space', { name: 'collections.a b' }],
+    ['a limit of 0', { limit: { max: 0, windowSeconds: 300 } }],
   ];
   it.each(rows)('stops the start: %s', (_, change) => {
     expect(() => new RouteTable([good])).not.toThrow();
     expect(() => new RouteTable([{ ...good, ...change }])).toThrow(StartError);
   });
 
-  it('leaves the reference’s words to projects, which it is in front of', () => {
+  it('allows the first segments of the reference in paths of projects', () => {
     expect(() => new RouteTable([{ ...good, path: '/docs/:thingId' }])).not.toThrow();
   });
 

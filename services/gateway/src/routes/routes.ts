@@ -39,7 +39,7 @@ export class RouteTable {
         const shape = route.segments.map((segment) => ('literal' in segment ? segment.literal : ':'));
         const key = `${operation.scope} ${method} ${shape.join('/')}`;
         const other = taken.get(key);
-        if (other) throw bad(operation, `its address is ${other}'s`);
+        if (other) throw bad(operation, `its address is already the address of ${other}`);
         taken.set(key, operation.name);
       }
       const bucket = `${operation.scope} ${route.segments.length}`;
@@ -47,7 +47,9 @@ export class RouteTable {
     }
   }
 
-  /** Every route of a scope that matches a path. Routes with a literal come before those with a parameter in the same place. */
+  /**
+   * Every route of a scope that matches a path. Routes with a literal come before routes with a parameter in the same place.
+   */
   match(scope: OperationSpec['scope'], path: readonly string[]): readonly Route[] {
     const candidates = this.#byLength.get(`${scope} ${path.length}`) ?? [];
     return candidates.filter(({ segments }) =>
@@ -110,15 +112,15 @@ function compile(operation: OperationSpec): Route {
     });
   const first = segments[0];
   if (!first || !('literal' in first) || versionWords.has(first.literal)) {
-    throw bad(operation, `its path ${operation.path} starts like a version or with a parameter`);
+    throw bad(operation, `its path ${operation.path} starts with a version or with a parameter`);
   }
   if (operation.scope === 'none' && referenceWords.has(first.literal)) {
-    throw bad(operation, `its path ${operation.path} is the reference's`);
+    throw bad(operation, `its path ${operation.path} belongs to the reference`);
   }
   const named = segments.flatMap((segment) => ('param' in segment ? [segment.param] : []));
   const wanted = Object.keys(operation.params.shape);
   if (named.toSorted().join() !== wanted.toSorted().join()) {
-    throw bad(operation, `its path ${operation.path} and its params do not name the same`);
+    throw bad(operation, `its path ${operation.path} and its params do not name the same parameters`);
   }
   return { operation, segments };
 }

@@ -10,7 +10,7 @@ import {
 import { ask } from '@kith/service';
 import { busFailure } from '../forward/bus-failure.ts';
 
-/** The user whose feed it is, and the stream that reads it. */
+/** The user who owns the feed, and the stream that reads the feed. */
 export interface FeedOf {
   projectId: string;
   userId: string;

@@ -22,8 +22,8 @@ export class EventWriter {
   begin(): void {
     writeStreamHead(this.#response);
     this.#write(`retry: ${retryMs}\n\n`);
-    // For other answers, the connection stays open if the client ends its side. A stream has no end, so it would stay open until
-    // the next write to a client that has gone away.
+    // For other answers, the connection stays open if the client ends its side. But a stream has no end of its own. If the
+    // client had gone away, the connection would stay open until the next write.
     const { socket } = this.#response.req;
     if (socket.readableEnded) this.destroy();
     else socket.once('end', () => this.destroy());
@@ -61,7 +61,7 @@ export class EventWriter {
   }
 
   #write(text: string): void {
-    // `writable` stays true after the end.
+    // This does not check `writable`, because `writable` stays true after the end.
     if (this.#response.writableEnded || this.#response.destroyed) return;
     if (!this.#response.write(text)) this.#blockedSince ??= performance.now();
   }

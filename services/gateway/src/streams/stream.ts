@@ -35,7 +35,7 @@ export class Stream {
   #running: Promise<void> | undefined;
   #beatAt = performance.now();
 
-  /** @param parts.identify Rejects if the request would now be refused. */
+  /** @param parts.identify Checks the request's token again. Rejects if the request is no longer allowed. */
   constructor(
     parts: { feed: Feed; writer: EventWriter; identify: () => Promise<unknown>; log: Logger },
     options: { position: number; times: StreamTimes },
@@ -45,7 +45,7 @@ export class Stream {
     this.#times = options.times;
   }
 
-  /** Makes the stream ask soon for the events that follow. */
+  /** Makes the stream ask soon for the events that follow its position. */
   wake(): void {
     this.#isDue = true;
     this.#running ??= this.#run().finally(() => {
@@ -53,7 +53,9 @@ export class Stream {
     });
   }
 
-  /** Does what is due at this time. */
+  /**
+   * Does the work that is due: ends the stream if its client does not read, checks the token, sends a comment, asks for events.
+   */
   tick(): void {
     // A stream that has ended stays open until its client has read the end. The HTTP server limits this time.
     if (this.#isEnded) return;
@@ -112,7 +114,7 @@ export class Stream {
     this.#isDue ||= answer.hasMore;
   }
 
-  /** Ends the stream if its request would now be refused. While identity is away or fails, the stream goes on. */
+  /** Ends the stream if its request is no longer allowed. While identity is away or fails, the stream goes on. */
   async #check(): Promise<void> {
     if (this.#isChecking || this.#isEnded) return;
     this.#isChecking = true;

@@ -130,8 +130,8 @@ export class Streams {
 }
 
 /**
- * The position that a client has reached. If the text cannot be a sequence number of ours, the position counts as ahead of any
- * feed. The client then gets a reset.
+ * The position that a client has reached. If the text cannot be a sequence number of a feed, the position counts as ahead of
+ * any feed. The client then gets a reset.
  */
 function positionOf(lastEventId: string | string[] | undefined): number | undefined {
   if (lastEventId === undefined || lastEventId === '') return undefined;

@@ -17,7 +17,7 @@ export class ApiKeys {
     this.#options = options;
   }
 
-  /** Makes a first attempt to load the keys. Resolves even if there is no answer, and goes on trying. */
+  /** Makes a first attempt to load the keys. Resolves even if there is no answer. Further attempts then follow. */
   static async open(options: FollowingOptions): Promise<ApiKeys> {
     const keys = new ApiKeys(options);
     const followed = {
@@ -29,12 +29,12 @@ export class ApiKeys {
     return keys;
   }
 
-  /** Whether the keys have been loaded once. From then on they stay in use, even while identity is away. */
+  /** Whether the keys have been loaded at least once. After the first load they stay in use, even while identity is away. */
   get isLoaded(): boolean {
     return this.#following?.isLoaded ?? false;
   }
 
-  /** How long ago the keys were last loaded, in seconds. Undefined before the first time. */
+  /** How long ago the keys were last loaded, in seconds. Undefined before the first load. */
   get ageSeconds(): number | undefined {
     return this.#following?.ageSeconds;
   }

@@ -15,7 +15,7 @@ export interface FollowingOptions {
 export interface Followed<Body extends z.ZodType> {
   notice: { readonly name: string; readonly body: Body };
   hear(notice: z.output<Body>): void;
-  /** Asks for the whole table, and replaces the gateway's copy by the answer. */
+  /** Asks for the whole table, and replaces the gateway's copy with the answer. */
   load(): Promise<void>;
 }
 
@@ -67,12 +67,12 @@ export class Following {
     return following;
   }
 
-  /** Whether the table has been loaded once. From then on it stays in use, even while identity is away. */
+  /** Whether the table has been loaded at least once. After the first load it stays in use, even while identity is away. */
   get isLoaded(): boolean {
     return this.#isLoaded;
   }
 
-  /** How long ago the table was last loaded, in seconds. Undefined before the first time. */
+  /** How long ago the table was last loaded, in seconds. Undefined before the first load. */
   get ageSeconds(): number | undefined {
     return this.#isLoaded ? (performance.now() - this.#loadedAt) / 1000 : undefined;
   }
@@ -91,7 +91,7 @@ export class Following {
   }
 
   async #loadWhenDue(): Promise<void> {
-    // A load may be under way that began too early to see the latest change. So this method waits for that load, and then
+    // A load that is under way may have begun too early to see the latest change. So this method waits for that load, and then
     // checks whether another load is due.
     if (this.#loading) await this.#loading;
     const isOld = performance.now() - this.#loadedAt >= this.#refreshMs;

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { HeardTable } from './heard-table.ts';
 
-describe('a table of what is told', () => {
-  it('has the last word of each id, and the whole in place of what was before', () => {
+describe('a table that hears changes', () => {
+  it('has the last value heard for each id, until a whole table replaces all values', () => {
     const table = new HeardTable<number>();
     table.replace([['kept', 1]], table.mark);
     table.hear('told', 1);
@@ -13,7 +13,7 @@ describe('a table of what is told', () => {
     expect([table.get('told'), table.get('kept')]).toEqual([undefined, 3]);
   });
 
-  it('goes by what was heard while a whole was on its way, and by nothing heard before', () => {
+  it('keeps only changes that were heard while the whole table was on its way', () => {
     const table = new HeardTable<number>();
     table.hear('before', 1);
     table.hear('gone before', null);

@@ -31,7 +31,7 @@ export class HeardTable<V> {
     return this.#words;
   }
 
-  /** Replaces all values by a whole table. Changes that were heard after `mark` stay. */
+  /** Replaces all values with a whole table. Changes that were heard after `mark` stay. */
   replace(whole: Iterable<readonly [id: string, value: V]>, mark: number): void {
     const values = new Map(whole);
     for (const [id, word] of this.#heard) {

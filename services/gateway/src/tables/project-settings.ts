@@ -23,7 +23,7 @@ export class ProjectSettings {
     this.#options = options;
   }
 
-  /** Makes a first attempt to load the settings. Resolves even if there is no answer, and goes on trying. */
+  /** Makes a first attempt to load the settings. Resolves even if there is no answer. Further attempts then follow. */
   static async open(options: FollowingOptions): Promise<ProjectSettings> {
     const settings = new ProjectSettings(options);
     const followed = {
@@ -35,12 +35,14 @@ export class ProjectSettings {
     return settings;
   }
 
-  /** Whether the settings have been loaded once. From then on they stay in use, even while identity is away. */
+  /**
+   * Whether the settings have been loaded at least once. After the first load they stay in use, even while identity is away.
+   */
   get isLoaded(): boolean {
     return this.#following?.isLoaded ?? false;
   }
 
-  /** How long ago the settings were last loaded, in seconds. Undefined before the first time. */
+  /** How long ago the settings were last loaded, in seconds. Undefined before the first load. */
   get ageSeconds(): number | undefined {
     return this.#following?.ageSeconds;
   }

@@ -10,12 +10,12 @@ import { connect, type NetConnectOpts, type Socket } from 'node:net';
 import { BufferPool } from '@kith/base';
 import { freeChunk } from '@kith/service';
 
-/** If an answer has at least this many bytes, it pays to bypass the parser and to give up the connection. */
+/** An answer of at least this many bytes is faster if it bypasses the parser, although its connection cannot be reused then. */
 export const longBytes = 512 * 1024;
 
 /** The size of the buffer of a connection. */
 const bufferBytes = 64 * 1024;
-/** The buffers of long answers, two each. Buffers of half or twice the size are no faster. */
+/** The buffers of long answers. Each answer uses two buffers. Buffers of half or twice the size are no faster. */
 const pool = new BufferPool(512 * 1024, 32);
 
 /** How a connection is read. */
@@ -56,7 +56,8 @@ export class ByteAgent extends Agent {
 
 /**
  * Passes on the bytes of a long answer, as fast as the client reads. The bytes bypass the parser. Call this while the head of
- * the answer is being handled. When the answer ends, its connection ends, too. Rejects if either side breaks off.
+ * the answer is being handled. When the answer ends, its connection ends, too. Rejects if the client or the service closes its
+ * connection early.
  */
 export async function passBytes(
   reply: IncomingMessage,
@@ -65,8 +66,8 @@ export async function passBytes(
 ): Promise<void> {
   const { socket } = reply;
   const reading = readings.get(socket);
-  if (!reading) throw new TypeError('The connection is not of a ByteAgent.');
-  // While the bytes of one buffer are written, the other buffer is read into.
+  if (!reading) throw new TypeError('The connection was not made by a ByteAgent.');
+  // While the bytes of one buffer are written to the client, the next bytes are read into the other buffer.
   const buffers = [pool.take(), pool.take()];
   reading.buffers = buffers;
   let left = length;
@@ -96,12 +97,12 @@ export async function passBytes(
   const isBroken = Promise.race(
     [socket, response].map((side) => once(side, 'close', { signal: gone.signal })),
   ).then(() => {
-    throw new Error('An answer was broken off.');
+    throw new Error('A connection was closed before the end of an answer.');
   });
   try {
     await Promise.race([isPassed, isBroken]);
     response.end();
-    // If an answer is broken off, a write may still use its buffers, so these buffers are never reused.
+    // If an answer ends early, a write may still use its buffers. So these buffers are never reused.
     socket.once('close', () => pool.giveBack(...buffers));
   } finally {
     gone.abort();

@@ -5,8 +5,8 @@ import { maxFormBytes, type Upload } from '@kith/contracts';
 import { hasBody } from '../http/body.ts';
 
 /**
- * Looks at the headers. If the service would refuse the body, refuses it before any byte is passed on. Throws the code of the
- * contract if the body is missing or too large, otherwise a `request/` code.
+ * Checks the headers of an upload. If the service would refuse the body, refuses the body before any byte is passed on. Throws
+ * the code of the contract if the body is missing or too large, and a `request/` code for any other fault.
  */
 export function checkUpload(request: IncomingMessage, upload: Upload): void {
   const { headers } = request;

@@ -29,7 +29,7 @@ export interface UpstreamTimes {
    * time for the service to take further bytes of a body.
    */
   answer: number;
-  /** The time for the client to go on reading its answer. */
+  /** How long the client may pause while it reads its answer. */
   unread: number;
 }
 
@@ -84,7 +84,7 @@ const forwarded = [
 const longestError = 64 * 1024;
 
 /**
- * Proxies requests whose bodies or answers are bytes. Such a request goes to its service over HTTP, with http-proxy-middleware
+ * Proxies requests whose bodies or answers are files. Such a request goes to its service over HTTP, with http-proxy-middleware
  * (docs/adr/0045). All checks have been made before. Passes on only the body, a few headers and the signed context. The context
  * is sent in place of all other headers.
  */
@@ -119,7 +119,8 @@ export class Upstreams {
     if (upload && expectsContinue(request)) response.writeContinue();
     const { headers, url: address } = request;
     const restore = () => Object.assign(request, { headers, url: address });
-    // The proxy parses the address, and some addresses of clients are not URLs.
+    // The proxy parses `request.url`, but some addresses of clients are not valid URLs. So the path for the service replaces
+    // the address.
     request.url = path;
     request.headers = this.#headersFor(request, streamed, { secrets, path });
     try {
@@ -247,7 +248,7 @@ export class Upstreams {
       response.setMaxListeners(20);
       this.#ways.set(request, way);
       const proxy = isUpload ? this.#upload : this.#download;
-      // The proxy calls this if it does not take the request on.
+      // The proxy calls this if it does not handle the request.
       proxy(request, response, (error) => fail(brokenOff(way, error)));
     });
   }
@@ -277,7 +278,8 @@ export class Upstreams {
     const isLong = length >= longBytes && hasBytes(request, reply);
     const passed = isLong ? passBytes(reply, response, length) : pipeline(reply, response);
     await passed.catch(() => {
-      // One side has gone. Closing the connection cuts the answer off, so nobody takes it for a whole answer.
+      // The client or the service has closed its connection. Closing the client's connection shows the client that the answer
+      // is not complete.
       cutOff(response);
     });
   }
@@ -324,9 +326,9 @@ async function readAll(reply: IncomingMessage): Promise<Uint8Array> {
 }
 
 /**
- * The error for a service that cannot be reached, or has broken off without an answer. If all bytes of an upload have gone to the
- * service, it may have stored the file before it ended. Then `gateway/unavailable` would be wrong, because it says that nothing
- * was done.
+ * The error for a service that cannot be reached, or has closed the connection without an answer. If all bytes of an upload
+ * have gone to the service, the service may have stored the file before it failed. Then `gateway/unavailable` would be wrong,
+ * because it says that nothing was done.
  */
 function brokenOff({ isUpload, outgoing }: Way, error: unknown): ApiError {
   const mayBeDone = isUpload && outgoing?.writableFinished === true;

@@ -29,7 +29,7 @@ export const contentDisposition = `attachment; filename="kith-export-${userId}.j
 const at = '2026-01-02T03:04:05.678Z';
 export const head = { exportedAt: at, user: ownUser(), factors: [], recoveryCodesLeft: 0 };
 
-/** A gateway in front of simulated services: every section answers one empty page until told otherwise. */
+/** A gateway in front of simulated services: every section answers with one empty page, unless `give` sets another answer. */
 export class ExportWorld implements AsyncDisposable {
   readonly test: TestGateway;
   readonly issuer: TestIssuer;
@@ -80,7 +80,7 @@ export class ExportWorld implements AsyncDisposable {
     return Download.open(this.test.gateway.port, { method: options.method ?? 'GET', token });
   }
 
-  /** How many exports have ended without being finished. */
+  /** How many exports have ended before they were complete. */
   async brokenOff(): Promise<number> {
     const { values } = await this.test.runtime.metrics.httpSeconds.get();
     const { name: operation } = exportUser;
@@ -95,12 +95,12 @@ export class ExportWorld implements AsyncDisposable {
   }
 }
 
-/** An answer as it comes in. */
+/** An answer that is still being received. */
 export class Download implements Disposable {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   text = '';
-  /** Whether the whole answer has come; `undefined` while this is not known yet. */
+  /** Whether the whole answer has arrived; `undefined` while this is not known yet. */
   isWhole: boolean | undefined;
   readonly #response: IncomingMessage;
 
@@ -125,7 +125,7 @@ export class Download implements Disposable {
     });
   }
 
-  /** Reads to the end, or to where the connection breaks. */
+  /** Reads until the answer ends or the connection breaks. */
   async read(): Promise<this> {
     this.#response.on('data', (chunk: string) => {
       this.text += chunk;
@@ -134,7 +134,7 @@ export class Download implements Disposable {
     return this;
   }
 
-  /** Closes the connection without reading on. */
+  /** Closes the connection without reading the rest. */
   [Symbol.dispose](): void {
     this.#response.destroy();
   }

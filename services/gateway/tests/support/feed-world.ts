@@ -65,7 +65,7 @@ export class FeedWorld implements AsyncDisposable {
     return startNotifications(this.test.runtime, { store: this.#store });
   }
 
-  /** How many streams of a user hold a place. */
+  /** How many open streams of a user the feed lists. */
   async places(userId: string): Promise<number> {
     const store = await openStore(this.#store);
     const { streams } = await store.feed({ projectId, userId });
@@ -116,7 +116,7 @@ export class FeedWorld implements AsyncDisposable {
     await store.close();
   }
 
-  /** Publishes a connection request, of which the user gets a notification. */
+  /** Publishes a connection request, which makes a notification for the user. */
   async tell(userId: string, occurredAt = new Date()): Promise<void> {
     const ids = { connectionId: randomUUID(), requesterId: this.initiatorId, receiverId: userId };
     await this.#publish(

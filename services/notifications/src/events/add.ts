@@ -8,15 +8,16 @@ import { notificationIdOf } from '../notification-id.ts';
 import { wake } from '../wake.ts';
 
 /**
- * How long a notification waits for identity, in ms. Events are handled one at a time, so a long wait would delay all others.
+ * How long to wait for an answer of identity, in ms. Events are handled one at a time, so a long wait would delay all other
+ * events.
  */
 const askMs = 2_000;
 
 /**
- * Makes a notification of an event for a user. The id of the notification follows from the event. So if the event arrives
- * again, it makes no second notification. Makes no notification in four cases: it would already have expired, its request was
- * withdrawn, the user's account has ended, or the user has turned off the type. In the last case, there is no notification even
- * if the event arrives again after the user has turned on the type (spec#notifications-settings-none).
+ * Makes a notification for a user from an event. The id of the notification is derived from the event. So if the event arrives
+ * again, it makes no second notification. Makes no notification in four cases: the notification would already have expired, its
+ * request was withdrawn, the user's account has ended, or the user has turned off the type. In the last case, there is no
+ * notification even if the event arrives again after the user has turned on the type (spec#notifications-settings-none).
  */
 export async function addNotification(
   app: AppContext,
@@ -37,8 +38,8 @@ export async function addNotification(
     ]);
     return isWithdrawn || found.length > 0;
   };
-  // This decides nothing that the check below would not decide. But if the broker has lost its log, all events of a week come
-  // again, and for a known event nothing more is read.
+  // `changeFeed` below repeats this check, so this early check only saves reads. If the broker has lost its log, all events of
+  // a week are delivered again, and known events then cost no further reads.
   if (await isSettled()) return;
   const ended = await app.store.profiles.forgotten(projectId, [userId, initiatorId]);
   if (ended.has(userId)) return;
@@ -64,8 +65,8 @@ export async function addNotification(
 }
 
 /**
- * The initiator's current profile (spec#notifications-snapshot). If identity does not have the user any more, the profile has no
- * name.
+ * The initiator's current profile (spec#notifications-snapshot). If identity no longer has the user, the name, username and
+ * avatar are null.
  */
 async function snapshot(app: AppContext, event: EventEnvelope, initiatorId: string) {
   const of = { projectId: event.projectId, userIds: [initiatorId] };

@@ -13,13 +13,13 @@ import { addNotification } from './add.ts';
 import { takeBackRequest } from './take-back.ts';
 
 /**
- * The events that users are told of (spec#notifications-exactly-one). The result is the same for any order and number of
- * deliveries.
+ * The events that notify users (spec#notifications-exactly-one). The result does not depend on the order of the events, or on
+ * how often each event is delivered.
  */
 export const feedEvents: EventSubscription<AppContext> = subscription({
   durable: 'notifications-feed',
   events: [connectionRequested, connectionAccepted, connectionWithdrawn, connectionBlocked],
-  // Events are handled one at a time, so that a feed has the order in which things happened, even after an outage.
+  // Events are handled one at a time. So notifications in a feed have the order of their events, even after an outage.
   atOnce: 1,
   async apply(event: EventEnvelope, app: AppContext) {
     if (is(event, connectionRequested)) {

@@ -4,7 +4,7 @@ import type { AppContext } from '../app.ts';
 import { changeFeed } from '../change-feed.ts';
 import { readAtOf, remove } from '../feed.ts';
 
-/** How long to wait for identity, in ms. */
+/** How long to wait for an answer of identity, in ms. */
 const askMs = 2_000;
 
 /**
@@ -26,8 +26,9 @@ export async function takeBackRequest(
     await changeFeed(app, owner, async (before) => {
       const entry = await app.store.requestOf(owner, connectionId);
       // Stores the feed although nothing changes. Another process may have looked for the withdrawal too early, and may be
-      // about to add the request. That process then loses the race and looks again. If the user's account has ended so long ago
-      // that its mark has expired, nothing would remove a new feed.
+      // about to add the notification. Storing the feed makes that process lose the race and look again. A new feed is stored
+      // only for a user who exists. If the account has ended so long ago that its mark has expired, nothing would ever remove
+      // the new feed.
       if (!entry) {
         const isOfSomebody = before.read !== undefined || (await isUser(app, event, userId));
         return { ...(isOfSomebody && { change: { feed: before } }), result: undefined };
@@ -38,7 +39,7 @@ export async function takeBackRequest(
   }
 }
 
-/** Whether the copy or identity knows a user. */
+/** Whether a user exists in this service's copy of profiles or in identity. */
 async function isUser(app: AppContext, { id, projectId }: EventEnvelope, userId: string): Promise<boolean> {
   const users = await findUsers(
     app,

@@ -2,15 +2,17 @@ import { userDeleted } from '@kith/contracts';
 import { type EventSubscription, hasComeBack, subscription } from '@kith/service';
 import type { AppContext } from '../app.ts';
 
-/** Handles the end of an account: the profile is removed immediately, the rest in the background (spec#users-erasure). */
+/**
+ * Handles the end of an account: the profile is removed immediately, and all other data in the background (spec#users-erasure).
+ */
 export const userEvents: EventSubscription<AppContext> = subscription({
   durable: 'notifications-users',
   events: [userDeleted],
   async apply(event, app: AppContext) {
     if (await hasComeBack(app.bus, event)) return;
     const user = { projectId: event.projectId, userId: event.data.id };
-    // First forgets the profile, so that late events say nothing about the user. Then marks the user, so that earlier data is
-    // found and erased.
+    // First removes the profile, so that notifications of late events contain nothing about the user. Then marks the user, so
+    // that the eraser finds and erases all earlier data.
     await app.store.profiles.forget(user);
     await app.store.erasure.mark(user, Date.now());
   },

@@ -11,8 +11,8 @@ import { wake } from '../wake.ts';
 
 /**
  * Adds a notification of the application to users' feeds (spec#notifications-own). Each feed is changed separately. If the
- * request has an Idempotency-Key, the ids of the notifications follow from the key. So a request that was only partly done can
- * be repeated, and no user gets a notification twice. Throws `gateway/timeout` if the request was only partly done.
+ * request has an Idempotency-Key, the ids of the notifications are derived from the key. So a request that was only partly done
+ * can be repeated, and no user gets a notification twice. Throws `gateway/timeout` if the request was only partly done.
  */
 export const createHandler = handler(createNotifications, async (request, app: AppContext) => {
   const { projectId, body, idempotencyKey, serverKey } = request;
@@ -46,7 +46,8 @@ export const createHandler = handler(createNotifications, async (request, app: A
 
 /**
  * The seeds from which the ids of the notifications are made. If the request has an idempotency key, there are two seeds: one
- * for the current window of time, and one for the window before. So a repeated request finds its ids for at least a day.
+ * for the current window of time, and one for the window before. So for at least a day, a repeated request finds the
+ * notifications of the first request.
  */
 function seedsOf([keyId, key, body]: (string | undefined)[], now: number): string[] {
   if (key === undefined) return [randomUUID()];

@@ -4,9 +4,10 @@ import type { AppContext } from '../app.ts';
 import { toItem } from '../feed.ts';
 
 /**
- * The notifications after a position of the user's feed, oldest first (spec#notifications-stream-resume). A position of an
- * earlier epoch is below all positions of this epoch. It is answered with a reset, because after the restore another
- * notification may have the same sequence. Only position 0, the beginning, is the same in every epoch.
+ * The notifications after a position of the user's feed, oldest first (spec#notifications-stream-resume). A new epoch begins
+ * when the database is restored from a backup. A position of an earlier epoch is below all positions of this epoch. The answer
+ * to such a position is a reset, because another notification may have the same sequence since the restore. Only position 0,
+ * the beginning, is the same in every epoch.
  */
 export const feedAfterHandler = internalHandler(feedAfter, async (body, app: AppContext) => {
   const { projectId, userId, streamId, limit } = body;
@@ -24,7 +25,7 @@ export const feedAfterHandler = internalHandler(feedAfter, async (body, app: App
   return {
     ...nothing,
     items: entries.map((entry) => ({ seq: orderOf(entry.seq), item: toItem(entry, feed) })),
-    // If a sequence in between is missing, its notification was taken back. The stream need not ask for it again.
+    // If a sequence in between is missing, its notification was taken back. So the stream need not ask for this sequence again.
     seq: orderOf(hasMore ? last.seq : feed.seq),
     hasMore,
   };

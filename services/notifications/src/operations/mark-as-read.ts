@@ -7,7 +7,7 @@ import { readAtOf, toItem } from '../feed.ts';
 import { blanked, isKiths } from '../initiator.ts';
 import type { StoredFeed } from '../store/index.ts';
 
-/** Marks one notification of the caller's as read. If it is read already, it stays as it is (spec#notifications-mark). */
+/** Marks one of the caller's notifications as read. If it is read already, it stays as it is (spec#notifications-mark). */
 export const markAsReadHandler = handler(
   markNotificationAsRead,
   (request, app: AppContext) => {
@@ -29,8 +29,8 @@ export const markAsReadHandler = handler(
 );
 
 /**
- * A kept answer names the initiator for a day. If the initiator's account has ended meanwhile, the answer is given again as the
- * notification is now: blanked (spec#idempotency-erasure). The mark of a forgotten user stays longer than a day.
+ * Blanks a stored answer if the account of its initiator has ended meanwhile (spec#idempotency-erasure). For a day, a request
+ * with the same idempotency key gets the stored answer. The mark of an ended account is kept longer than a day.
  */
 async function withoutEnded(item: AppNotification, { store }: AppContext): Promise<AppNotification> {
   if (!isKiths(item)) return item;

@@ -4,7 +4,10 @@ import { handler } from '@kith/service';
 import type { AppContext } from '../app.ts';
 import { settingsOf } from '../settings-view.ts';
 
-/** Turns the given types of notifications on or off. The change applies from the answer on (spec#notifications-settings). */
+/**
+ * Turns the given types of notifications on or off. The change is in effect when the answer is sent
+ * (spec#notifications-settings).
+ */
 export const updateSettingsHandler = handler(updateNotificationSettings, async (request, app: AppContext) => {
   const { projectId, caller, body, deadline } = request;
   const given = Object.entries(body.types ?? {});
@@ -20,5 +23,5 @@ export const updateSettingsHandler = handler(updateNotificationSettings, async (
 
 const tooMany = {
   field: 'types',
-  message: `types can turn off at most ${maxTypesOff} types. Turn others on first.`,
+  message: `types can turn off at most ${maxTypesOff} types. First turn other types on.`,
 };

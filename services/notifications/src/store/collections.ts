@@ -6,7 +6,7 @@ import type { Entry, Feed } from '../feed.ts';
 import { isKiths, nobody } from '../initiator.ts';
 import { ownerOf, placed } from './place.ts';
 
-/** An entry as it is stored. Its key holds the owner and its place. */
+/** An entry as it is stored. Its key holds the other fields: the owner and the sequence. */
 export type StoredEntry = Omit<Entry, 'projectId' | 'userId' | 'seq'>;
 
 const time = z.int();
@@ -59,8 +59,9 @@ export const entries = collection<StoredEntry>({
 });
 
 /**
- * What must not make a notification any more. By project and connection: connections whose request was withdrawn, or that a
- * block has ended. By project and notification: notifications that were not made because the user had turned off their type.
+ * Marks that keep late events from making notifications. A mark by project and connection says that the connection's request
+ * was withdrawn, or that a block has ended the connection. A mark by project and notification says that the notification was
+ * not made, because the user had turned off its type.
  */
 export const withdrawn = collection<{ until: number }>({
   name: 'withdrawn',
@@ -77,7 +78,7 @@ export interface StoredSettings {
 }
 export const settings = userSettingsCollection<StoredSettings>(z.object({ off: z.array(z.string()) }));
 
-/** Everything that notifications stores. */
+/** Everything that the notifications service stores. */
 export const declared: Declared = {
   collections: [
     ...[feeds, entries, withdrawn, settings],

@@ -14,7 +14,7 @@ export class Erasure extends EndedUsers {
     this.#documents = documents;
   }
 
-  /** Some of the entries in others' feeds that name a user as the initiator. */
+  /** Some of the entries in other users' feeds that name a user as the initiator. */
   async tellingOf({ projectId, userId }: Owner, limit: number): Promise<Entry[]> {
     const range = { above: `${projectId}|${userId}`, below: `${projectId}|${userId}}`, limit };
     return (await this.#documents.range(entries, range, 'initiator')).map(entryOf);
@@ -26,8 +26,8 @@ export class Erasure extends EndedUsers {
   }
 
   /**
-   * Removes a user's feed. Resolves to `false` while a change of the feed is under way. Also resolves to `false` while there
-   * are events of the feed, or unpublished events that name the user.
+   * Removes a user's feed. Resolves to `false` while a change of the feed is under way. Also resolves to `false` while the
+   * outbox holds events of the feed, or unpublished events that name the user.
    */
   async removeFeed(user: Owner): Promise<boolean> {
     const { outbox } = this.#documents;

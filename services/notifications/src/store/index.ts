@@ -109,7 +109,7 @@ export class NotificationStore {
     return (await this.#documents.range(entries, { ...places, limit, backwards: true })).map(entryOf);
   }
 
-  /** Some notifications whose `keepUntil` is before `now` (Unix ms); those with the earliest `keepUntil` come first. */
+  /** Some notifications whose `keepUntil` is before `now` (Unix ms). The earliest `keepUntil` comes first. */
   async expired(now: number, limit: number): Promise<Entry[]> {
     const range = { above: '', below: timeKey(now), limit };
     return (await this.#documents.range(entries, range, 'keepUntil')).map(entryOf);
@@ -122,7 +122,7 @@ export class NotificationStore {
     ]);
   }
 
-  /** Whether one of these connections and notifications is `withdrawn`. */
+  /** Whether any of these connections or notifications is `withdrawn`. */
   async isWithdrawn(projectId: string, ids: readonly string[]): Promise<boolean> {
     const keys = ids.map((id) => `${projectId}|${id}`);
     return (await this.#documents.get(withdrawn, keys)).size > 0;

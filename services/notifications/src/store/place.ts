@@ -15,7 +15,7 @@ export function placeOf(owner: Owner, seq: number): string {
   return `${feedKey(owner)}|${String(last - Math.min(seq, last)).padStart(15, '0')}`;
 }
 
-/** The key of the feed that an entry's place is in. */
+/** The key of the feed that contains the entry at a place. */
 export function ownerOf(place: string): string {
   return place.slice(0, place.lastIndexOf('|'));
 }
@@ -38,8 +38,8 @@ export function eventsOf({ projectId, userId }: Owner): { from: string; to: stri
 }
 
 /**
- * The events of a project's feeds that may name a user as the initiator. The `metadata` of an application may hold the same
- * text.
+ * The range of a project's feed events that contain a user's id as `initiatorId`. An event of an application's notification can
+ * contain the same text in its `metadata`.
  */
 export function eventsTelling({ projectId, userId }: Owner): { from: string; to: string; telling: string } {
   return {

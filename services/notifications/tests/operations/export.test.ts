@@ -4,7 +4,7 @@ import { handlerEngines, readSection } from '@kith/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { World } from '../support/world.ts';
 
-describe.each(handlerEngines())('what notifications holds of a user (%s)', (engine) => {
+describe.each(handlerEngines())('the export of a user’s notifications (%s)', (engine) => {
   let world: World;
   beforeAll(async () => {
     world = await World.start(engine);
@@ -14,7 +14,7 @@ describe.each(handlerEngines())('what notifications holds of a user (%s)', (engi
   const read = (userId: string, limit: number) =>
     readSection(world.runtime.bus, exportNotifications, { projectId: world.projectId, userId, limit });
 
-  it('gives them page by page, as the list has them', async () => {
+  it('returns the same notifications as the list, page by page', async () => {
     const ann = await world.user('Ann');
     const { id } = await world.receiver(ann, 5);
     const [, second] = (await world.list(id)).data;
@@ -27,7 +27,7 @@ describe.each(handlerEngines())('what notifications holds of a user (%s)', (engi
     expect(await read(id, 5)).toEqual([data]);
   });
 
-  it('gives nothing of a user nobody has told of anything', async () => {
+  it('is empty for a user without notifications', async () => {
     expect(await read(randomUUID(), 2)).toEqual([[]]);
   });
 });

@@ -27,7 +27,7 @@ describe.each(handlerEngines())('the operations of a feed (%s)', (engine) => {
   });
   afterAll(() => world?.[Symbol.asyncDispose]());
 
-  it('a user nobody has told of anything', async () => {
+  it('a user without notifications has an empty list and a count of 0', async () => {
     const id = randomUUID();
     expect(await world.call(listNotifications, id)).toMatchObject({
       status: 200,
@@ -43,7 +43,7 @@ describe.each(handlerEngines())('the operations of a feed (%s)', (engine) => {
     });
   });
 
-  it('lists by pages and by cursor alike; the bare array under /api/v6 alone', async () => {
+  it('lists the same by page and by cursor, and a bare array only under /api/v6', async () => {
     const { id, ids } = await world.receiver(ann, 7);
     const page = async (query: string) => {
       const answer = await world.call(listNotifications, id, { query });
@@ -97,7 +97,7 @@ describe.each(handlerEngines())('the operations of a feed (%s)', (engine) => {
     expect(answer).toMatchObject({ status: 400, json: { field: 'cursor' } });
   });
 
-  it('marks one as read, and again without changing anything', async () => {
+  it('marks one as read; a repeated request changes nothing', async () => {
     const { id, ids } = await world.receiver(ann, 2);
     const notificationId = (ids[0] as string).toUpperCase();
     const before = (await world.list(id)).data[0];
@@ -113,7 +113,7 @@ describe.each(handlerEngines())('the operations of a feed (%s)', (engine) => {
     expect((await world.list(id)).data[0]).toEqual(first.json);
   });
 
-  it('finds nobody else’s, no other project’s, none that is unknown, none that is no id: all alike', async () => {
+  it('gives the same answer for another user’s, another project’s, an unknown and a malformed id', async () => {
     const { id, ids } = await world.receiver(ann, 1);
     const notificationId = ids[0] as string;
     const answers = await Promise.all([

@@ -4,7 +4,7 @@ import { append, type NewNotification, type Owner, remove } from '../../src/feed
 import { openStore } from '../../src/store/index.ts';
 
 /**
- * What the child process gets: the notification to add, or the id of the notification to remove. `number` says before which
+ * The task of the child process: the notification to add, or the id of the notification to remove. `number` says before which
  * write the child dies.
  */
 export interface DyingChange {

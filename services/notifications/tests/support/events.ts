@@ -19,7 +19,7 @@ export interface Life {
   blocked: EventEnvelope;
 }
 
-/** Makes the events that the connections service publishes about a request, for every way in which the request can go on. */
+/** Makes the events that the connections service publishes about a request, for every possible outcome of the request. */
 export function lifeOf(of: { projectId: string; requesterId: string; receiverId: string; at?: Date }): Life {
   const { projectId, requesterId, receiverId, at = new Date() } = of;
   const connectionId = randomUUID();
