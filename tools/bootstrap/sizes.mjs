@@ -3,26 +3,26 @@
 // Node ≥ 20.
 
 /**
- * A lock file as npm writes it. `packages` is by path; the path '' is the repository itself.
+ * A lock file as npm writes it. The keys of `packages` are paths. The path '' is the repository itself.
  *
  * @typedef {{ packages: Record<string, Locked> }} Lock
  * @typedef {{
- *   version?: string;
- *   integrity?: string;
- *   link?: boolean;
- *   dev?: boolean;
- *   optional?: boolean;
- *   os?: string[];
- *   cpu?: string[];
- *   libc?: string[];
- *   resolved?: string;
- *   bin?: Record<string, string>;
- *   workspaces?: string[];
- *   dependencies?: Record<string, string>;
- *   devDependencies?: Record<string, string>;
- *   optionalDependencies?: Record<string, string>;
- *   peerDependencies?: Record<string, string>;
- *   peerDependenciesMeta?: Record<string, { optional?: boolean }>;
+ * version?: string;
+ * integrity?: string;
+ * link?: boolean;
+ * dev?: boolean;
+ * optional?: boolean;
+ * os?: string[];
+ * cpu?: string[];
+ * libc?: string[];
+ * resolved?: string;
+ * bin?: Record<string, string>;
+ * workspaces?: string[];
+ * dependencies?: Record<string, string>;
+ * devDependencies?: Record<string, string>;
+ * optionalDependencies?: Record<string, string>;
+ * peerDependencies?: Record<string, string>;
+ * peerDependenciesMeta?: Record<string, { optional?: boolean }>;
  * }} Locked
  */
 
@@ -109,8 +109,8 @@ export function holds(installed, parts, lock) {
 }
 
 /**
- * Reduces a lock file to some parts. `trim` reduces a `package.json` in the same way: that of the repository, or that of one of
- * our packages.
+ * Reduces a lock file to some parts. `trim` reduces the `package.json` of the repository, or of one of our packages, in the
+ * same way.
  *
  * @param {readonly string[]} parts
  * @param {Lock} lock
@@ -145,9 +145,9 @@ export function pathsOf(parts, { packages }) {
 }
 
 /**
- * The paths of `pathsOf` that every machine needs. If npm leaves out an optional package, it also leaves out the dependencies of
- * this package that nothing else in these parts needs. The lock file marks a dependency as optional only if nothing else at all
- * needs it.
+ * The paths of `pathsOf` that every machine needs. If npm leaves out an optional package, it also leaves out the dependencies
+ * of this package that nothing else in these parts needs. The lock file's own marks are not enough: it marks a dependency as
+ * optional only if nothing else in the whole lock file needs this dependency.
  *
  * @param {readonly string[]} parts
  * @param {Lock} lock

@@ -1,8 +1,8 @@
 import { readdirSync } from 'node:fs';
 
 /**
- * A room is a folder of sources. It says which of our own packages the folder may import, by the names that imports use. For
- * third-party packages, see `drivers` below.
+ * A room is a folder of sources. Its entry says which of our own packages the folder may import, by the names that imports use.
+ * For third-party packages, see `drivers` below.
  */
 export interface Room {
   /** Packages of ours that the folder may import. An entry that ends with `*` matches any name with the same beginning. */

@@ -27,9 +27,9 @@ export async function makePlatformFolder(
 }
 
 /**
- * Removes the folders of killed processes, which could not remove them. If a platform used real engines, its folder is removed only
- * if `erase` is given. `erase` has to remove the data that the platform has left on these engines. It gets the prefix of this data.
- * The folders of other users of this machine are left to them.
+ * Removes the folders of killed processes, which could not remove them. If a platform used real engines, its folder is removed
+ * only if `erase` is given. `erase` has to remove the data that the platform has left on these engines. It gets the prefix of
+ * this data. The folders of other users of this machine are not removed.
  */
 export async function removeLeftFolders(erase?: (prefix: string) => Promise<void>): Promise<void> {
   for (const name of await readdir(tmpdir())) {

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { expect, test } from 'vitest';
 import { accessPlatform } from './platform-access.ts';
 
-test('the token goes only below the path of the address, where another application may be beside Kith', async () => {
+test('requests with the token keep the path of the address, because other applications may run beside this path', async () => {
   const asked: (string | undefined)[] = [];
   const server = createServer(({ url }, response) => {
     asked.push(url);

@@ -77,7 +77,7 @@ function keptToken(folder: string, url: string, isOwn: boolean): string {
   if (isOwn) return token;
   throw new Failure(
     'token-not-sent',
-    `The operator’s token in ${folder} is not sent to ${url}, where its installation does not run. Set OPERATOR_TOKEN or OPERATOR_TOKEN_FILE to the token of ${url}.`,
+    `The operator’s token in ${folder} is not sent to ${url}, because the installation of this folder does not run there. Set OPERATOR_TOKEN or OPERATOR_TOKEN_FILE to the token of ${url}.`,
   );
 }
 

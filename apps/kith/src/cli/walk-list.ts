@@ -27,7 +27,7 @@ export async function walkList<Row>(
     const { body, headers }: Answer<Page<Row>> = await access.get(path + next);
     rows.push(...body.data);
     next = nextQuery.exec(headers.get('link') ?? '')?.[1];
-    // A proxy may have removed the header. Rows must not be missing silently.
+    // A proxy may have removed the header. Without this error, the list would be incomplete, and nobody would notice it.
     if (next === undefined && body.pagination.hasMore)
       throw new Failure('no-next-page', `The answer to GET ${path} has no Link header to its next page.`);
   }

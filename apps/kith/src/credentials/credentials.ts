@@ -75,7 +75,8 @@ export async function ensureCredentials(folder: string, options: CredentialsOpti
   for (const { name } of databaseUsers(prefix)) kept(passwordFile(name), newPassword);
   const redisPasswords = {
     gateway: kept(passwordFile('gateway'), newPassword),
-    // A client sends its password to Redis as it is. So this password opens no databases, unlike the operator's other one.
+    // A client sends Redis the password itself, not a proof of it. So the operator has a separate password for Redis, which
+    // does not open the databases.
     operator: kept(join(folder, 'operator', 'redis-password'), newPassword),
   };
   const root = kept(join(folderOf('mongo'), 'root-password'), newPassword, owner);
@@ -111,7 +112,7 @@ export async function ensureCredentials(folder: string, options: CredentialsOpti
   };
 }
 
-/** Makes the authority once. Makes a certificate for each server that has none, or whose certificate ends soon. */
+/** Makes the authority on first use. Makes a certificate for each server that has none, or whose certificate ends soon. */
 function ownCertificates(
   folder: string,
   folderOf: (engine: EngineName) => string,

@@ -40,7 +40,7 @@ export function beginSecretChange(folder: string, owner?: Owner): boolean {
   return isNew;
 }
 
-/** Forgets the secret from before the change. */
+/** Removes the previous secret. */
 export function endSecretChange(folder: string, owner?: Owner): void {
   writePrivate(previous(folder), '', owner);
   shareSecret(folder, owner);

@@ -29,7 +29,7 @@ export interface DistributedPlatform extends Platform {
   process(name: ProcessName): ServiceProcess | undefined;
   /** Starts a stopped service or gateway again. It keeps its addresses; only its internal port changes. */
   start(name: ProcessName): Promise<void>;
-  /** Ends the gateway, which goes on serving for a while first (`DRAIN_MS`). Comes before the stop. */
+  /** Ends the gateway. Before its end, the gateway continues to serve for a while (`DRAIN_MS`). Call this before the stop. */
   drain(): Promise<void>;
 }
 
@@ -104,7 +104,7 @@ export async function startDistributed(options: DistributedOptions): Promise<Dis
     await stop();
     throw failed.reason instanceof Error ? failed.reason : new StartError(String(failed.reason));
   }
-  // The gateway listens before it has identity's keys. So this waits until the gateway is ready.
+  // The gateway listens before it has identity's keys. So this function waits until the gateway is ready.
   const gateway = running.get('gateway');
   if (gateway && !(await untilReady(internalUrlOf(gateway)))) {
     await stop();
@@ -140,8 +140,8 @@ export async function startDistributed(options: DistributedOptions): Promise<Dis
 }
 
 /**
- * The port of an HTTP address, so that a restarted process keeps its port. `URL` leaves out port 80, because it is HTTP's own. At the
- * first start: 0, which means any free port.
+ * The port of an HTTP address, so that a restarted process keeps its port. `URL` leaves out port 80, because it is HTTP's own.
+ * At the first start, returns 0, which means any free port.
  */
 function portOf(url: string | undefined): string {
   return url ? new URL(url).port || '80' : '0';

@@ -50,11 +50,11 @@ export async function runBackup(given: Given, { env, progress }: Surroundings): 
   const read = readConfig(backupConfig, env);
   const copied = read.MONGODB_URL ? undefined : readManifest(dataFolder(read.KITH_DATA));
   const copy = isCopy(copied) ? copied : undefined;
-  // As at a start, the environment goes before the settings of a restored installation.
+  // As in `kith start`, the environment takes precedence over the settings of a restored installation.
   const own = { ...read, ...settingsOn(copied, env) };
   const config = copy ? keptInFolder(own) : own;
   const isAnonymised = given.options.anonymise === true;
-  // An anonymous backup holds nobody's data.
+  // An anonymous backup holds no personal data, so it is never sealed.
   const passphrase = isAnonymised ? undefined : givenPassphrase(given, env);
   const how = { config, copy, isAnonymised, progress };
   removeLeft(dirname(folder), (name) => name.endsWith('.partial'), progress);
@@ -96,7 +96,8 @@ async function write(
   folder: string,
   { config, copy, isAnonymised, progress, isSealed = false }: How,
 ): Promise<{ counts: Count[]; password?: string }> {
-  // A copy may still have users whom the platform has erased since then. So the new backup keeps the time of the copy.
+  // If the source is itself a backup, it may have users whom the platform has erased since. So the new backup keeps the
+  // source's time.
   const begunAt = copy?.begunAt ?? new Date().toISOString();
   const fileOf = (name: string) => join(folder, `${name}.sqlite`);
   const settings = config.MONGODB_URL
@@ -148,7 +149,7 @@ async function backUpDatabases(
   return settingsOf(config);
 }
 
-/** Copies all files, including the events, as of the same moment. So no event has to be published again. */
+/** Copies all files, including the events, in the state that they have at one moment. So no event has to be published again. */
 async function backUpFolder(
   from: string,
   config: Config,
@@ -167,8 +168,8 @@ async function backUpFolder(
 }
 
 /**
- * Replaces each file by an anonymous one. Nothing that people have done is left, neither events nor sessions. Returns the new
- * password of all users.
+ * Replaces each file by an anonymous one. The events and sessions are removed, because they show what people have done. Returns
+ * the new password of all users.
  */
 async function anonymiseAll(fileOf: (name: string) => string, progress: Progress): Promise<string> {
   const password = randomBytes(9).toString('base64url');

@@ -30,7 +30,7 @@ export class InOrder {
   async add(batch: Batch): Promise<void> {
     while (this.#underWay.size >= atOnce || this.#hangsOnOthers(batch)) await this.#oldest();
     const answer = this.#options.send(batch, this.#failed.signal);
-    // The answer is awaited later, when its turn comes. If the request fails before that, nobody awaits the failure yet.
+    // The answer is awaited later, in the order of the file. If the request fails before that, no code awaits the failure yet.
     // Without this line, Node would then end the process.
     answer.catch(() => undefined);
     const before = this.#last;

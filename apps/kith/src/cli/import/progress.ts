@@ -46,8 +46,8 @@ export class ProgressFile {
   }
 
   /**
-   * Opens the record of the stopped import. With `restart`, begins a new record. Throws `StartError` if the record is of another
-   * import, or if the read part of the imported file has changed.
+   * Opens the record of the stopped import. With `restart`, begins a new record. Throws `StartError` if the record belongs to
+   * another import, or if the part of the imported file that was already read has changed.
    */
   static async open(
     file: string,

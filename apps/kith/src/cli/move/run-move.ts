@@ -44,8 +44,8 @@ export async function runMove(given: Given, { env, progress }: Surroundings): Pr
     const parts = { folder, source: new Source(folder), target, prefix };
     const toBucket = async () => {
       const [own, bucket] = [filesIn(path), filesAt({ url, prefix }, undefined)];
-      // An earlier try may have copied files that were erased since. This move has claimed the databases, so only its files are
-      // there.
+      // An earlier try may have copied files that were erased since. This move has claimed the databases, so they hold only
+      // files of this move.
       await removeOthers(own, bucket);
       await copyFiles(own, bucket, progress);
     };
