@@ -75,7 +75,7 @@ function filesOf({ lock, trim }) {
     if (path.includes('node_modules/')) continue;
     const manifest = join(path, 'package.json');
     files[manifest] = JSON.stringify(trim(JSON.parse(read(join(root, manifest)))));
-    // npm links only commands whose files exist.
+    // Makes empty files for the commands, because npm links only commands whose files exist.
     for (const command of Object.values(bin)) files[join(path, command)] = '';
   }
   return files;
@@ -168,7 +168,7 @@ function replace(old, stage, isNeeded) {
         copyInto(old, fresh);
         return true;
       }
-      // Another process has renamed a folder in the meantime, so this tries again.
+      // Another process has renamed a folder in the meantime, so the loop tries again.
       if (turn === 10 || !['ENOENT', 'EEXIST', 'ENOTEMPTY'].includes(code)) throw error;
     }
   }

@@ -53,7 +53,7 @@ export const packages: Readonly<Record<string, Room>> = {
   'libs/client': {
     may: [],
     instead:
-      'The client imports no other package of ours. tools/client.ts generates into the client what it needs of contracts.',
+      'The client imports no other package of ours. tools/client.ts generates into the client everything that it needs from contracts.',
   },
   'libs/base': {
     may: ['@kith/contracts'],

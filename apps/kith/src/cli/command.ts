@@ -93,7 +93,7 @@ export class UsageError extends Failure {
   }
 }
 
-/** The platform that the command is about does not run: exit code 3. */
+/** The error of a command whose platform is not running: exit code 3. */
 export function notRunning(folder: string, advice = ''): Failure {
   return new Failure('not-running', `No Kith is running on the data folder ${folder}.${advice}`, 3);
 }

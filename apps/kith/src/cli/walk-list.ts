@@ -13,8 +13,8 @@ interface Page<Row> {
 const nextQuery = /^<(\?[^>]+)>; rel="next"$/;
 
 /**
- * Reads a whole list of the operators' endpoints, page by page. It follows the cursors, so rows that are added or removed meanwhile
- * neither repeat nor hide other rows (spec#lists-cursor).
+ * Reads a whole list of the operators' endpoints, page by page. It follows the cursors. So if rows are added or removed in the
+ * meantime, no other row is missing or comes twice (spec#lists-cursor).
  */
 export async function walkList<Row>(
   access: PlatformAccess,

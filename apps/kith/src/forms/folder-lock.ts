@@ -62,7 +62,10 @@ export function lockFolder(
   }
 }
 
-/** A sentence if a folder belongs to another user. For example, a start with `sudo` may have made it. */
+/**
+ * Returns a sentence if a folder belongs to another user, and otherwise an empty text. For example, a start with `sudo` may
+ * have made it.
+ */
 function ofAnother(path: string): string {
   const [owner, own] = [statSync(path).uid, process.geteuid?.()];
   return own === undefined || owner === own

@@ -6,9 +6,9 @@ import { serviceBackups } from '../../services.ts';
 import { isSealed } from './sealed.ts';
 
 /**
- * Turns a started backup into a separate installation. From then on the installation may send things outside, for example
- * mails. Its events count as newer than all earlier events. Throws `StartError` if the folder holds no backup, or if the backup
- * was adopted already.
+ * Turns a backup on which Kith was started into a separate installation. From then on the installation may send things outside,
+ * for example mails. Its events count as newer than all earlier events. Throws `StartError` if the folder holds no backup, or
+ * if the backup was adopted already.
  *
  * If there is no list of erasures, notes in the databases that erased users may have come back. A list that is given later also
  * applies to these users. Returns a time in Unix ms: the data may still hold users who were erased after this time.

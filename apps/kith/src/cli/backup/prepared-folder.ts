@@ -28,8 +28,8 @@ interface Note {
 /**
  * Prepares the folder from which databases are filled. Uses the folder of a killed run again if that run had the same backup
  * and the same list of erasures. If the list is another one, prepares the folder again and keeps its claim on the databases.
- * Otherwise users whom only the new list names would be back. Throws `StartError` if the folder's data was already moved.
- * Returns the erasures that `prepare` has applied.
+ * Without this, the users that only the new list names would come back. Throws `StartError` if the folder's data was already
+ * moved. Returns the erasures that `prepare` has applied.
  */
 export async function prepareFolder(
   path: string,

@@ -96,16 +96,16 @@ async function write(
   folder: string,
   { config, copy, isAnonymised, progress, isSealed = false }: How,
 ): Promise<{ counts: Count[]; password?: string }> {
-  // If the source is itself a backup, it may have users whom the platform has erased since. So the new backup keeps the
-  // source's time.
+  // If the source is itself a backup, it may have users whom the platform has erased after that backup. So the new backup keeps
+  // the source's time.
   const begunAt = copy?.begunAt ?? new Date().toISOString();
   const fileOf = (name: string) => join(folder, `${name}.sqlite`);
   const settings = config.MONGODB_URL
     ? await backUpDatabases(config, fileOf, progress)
     : await backUpFolder(config.KITH_DATA, config, fileOf, progress);
   if (!isAnonymised) await checkFiles(fileOf, filesOf(config), progress);
-  // The bytes of the users' files are copied after the records of the files. If a file is stored in between, it is not in the
-  // backup. If a file is removed in between, the backup has the file's record but not its bytes.
+  // The bytes of the users' files are copied after the records of the files. If a file is stored between these two steps, the
+  // file is not in the backup. If a file is removed between them, the backup has the file's record but not its bytes.
   if (isSealed) await resealForBackup(folder, secretsIn(config));
   else if (!isAnonymised) await copyFiles(filesOf(config), filesIn(folder), progress, recordedFiles(fileOf));
   const password = isAnonymised ? await anonymiseAll(fileOf, progress) : undefined;
@@ -123,7 +123,7 @@ function secretsIn(config: Config): Secrets {
     return secretsOf(withKnownSecret(dataFolder(config.KITH_DATA), { ...config, NODE_ENV: 'production' }));
   const { KITH_SECRET, KITH_SECRET_PREVIOUS } = config;
   if (KITH_SECRET === undefined)
-    throw new UsageError('Set KITH_SECRET to the secret of the platform, whose keys are sealed under it.');
+    throw new UsageError('Set KITH_SECRET to the secret under which the platform has sealed its keys.');
   return secretsOf({ KITH_SECRET, KITH_SECRET_PREVIOUS });
 }
 

@@ -17,8 +17,8 @@ export async function beside<T>(
 }
 
 /**
- * Makes a folder completely or not at all. `make` fills a folder below `….partial`, which then gets its final name. If a folder
- * with the final name exists already, that folder is first moved to the path `replaced`, and removed at the end.
+ * Makes a folder completely or not at all. `make` fills a folder below `….partial`, which then gets its final name. If
+ * `replaced` is given, an existing folder with the final name is first moved to this path, and removed at the end.
  */
 export function whole<T>(
   path: string,

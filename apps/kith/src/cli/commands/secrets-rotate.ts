@@ -10,7 +10,7 @@ as KITH_SECRET and the old one as KITH_SECRET_PREVIOUS. Without MONGODB_URL it w
 platform, and makes a new secret in the folder. If KITH_SECRET is set, that is the new secret, and the folder holds no secret
 any more.
 
-If it was interrupted, run it again. See docs/secrets.md.`,
+If the command was interrupted, run it again. See docs/secrets.md.`,
   reads: secretsConfig,
   options: {},
   // Imports its code only when it runs, because the code loads services and databases.

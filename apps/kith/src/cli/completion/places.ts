@@ -9,7 +9,7 @@ export interface Place {
   isGroup: boolean;
   /** The words that can follow, each with a description. */
   words: readonly Offer[];
-  /** Whether a file or folder can stand at this place. */
+  /** Whether the word at this place can be a file or folder. */
   takesFile: boolean;
   options: readonly OptionOffer[];
 }

@@ -34,9 +34,9 @@ export interface Sending {
 }
 
 /**
- * Decides how many rows of the imported file go into one request. If the platform does not answer a request in time, the
- * platform still goes on working on it. If the same request came again, the two requests would compete, and the second would
- * take even longer. So the next request has fewer rows, and comes after a pause.
+ * Decides how many rows of the imported file go into one request. If the platform does not answer a request in time, it still
+ * continues to work on the request. If the same request came again, the two requests would compete, and the second would take
+ * even longer. So the next request has fewer rows, and comes after a pause.
  */
 export class Pace {
   #rows = importRows;

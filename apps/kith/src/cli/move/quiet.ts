@@ -65,7 +65,9 @@ export async function untilQuiet(
     const until = Date.now() + patience;
     for (let busy = left(); busy; busy = left()) {
       if (Date.now() > until)
-        throw new StartError(`${busy} yet. The data can be moved only after that. Run the command again.`);
+        throw new StartError(
+          `${busy} yet. The data can be moved only when this is done. Run the command again.`,
+        );
       await wait(everyMs);
     }
   } finally {

@@ -32,7 +32,7 @@ export async function runMove(given: Given, { env, progress }: Surroundings): Pr
   try {
     if (isCopy(readManifest(folder)))
       throw new StartError(
-        `${path} is a copy of a platform. First run kith adopt, which makes it a separate installation.`,
+        `${path} is a copy of a platform. First run kith adopt, which makes the copy a separate installation.`,
       );
     await using target = await Target.open({ url, prefix });
     const state = readState(folder, prefix);

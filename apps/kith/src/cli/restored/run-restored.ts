@@ -34,7 +34,9 @@ async function noteInFolder(service: ServiceMove, path: string): Promise<number>
   }
 }
 
-/** First brings the schema up to date, because the backup may be from an earlier version. */
+/**
+ * Notes that a database was restored. First brings its schema up to date, because the backup may be from an earlier version.
+ */
 async function note(service: ServiceMove, config: Parameters<typeof noteRestored>[0]): Promise<number> {
   await service.prepare(config);
   return noteRestored(config);

@@ -74,8 +74,8 @@ export async function reachEngines(options: Options): Promise<ReachedEngines> {
 const installationFile = 'installation.json';
 
 /**
- * Returns the record of the installation in a data folder. Its id is also on the volumes. The first start makes the record.
- * `isOlder` is true if an earlier version has run engines for this folder, because such a version made no record.
+ * Returns the record of the installation in a data folder. The first start makes the record. The volumes also have the
+ * installation's id. `isOlder` is true if an earlier version, which made no record, has run engines for this folder.
  */
 export function installationIn(folder: DataFolder): Installation {
   const kept = folder.read(installationFile);
