@@ -7,22 +7,22 @@
  *
  * @typedef {{ packages: Record<string, Locked> }} Lock
  * @typedef {{
- * version?: string;
- * integrity?: string;
- * link?: boolean;
- * dev?: boolean;
- * optional?: boolean;
- * os?: string[];
- * cpu?: string[];
- * libc?: string[];
- * resolved?: string;
- * bin?: Record<string, string>;
- * workspaces?: string[];
- * dependencies?: Record<string, string>;
- * devDependencies?: Record<string, string>;
- * optionalDependencies?: Record<string, string>;
- * peerDependencies?: Record<string, string>;
- * peerDependenciesMeta?: Record<string, { optional?: boolean }>;
+ *   version?: string;
+ *   integrity?: string;
+ *   link?: boolean;
+ *   dev?: boolean;
+ *   optional?: boolean;
+ *   os?: string[];
+ *   cpu?: string[];
+ *   libc?: string[];
+ *   resolved?: string;
+ *   bin?: Record<string, string>;
+ *   workspaces?: string[];
+ *   dependencies?: Record<string, string>;
+ *   devDependencies?: Record<string, string>;
+ *   optionalDependencies?: Record<string, string>;
+ *   peerDependencies?: Record<string, string>;
+ *   peerDependenciesMeta?: Record<string, { optional?: boolean }>;
  * }} Locked
  */
 

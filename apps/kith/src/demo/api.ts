@@ -30,8 +30,8 @@ export class CallError extends Error {
 
 /**
  * Makes a function that calls a gateway. A call rejects with `CallError` for an answer outside 2xx. If the answer is 503, or
- * 429 by a rate limit, the platform has done nothing. The call is then repeated for up to `patienceMs`, and by default not at
- * all.
+ * 429 by a rate limit, the platform has done nothing. The call is then repeated for up to `patienceMs`. The default is 0, so a
+ * call is not repeated.
  */
 export function caller(url: string, options: { patienceMs?: number } = {}): Call {
   const exchange = exchanger(url, options);

@@ -63,8 +63,8 @@ export function lockFolder(
 }
 
 /**
- * Returns a sentence if a folder belongs to another user, and otherwise an empty text. For example, a start with `sudo` may
- * have made it.
+ * If a folder belongs to another user, returns a sentence that says so, and otherwise an empty text. For example, a start with
+ * `sudo` makes such a folder.
  */
 function ofAnother(path: string): string {
   const [owner, own] = [statSync(path).uid, process.geteuid?.()];

@@ -8,7 +8,7 @@ const most = 100;
 
 /**
  * Checks whether `place` has the bytes of the files that the copied databases name. If there are many files, checks only some
- * of them, evenly spread. If it finds no bytes and `place` is empty, throws `StartError`, because the platform must keep its
+ * of them, evenly spread. If it finds no bytes and `place` is empty, throws `StartError`, because the platform then keeps its
  * files elsewhere. If only some bytes are missing, prints a warning: these bytes may be lost, or were deleted after the
  * databases were copied.
  */

@@ -96,7 +96,7 @@ async function write(
   folder: string,
   { config, copy, isAnonymised, progress, isSealed = false }: How,
 ): Promise<{ counts: Count[]; password?: string }> {
-  // If the source is itself a backup, it may have users whom the platform has erased after that backup. So the new backup keeps
+  // If the source is itself a backup, it may have users whom the platform has erased since that backup. So the new backup keeps
   // the source's time.
   const begunAt = copy?.begunAt ?? new Date().toISOString();
   const fileOf = (name: string) => join(folder, `${name}.sqlite`);
