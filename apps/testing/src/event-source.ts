@@ -12,7 +12,7 @@ export class EventSource implements Disposable {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly events: Received[] = [];
-  /** The last received id. It need not have come with an event. */
+  /** The last received id. An id can also come without an event. */
   lastId: string | undefined;
   retryMs: number | undefined;
   comments = 0;

@@ -6,7 +6,7 @@ import { startPlatform, type TestPlatform, withProject } from './platform.ts';
 import { sizesOfLogs } from './platform-logs.ts';
 import { watchNats } from './watch-events.ts';
 
-/** How a process reaches a platform that another process has started. This is sent as JSON. */
+/** How a process reaches a platform that another process has started. The object is sent as JSON. */
 export interface SharedPlatform {
   url: string;
   operatorToken: string;

@@ -161,7 +161,8 @@ export function removalOf(volumes: readonly string[]): string {
   return `docker volume rm ${volumes.join(' ')}`;
 }
 
-// If the volume holds another image's data, this image would not find the data. It would start empty, as if all data were lost.
+// If the volume holds another image's data, this image would not find the data. The engine would start empty, as if all data
+// were lost.
 async function ensureVolume(volume: string, image: string, installation: Installation): Promise<void> {
   const labels = await labelsOf('volume', volume);
   const made = labels?.[imageLabel];

@@ -66,7 +66,7 @@ export async function provideEngines(options: ProvideOptions = {}): Promise<Engi
  */
 export const urlVariables = ['MONGODB_URL', 'NATS_URL', 'REDIS_URL'] as const;
 
-/** The environment without engines that are given by their URLs. */
+/** Returns the environment without the variables that name engines by URL. */
 export function withoutUrls(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const unset = urlVariables.flatMap((name) => [name, `${name}_FILE`]).map((name) => [name, undefined]);
   return { ...env, ...Object.fromEntries(unset) };

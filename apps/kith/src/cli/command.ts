@@ -17,7 +17,7 @@ export interface Given {
   options: Readonly<Record<string, string | boolean | (string | boolean)[] | undefined>>;
 }
 
-/** An option, by its name in {@link Command.options}. */
+/** An option of a command. Its name is its key in {@link Command.options}. */
 export interface Option {
   /** The description that `--help` and completion show. */
   text: string;

@@ -55,7 +55,7 @@ export function exchanger(url: string, { patienceMs = 0 }: { patienceMs?: number
   };
 }
 
-/** How long to wait before a call is repeated, in ms. `undefined` if the answer would be the same. */
+/** How long to wait before a call is repeated, in ms. `undefined` if a repeated call would get the same answer. */
 function waitMsOf({ status, headers }: Response, content: { code?: string } | undefined): number | undefined {
   if (status === 503) return 250;
   const seconds = headers.get('retry-after');

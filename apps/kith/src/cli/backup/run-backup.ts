@@ -41,8 +41,8 @@ type Config = z.output<typeof backupConfig>;
 type Progress = (line: string) => void;
 
 /**
- * Carries out `kith backup`. This file is separate from the command's definition, because it imports code that only a few commands
- * need.
+ * Carries out `kith backup`. The command's definition is in another file, because this file imports code that only a few
+ * commands need.
  */
 export async function runBackup(given: Given, { env, progress }: Surroundings): Promise<Result> {
   const folder = resolvePath(given.words[0] ?? '', env);

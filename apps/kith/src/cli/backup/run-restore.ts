@@ -50,8 +50,8 @@ interface Restoring {
 }
 
 /**
- * Carries out `kith restore`. This file is separate from the command's definition, because it imports code that only a few commands
- * need.
+ * Carries out `kith restore`. The command's definition is in another file, because this file imports code that only a few
+ * commands need.
  */
 export async function runRestore(given: Given, { env, progress }: Surroundings): Promise<Result> {
   const from = resolvePath(given.words[0] ?? '', env);
@@ -202,7 +202,7 @@ async function prepare(restoring: Restoring, path: string, { quiet = false } = {
   if (passphrase === undefined) await copyFolder(from, path, progress);
   else await openSealed(from, path, passphrase);
   progress('copied');
-  // If the files' bytes belong elsewhere, they are copied there once the folder is complete.
+  // If STORAGE_URL names another place for the files' bytes, the bytes are copied there after the folder is complete.
   const config = keptInFolder(
     readConfig(platformConfig, { ...env, KITH_DATA: path, LOG_LEVEL: 'error' }, manifest.settings),
   );

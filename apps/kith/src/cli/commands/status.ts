@@ -13,7 +13,7 @@ interface Service {
   missing: string[];
 }
 
-/** Shows what runs on the data folder, as the endpoints report it. */
+/** Shows which installation runs on the data folder, and what the `/readyz` of its processes report. */
 export const statusCommand: Command = {
   name: 'status',
   summary: 'tell whether the platform runs, where, and which services are ready',

@@ -8,7 +8,7 @@ const shape = z.object({
   kind: z.string(),
   /** Everything before this position is done. */
   offset: z.int(),
-  /** The hexadecimal SHA-256 of the bytes right before the offset. The import goes on only if these bytes are unchanged. */
+  /** The hexadecimal SHA-256 of the bytes right before the offset. The import continues only if these bytes are unchanged. */
   before: z.string(),
   line: z.int(),
   imported: z.int(),

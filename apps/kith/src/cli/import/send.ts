@@ -14,7 +14,7 @@ import {
 import { CallError } from '../../demo/api.ts';
 import type { PlatformAccess } from '../platform-access.ts';
 
-/** How long to wait for a platform that is away or overloaded, in ms. */
+/** How long to wait for a platform that is unreachable or overloaded, in ms. */
 const patienceMs = 60_000;
 const longestWaitMs = 5_000;
 
@@ -59,8 +59,9 @@ export class Pace {
 }
 
 /**
- * Sends rows. Sends them again while the platform is away, slow or failing, because sending a stored row again changes nothing.
- * Rejects with `CallError` for any other answer, and with `StartError` if nobody answers for a minute. `signal` ends the sending.
+ * Sends rows. Sends them again while the platform is unreachable, slow or failing, because sending a stored row again changes
+ * nothing. Rejects with `CallError` for any other answer, and with `StartError` if nobody answers for a minute. `signal` ends
+ * the sending.
  */
 export type Send = (rows: readonly string[], sending: Sending) => Promise<SentRows>;
 

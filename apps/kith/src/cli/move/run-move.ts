@@ -17,7 +17,7 @@ import { isBegun, isHandedOver, readState } from './state.ts';
 import { Target } from './target.ts';
 
 /**
- * Carries out `kith move`. This file is separate from the command's definition, because it imports code that only this command
+ * Carries out `kith move`. The command's definition is in another file, because this file imports code that only this command
  * needs.
  */
 export async function runMove(given: Given, { env, progress }: Surroundings): Promise<Result> {

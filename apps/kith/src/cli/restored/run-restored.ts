@@ -8,7 +8,7 @@ import { requireInstallation, resolvePath } from '../data-folder.ts';
 import { restoredConfig } from './config.ts';
 
 /**
- * Carries out `kith restored`. This file is separate from the command's definition, because it imports code that only a few
+ * Carries out `kith restored`. The command's definition is in another file, because this file imports code that only a few
  * commands need.
  */
 export async function runRestored(given: Given, { env }: Surroundings): Promise<Result> {
