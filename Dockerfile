@@ -1,6 +1,6 @@
 # Builds one image for each service, for example: `docker build --target gateway -t kith-gateway .`
-# Takes the packages that are installed on the host (`npm ci`), so that a build needs no network. On a host other than Linux with
-# glibc, install them with `npm ci --os=linux --cpu=arm64 --libc=glibc`, or with `--cpu=x64` (README.md).
+# A build needs no network, because it uses the packages that are installed on the host (`npm ci`). On a host other than Linux
+# with glibc, install them with `npm ci --os=linux --cpu=arm64 --libc=glibc`, or with `--cpu=x64` (README.md).
 # In production, name the Node image by its digest, node:24-bookworm-slim@sha256:…, because a tag can change (docs/hosting.md).
 ARG NODE_IMAGE=node:24-bookworm-slim
 
@@ -19,14 +19,14 @@ LABEL org.opencontainers.image.base.name="${NODE_IMAGE}" \
       dev.kith.licences="/app/licences.txt"
 WORKDIR /app
 RUN mkdir -p /var/cache/kith && chown node:node /var/cache/kith
-# Node's compile cache for the sources and the drivers. It halves the work of a start. Node uses a cache only for the same user and
-# the same flags.
+# Node's compile cache for the sources and the drivers. It halves the work of a start. Node uses a cache only if it runs as the
+# same user and with the same flags.
 ENV NODE_COMPILE_CACHE=/var/cache/kith
 USER node
 HEALTHCHECK --interval=2s --timeout=3s --start-period=20s --retries=15 CMD ["node", "tools/healthcheck.mjs"]
 
-# Makes the credentials for all processes, so it contains the manifests of all services. Also contains the command line (see
-# docker-compose.yml).
+# This image makes the credentials for all processes, so it contains the manifests of all services. It also contains the command
+# line (see docker-compose.yml).
 FROM base AS setup
 # <setup> made by tools/deployment.ts
 COPY --from=trees /trees/setup .

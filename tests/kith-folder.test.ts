@@ -82,7 +82,7 @@ describe('kith in the folder of an installation', () => {
       asked.push(String(request.headers.authorization));
       response.end('{"data":[],"pagination":{"hasMore":false}}');
     });
-    const sentence = `The operator’s token in ${folder}/.kith is not sent to ${url}, where its installation does not run. Set OPERATOR_TOKEN or OPERATOR_TOKEN_FILE to the token of ${url}.`;
+    const sentence = `The operator’s token in ${folder}/.kith is not sent to ${url}, because the installation of this folder does not run there. Set OPERATOR_TOKEN or OPERATOR_TOKEN_FILE to the token of ${url}.`;
     const refused = { code: 1, stdout: '', stderr: `kith: ${sentence}\n` };
     expect(await kith(`projects list --url ${url}`)).toEqual(refused);
     expect(await kith('projects list', { KITH_URL: url })).toEqual(refused);

@@ -26,8 +26,8 @@ for (const [what, script, ...words] of tools) {
   console.log(`check: ${what}`);
   const { status } = spawnSync(process.execPath, [script, ...words], { stdio: 'inherit' });
   if (status === 0) continue;
-  // Types and client are generated from the contracts. So if somebody adds an operation and does not generate them again, the first
-  // errors are errors of types.
+  // Types and client are generated from the contracts. So if somebody adds an operation and does not run `npm run generate`,
+  // the check of types fails first.
   if (what === 'types') console.error('If a contract has changed, run npm run generate first.');
   process.exit(status ?? 1);
 }

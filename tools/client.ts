@@ -41,7 +41,7 @@ export interface Methods {
 ${methodTypes}
 }
 
-/** The same for the further methods of an application's own back end. */
+/** The input, the output and the error codes of each method that only an application's own back end calls. */
 export interface ServerMethods {
 ${serverTypes}
 }
@@ -115,7 +115,7 @@ function printSignature(of: ClientMethod, types: string): string {
   const generic = chosenBy ? `<Chosen extends ${entry}['input']['${chosenBy}']>` : '';
   const type = `${entry}['input']${choice ? ` & ${choice}` : ''}`;
   const taken = input.length > 0 ? `input${optional}: ${type}, ` : '';
-  // A long type stands only in `types.ts`. A short one is easier to read here.
+  // A long type is written only in `types.ts`. A short type is easier to read here.
   const isLong = output !== undefined && output.length > 100;
   const whole = isLong ? `${entry}['output']` : (output ?? 'void');
   const plain = choice ? `Extract<${entry}['output'], ${choice}>` : whole;

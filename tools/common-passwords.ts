@@ -30,6 +30,6 @@ export const commonPasswords =
 
 if (!process.argv.includes('--check')) writeFileSync(file, text);
 else if (readFileSync(file, 'utf8') !== text) {
-  console.error(`${file} is not as its source. Run npm run generate.`);
+  console.error(`${file} differs from its source. Run npm run generate.`);
   process.exit(1);
 }

@@ -10,7 +10,7 @@ import type { z } from 'zod';
 const readers: [string, z.ZodObject][] = [
   ['gateway', sharedGatewayConfig],
   ...services.map(({ name, config }): [string, z.ZodObject] => [name, config]),
-  // The embedded form counts in memory, and its own gateway finds its port for files.
+  // The embedded form reads neither variable: it counts limits in memory, and its gateway finds the port for files by itself.
   ['`npm start`', platformConfig.omit({ REDIS_URL: true, HTTP_PORT: true })],
   ['`kith`', accessConfig],
   ['all', tracingConfig],

@@ -23,10 +23,10 @@ const [own, ofProcess] = [true, false].map((isOwn) =>
 const document = `# Metrics
 
 Made from \`libs/base/src/telemetry/metrics.ts\` by \`tools/docs-metrics.ts\`. Every process serves its metrics at
-\`/metrics\` on its \`INTERNAL_PORT\`, as Prometheus text. A gateway reports the metrics of HTTP, and a service reports those of
-operations. In the embedded form, one process reports all of them. No label names a project, a user or an address, so the
+\`/metrics\` on its \`INTERNAL_PORT\`, as Prometheus text. A gateway reports the metrics of HTTP, and a service reports the metrics
+of operations. In the embedded form, one process reports all of them. No label names a project, a user or an address, so the
 contracts limit the number of series. If a process cannot read a gauge within a second, it leaves the gauge out of that scrape.
-[observability.md](observability.md) says what to do with them.
+[observability.md](observability.md) explains how to use the metrics.
 
 | metric | type | labels | what it says |
 |---|---|---|---|

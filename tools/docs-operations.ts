@@ -46,7 +46,7 @@ const rows = contracts.operations.map((operation) => {
   ];
 });
 
-/** If no suite of the surface has to reach a code, this lists the suites that name the code. */
+/** For each code, the suites of the surface that have to reach the code. If there are none, the suites that name the code. */
 const codeRows = Object.entries(contracts.errors).map(([code, { status }]) => {
   const reached = surface.filter(({ operations, outcomes }) =>
     operations.some((spec) => outcomes(spec).some((outcome) => outcome.split(' ', 1)[0] === code)),
@@ -60,7 +60,7 @@ const document = `# Operations
 Made from the contracts and the suites by \`tools/docs-operations.ts\`. The first suite of an operation calls it through
 the gateway of a whole platform, on every engine. The suite fails if it has not seen the operation's success, each of its codes,
 and a refusal of each field of body and query. The suite of outages fails if it has not seen the operation's \`…/server-error\`.
-Paths are below the project scope; those of \`/admin\` and \`/.well-known\` are below the root. In addition to its own codes,
+Paths are below the project scope; the paths of \`/admin\` and \`/.well-known\` are below the root. In addition to its own codes,
 every operation may answer with the codes of the layers that a request passes first: \`request/…\`, \`route/…\`,
 \`rate-limit/exceeded\`, \`auth/unauthorized\`, \`auth/forbidden\`, \`gateway/…\`
 ([services/gateway/tests](../services/gateway/tests)), and \`<feature>/invalid-body\` or \`<feature>/invalid-query\`.
@@ -71,8 +71,8 @@ ${rows.map((row) => `| ${row.join(' | ')} |`).join('\n')}
 
 # Codes
 
-Each suite causes what the code stands for, and checks that the code is answered. A code without a suite is never answered:
-whenever a body (or a query) of the feature is wrong, a more specific code is answered.
+Each suite causes the situation that the code stands for, and checks that the answer has the code. A code without a suite is
+never used, because every wrong body or query of the feature is answered with a more specific code.
 
 | code | status | suites |
 |---|---|---|

@@ -73,7 +73,7 @@ Sign in, in two browsers:
 ${signIns.join('\n')}
 
 (${people.length} people have accounts; all passwords are in ${folder.file('example.json')})
-Mails, for forgotten passwords among others, land in ${folder.file('mail')}
+Mails, for example for forgotten passwords, are written to ${folder.file('mail')}
 ${notices.map((notice) => `\n${notice}\n`).join('')}`);
     console.log(goodbye(folder));
     const stop = async () => {

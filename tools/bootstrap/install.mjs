@@ -75,21 +75,21 @@ function filesOf({ lock, trim }) {
     if (path.includes('node_modules/')) continue;
     const manifest = join(path, 'package.json');
     files[manifest] = JSON.stringify(trim(JSON.parse(read(join(root, manifest)))));
-    // npm links only commands whose files exist.
+    // Makes empty files for the commands, because npm links only commands whose files exist.
     for (const command of Object.values(bin)) files[join(path, command)] = '';
   }
   return files;
 }
 
 /**
- * Runs `npm ci` in a folder beside `node_modules`. Once the result is complete, replaces `node_modules` by it. So an interrupted
- * installation changes nothing, and a running platform keeps its files. Returns whether it has replaced `node_modules`. Throws if
- * npm fails.
+ * Runs `npm ci` in a folder beside `node_modules`. Once the result is complete, replaces `node_modules` by it. So an
+ * interrupted installation changes nothing, and a running platform keeps its files. Returns whether it has replaced
+ * `node_modules`. Throws if npm fails.
  *
  * @param {string} folder
  * @param {Record<string, string>} files The contents of the files that npm reads, by path.
- * @param {(installed: import('./sizes.mjs').Lock) => boolean} isNeeded Whether to replace the installed packages. This is called at
- * the end, because another process may have been faster.
+ * @param {(installed: import('./sizes.mjs').Lock) => boolean} isNeeded Whether to replace the installed packages. This is
+ * called at the end, because another process may have installed the packages in the meantime.
  */
 export async function install(folder, files, isNeeded) {
   const stage = makeStage(folder);
@@ -121,8 +121,8 @@ function makeStage(folder) {
   } catch (error) {
     const { code } = /** @type {NodeJS.ErrnoException} */ (error);
     throw new Error(
-      `Packages of this version are missing, and this user cannot write to ${folder} (${code}). As a user who can, ` +
-        'run `kith --version` with the same settings: it installs them.',
+      `Packages of this version are missing, and this user cannot write to ${folder} (${code}). ` +
+        'Run `kith --version` with the same settings as a user who can write there. This command installs the packages.',
     );
   }
 }
@@ -168,7 +168,7 @@ function replace(old, stage, isNeeded) {
         copyInto(old, fresh);
         return true;
       }
-      // Another process has renamed a folder in the meantime, so this tries again.
+      // Another process has renamed a folder in the meantime, so the loop tries again.
       if (turn === 10 || !['ENOENT', 'EEXIST', 'ENOTEMPTY'].includes(code)) throw error;
     }
   }

@@ -5,7 +5,7 @@ import { root } from './run.mjs';
 
 const folder = join(root, 'tools/node');
 
-/** Returns the Node that runs Kith. If the running Node is new enough, it is used. Otherwise installs a Node from npm. */
+/** Returns the Node that runs Kith. Uses the running Node if it is new enough. If not, installs a Node from npm. */
 export function findNode() {
   // Before docs/adr/0043, Kith had its Node in `node_modules`. The next installation removes that Node.
   if (process.execPath.startsWith(join(root, 'node_modules', sep))) return pinnedNode();

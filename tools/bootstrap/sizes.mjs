@@ -3,7 +3,7 @@
 // Node ≥ 20.
 
 /**
- * A lock file as npm writes it. `packages` is by path; the path '' is the repository itself.
+ * A lock file as npm writes it. The keys of `packages` are paths. The path '' is the repository itself.
  *
  * @typedef {{ packages: Record<string, Locked> }} Lock
  * @typedef {{
@@ -109,8 +109,8 @@ export function holds(installed, parts, lock) {
 }
 
 /**
- * Reduces a lock file to some parts. `trim` reduces a `package.json` in the same way: that of the repository, or that of one of
- * our packages.
+ * Reduces a lock file to some parts. `trim` reduces the `package.json` of the repository, or of one of our packages, in the
+ * same way.
  *
  * @param {readonly string[]} parts
  * @param {Lock} lock
@@ -145,9 +145,9 @@ export function pathsOf(parts, { packages }) {
 }
 
 /**
- * The paths of `pathsOf` that every machine needs. If npm leaves out an optional package, it also leaves out the dependencies of
- * this package that nothing else in these parts needs. The lock file marks a dependency as optional only if nothing else at all
- * needs it.
+ * The paths of `pathsOf` that every machine needs. If npm leaves out an optional package, it also leaves out the dependencies
+ * of this package that nothing else in these parts needs. The lock file's own marks are not enough: it marks a dependency as
+ * optional only if nothing else in the whole lock file needs this dependency.
  *
  * @param {readonly string[]} parts
  * @param {Lock} lock

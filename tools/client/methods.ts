@@ -23,7 +23,8 @@ export interface ClientMethod {
 }
 
 /**
- * Operations for which `libs/client` has handwritten methods. They need the session, or are not a single request with one answer.
+ * Operations for which `libs/client` has handwritten methods. These operations need the session, or are not a single request
+ * with one answer.
  */
 const managed = new Set(['identity.sign-out', 'identity.request-new-access-token', 'notifications.stream']);
 
@@ -118,7 +119,7 @@ function outputOf(printer: TypePrinter, operation: contracts.OperationSpec, at: 
   return operation.kind === 'download' ? 'Response' : printer.type(operation.output, at);
 }
 
-/** The member of the body whose value each form of the output has as a constant. */
+/** Finds the member of the body that chooses the form of the output. In each form of the output, this member is a constant. */
 function choiceOf({ body, output }: contracts.OperationSpec): string | undefined {
   if (!(output instanceof z.ZodUnion)) return undefined;
   const forms = output.options as z.ZodType[];

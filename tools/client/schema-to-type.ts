@@ -7,7 +7,7 @@ type Schema = { [key: string]: unknown };
 const renamed: Readonly<Record<string, string>> = {
   // The client has its own type `Session`, which it makes from the type of the contract's `session`.
   session: 'sessionAnswer',
-  // Given texts are checked more strictly than answered ones, but their types are the same.
+  // Mail texts in a request are checked more strictly than mail texts in an answer, but their types are the same.
   givenMailTexts: 'mailTexts',
 };
 /** Exported schemas of objects, with the names of their types. */

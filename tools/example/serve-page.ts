@@ -49,8 +49,8 @@ export async function servePage(
 }
 
 /**
- * Listens on both addresses of `localhost`. A browser tries both, so on the other address it could find another program. A machine
- * without IPv6 has only the first address.
+ * Listens on both addresses of `localhost`. A browser tries both addresses, so if this server used only one, the browser could
+ * reach another program at the other. A machine without IPv6 has only the first address.
  */
 async function listen(servers: readonly [Server, TcpServer], port: number | undefined): Promise<void> {
   const [onIpv4, onIpv6] = servers;

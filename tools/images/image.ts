@@ -24,7 +24,10 @@ function entriesOf(name: string): string[] {
   return others.map((one) => `apps/kith/src/${one}.ts`);
 }
 
-/** Packages that no image holds, because they start containers. The command line can do that only outside of a container. */
+/**
+ * Packages that no image holds, because they start containers. The command line can start containers only if it runs outside of
+ * a container itself.
+ */
 const left = ['testcontainers'];
 
 /** The images of a repository: an image for each service, and the image that sets up the installation. */

@@ -22,7 +22,7 @@ export function isBuiltFor({ os, cpu, libc = 'glibc' }: Machine, entry: Locked):
   return takes(entry.os, os) && takes(entry.cpu, cpu) && takes(entry.libc, libc);
 }
 
-/** The options with which npm installs packages for this kind of machine, whatever the kind of its own machine. */
+/** The options with which npm installs packages for this kind of machine, even if npm runs on another kind of machine. */
 export function npmWordsFor({ os, cpu, libc }: Machine): string[] {
   return [`--os=${os}`, `--cpu=${cpu}`, ...(libc ? [`--libc=${libc}`] : [])];
 }

@@ -20,9 +20,9 @@ import { noticesOf } from './notices.ts';
 const others = ['LICENSE', 'tools/healthcheck.mjs'];
 
 /**
- * Writes the content of an image into a folder. The content comes from the installed packages. Each file has the same place as in
- * the repository. Also writes the bill of materials and the licences of only these packages. Throws if a package is not
- * installed, or not for the machine on which the image runs.
+ * Writes the content of an image into a folder. The content comes from the installed packages. Each file has the same place as
+ * in the repository. Also writes the bill of materials and the licences of only these packages. Throws if a package is not
+ * installed, or is installed for a machine of another kind than the image needs.
  *
  * @param whole The bill of the whole lock file. npm run sbom makes this bill.
  * @param machine By default, the machine that runs this. In the Dockerfile this is a container of the image's base.

@@ -9,12 +9,12 @@ const stable = (...points: number[]) => makeStable(points.map(instant), [began, 
 const minute = (count: number) => `2026-01-05T09:0${count}:00.000Z`;
 const later = Date.now() + 3_600_000 - began;
 
-it('points in time of one request become the same one, however often the clock has advanced between them', () => {
+it('all points in time of one request become the same point, even if the clock has advanced between them', () => {
   const once = [0, 1, 1, 2].map(minute);
   expect(stable(7, 101, 101, 230)).toEqual(once);
   expect(stable(40, 100, 103, 200)).toEqual(once);
 });
 
-it('points in time keep their order, and each end of something is one of its own', () => {
+it('points in time keep their order, and each expiry time becomes a separate point', () => {
   expect(stable(later + 1, 201, -5, later, 3)).toEqual([4, 2, 0, 3, 1].map(minute));
 });

@@ -5,12 +5,14 @@ import { dirname } from 'node:path';
 import { availableChromium, type SharedPlatform, sharedEnv, startPlatform } from '@kith/testing';
 import { chromium } from 'playwright-core';
 
-/** The things that a run of tests shares: a distributed platform for all files of a worker, and one browser for all workers. */
+/** What a run of tests shares: a distributed platform for all files of a worker, and one browser for all workers. */
 export interface Desk extends AsyncDisposable {
   url: string;
 }
 
-/** Serves the shared things. Starts each thing on its first request. Disposing the desk ends everything. */
+/**
+ * Serves the shared platforms and the browser. Starts each of them on its first request. Disposing the desk ends all of them.
+ */
 export async function openDesk(): Promise<Desk> {
   await using opening = new AsyncDisposableStack();
   const running = new AsyncDisposableStack();

@@ -1,6 +1,6 @@
 /**
- * Suites of what operations answer. `npm test` runs them on the embedded form, and `npm run test:long` on real engines: they use
- * `handlerEngines` (docs/adr/0025).
+ * Suites that test the answers of operations. They run on the engine that `handlerEngines` names: the embedded form in
+ * `npm test`, and real engines in `npm run test:long` (docs/adr/0025).
  */
 export const handlerSuites: readonly string[] = [
   'services/*/tests/operations/**/*.test.ts',

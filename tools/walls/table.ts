@@ -1,8 +1,8 @@
 import { readdirSync } from 'node:fs';
 
 /**
- * A room is a folder of sources. It says which of our own packages the folder may import, by the names that imports use. For
- * third-party packages, see `drivers` below.
+ * A room is a folder of sources. Its entry says which of our own packages the folder may import, by the names that imports use.
+ * For third-party packages, see `drivers` below.
  */
 export interface Room {
   /** Packages of ours that the folder may import. An entry that ends with `*` matches any name with the same beginning. */
@@ -53,7 +53,7 @@ export const packages: Readonly<Record<string, Room>> = {
   'libs/client': {
     may: [],
     instead:
-      'The client imports no other package of ours. tools/client.ts generates into the client what it needs of contracts.',
+      'The client imports no other package of ours. tools/client.ts generates into the client everything that it needs from contracts.',
   },
   'libs/base': {
     may: ['@kith/contracts'],

@@ -40,7 +40,7 @@ function walked({ file, line, name }: Import): Violation[] {
     if (from === to || !folders[home]) return [];
     if (!may) return refuse(`${from} is not in the table of ${home}. Add it to tools/walls/table.ts.`);
     if (!may.includes(to)) {
-      const whom = to === '' ? 'what lies beside the folders' : `${to}/`;
+      const whom = to === '' ? 'the files beside the folders' : `${to}/`;
       return refuse(
         `${from}/ of ${home} may not import ${whom}. It may import ${may.join(', ') || 'no other folder'}.`,
       );

@@ -16,7 +16,7 @@ import { serviceBackups, serviceMoves, serviceOfEvent, services, storingNames } 
 const uses: readonly BusUses[] = [...services, gatewayUses];
 
 describe('the manifests fit each other', () => {
-  it.each(uses)('$name asks what others answer', ({ name, asks = [] }) => {
+  it.each(uses)('$name asks only questions that other services answer', ({ name, asks = [] }) => {
     for (const spec of asks) {
       const answering = services.find((one) => one.name === serviceOf(spec));
       expect(answering?.name).not.toBe(name);
@@ -25,13 +25,13 @@ describe('the manifests fit each other', () => {
     expect(new Set(asks).size).toBe(asks.length);
   });
 
-  it('every question is one that somebody asks', () => {
+  it('every question that a service answers is asked by a service or the gateway', () => {
     const asked = new Set(uses.flatMap(({ asks = [] }) => asks.map((spec) => spec.name)));
     const answered = services.flatMap(({ internal = [] }) => internal.map(({ spec }) => spec.name));
     expect(answered.filter((name) => !asked.has(name))).toEqual([]);
   });
 
-  it('every event is of one service', () => {
+  it('every event type belongs to one service', () => {
     for (const { type } of events) {
       const [feature = ''] = type.split('.');
       const emitting = services.filter(({ emits = [] }) => (emits as readonly string[]).includes(feature));
@@ -47,7 +47,7 @@ describe('the manifests fit each other', () => {
     expect(serviceOfEvent({ type: 'weather.changed', data: {} })).toBeUndefined();
   });
 
-  it('every durable is named after its service, and of one subscription', () => {
+  it('every durable consumer is named after its service and belongs to one subscription', () => {
     const durables = services.flatMap(({ name, subscriptions = [] }) =>
       subscriptions.map(({ durable }) => [name, durable] as const),
     );
@@ -55,7 +55,7 @@ describe('the manifests fit each other', () => {
     expect(new Set(durables.map(([, durable]) => durable)).size).toBe(durables.length);
   });
 
-  it('every notice that is heard is told, and the other way round', () => {
+  it('every notice that a process listens to is published, and every published notice has a listener', () => {
     const told = new Set(uses.flatMap(({ tells = [] }) => tells));
     const heard = new Set(uses.flatMap(({ hears = [] }) => hears));
     expect(heard).toEqual(told);
@@ -66,7 +66,7 @@ describe.each(uses)('the NATS user $name', (of) => {
   const { name, asks = [], emits = [], tells = [], hears = [], subscriptions = [] } = of;
   const { publish, subscribe } = natsRights('p')[name as 'gateway'];
 
-  it('may do what its manifest says', () => {
+  it('has all rights that its manifest needs', () => {
     for (const spec of asks) expect(publish).toContain(internalSubject('p', spec));
     for (const feature of emits) expect(publish).toContain(eventFilter('p', { type: `${feature}.>` }));
     for (const notice of tells) expect(publish).toContain(noticeFilter('p', notice));
@@ -75,14 +75,14 @@ describe.each(uses)('the NATS user $name', (of) => {
     expect(subscribe).toContain(`_INBOX_${name}.>`);
   });
 
-  it('asks no other question, and tells nothing else', () => {
+  it('may ask no other question, and publish no other event or notice', () => {
     const others = publish.filter((subject) => /^p\.(svc|event|notice|feed)\./.test(subject));
     expect(others).toHaveLength(asks.length + emits.length + tells.length);
     expect(publish.includes('p.rpc.>')).toBe(name === 'gateway');
   });
 });
 
-it('what is stored is backed up, after what refers to it, and moves', () => {
+it('the data of every storing service can be moved and restored, and is backed up after the data that refers to it', () => {
   const storing = services.filter(({ stores }) => stores).map(({ name }) => name as string);
   expect(serviceMoves.map(({ service }) => service)).toEqual(storing);
   expect(restoredCommand.words?.[0]?.choices).toEqual(storing);

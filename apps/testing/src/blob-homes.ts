@@ -10,7 +10,7 @@ import { hasS3, startS3 } from './s3-server.ts';
 
 export type BlobHomeKind = BlobsConfig['kind'];
 
-/** A place for the bytes of files. Disposing it erases them. */
+/** A place for the bytes of files. Disposing the place erases the bytes. */
 export interface BlobHome extends AsyncDisposable {
   config: BlobsConfig;
   /** How many pieces of incomplete files are left, if the place can show this. */

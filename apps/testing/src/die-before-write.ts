@@ -13,13 +13,13 @@ const single = ['insertOne', 'updateOne', 'updateMany', 'replaceOne', 'deleteOne
 const methods = [...single, 'bulkWrite'] as const;
 
 /**
- * Counts the writes of this process's store, from 1, and kills the process just before the write with this number. This works on
- * both engines. With `bytes`, each step of storing or removing bytes in a folder or in S3 also counts as a write. In GridFS such a
- * step is a write anyway.
+ * Counts the writes of this process's store, from 1, and kills the process just before the write with this number. The function
+ * works on both engines. With `bytes`, each step of storing or removing bytes in a folder or in S3 also counts as a write. In
+ * GridFS such a step is a write anyway.
  */
 export function dieBeforeWrite(number: number, { bytes = false }: { bytes?: boolean } = {}): void {
-  // A killed process does not save the code that it has compiled. So this saves the code now, and the next process need not compile
-  // it again.
+  // A killed process does not save the code that it has compiled. So this line saves the code now, and the next process need
+  // not compile it again.
   flushCompileCache();
   let writes = 0;
   const deadly = <Method extends (...values: never[]) => unknown>(
@@ -78,7 +78,7 @@ export async function dieBeforeEachWrite(attempt: (number: number) => Promise<De
   do {
     const number = deaths.length + 1;
     const attempts = [attempt(number), attempt(number + 1)];
-    // If one attempt fails, this still waits for the other attempt, because the caller then removes the stores of both.
+    // If one attempt fails, this line still waits for the other attempt, because the caller then removes the stores of both.
     await Promise.allSettled(attempts);
     deaths.push(...(await Promise.all(attempts)));
   } while (deaths.at(-1)?.killed);

@@ -2,7 +2,7 @@ import { DatabaseSync } from 'node:sqlite';
 import type { StoreConfig } from '@kith/store';
 import { MongoClient } from 'mongodb';
 
-/** All data of a store, by table or collection. This reads the database directly, without the store's own code. */
+/** All data of a store, by table or collection. Reads the database directly, without the store's own code. */
 export async function dumpStore(config: StoreConfig): Promise<Record<string, Record<string, unknown>[]>> {
   if (config.kind === 'mongo') return dumpMongo(config);
   using db = new DatabaseSync(config.file, { readOnly: true, timeout: 5_000 });

@@ -8,9 +8,9 @@ export interface Engines extends AsyncDisposable {
 }
 
 /**
- * Provides real engines. If MONGODB_URL, NATS_URL and REDIS_URL are all set, these engines are used. Otherwise this starts
- * containers, which end when the returned object is disposed. Many callers may share the same engines. Each caller has its own
- * database name and subject prefix.
+ * Provides real engines. If MONGODB_URL, NATS_URL and REDIS_URL are all set, these engines are used. If not, starts containers,
+ * which end when the returned object is disposed. Many callers may share the same engines. Each caller has its own database
+ * name and subject prefix.
  */
 export async function startEngines(options: { env?: NodeJS.ProcessEnv } = {}): Promise<Engines> {
   const env = options.env ?? process.env;

@@ -12,7 +12,7 @@ export type EventOfType<T extends EventType> = EventOf<Extract<Spec, { type: T }
 export type PlatformEvent = { [T in EventType]: EventOfType<T> }[EventType];
 
 export interface WaitForEventOptions<E = PlatformEvent> {
-  /** A condition that the event has to meet. The event's type must match in any case. */
+  /** A further condition, in addition to the type or the predicate. */
   where?: (event: E) => boolean;
   /** How long to wait; 15 s by default. */
   timeoutMs?: number;

@@ -12,7 +12,7 @@ export class EventSource implements Disposable {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly events: Received[] = [];
-  /** The last received id. It need not have come with an event. */
+  /** The last received id. An id can also come without an event. */
   lastId: string | undefined;
   retryMs: number | undefined;
   comments = 0;
@@ -30,7 +30,7 @@ export class EventSource implements Disposable {
     this.headers = response.headers;
     response.setEncoding('utf8');
     response.on('data', (chunk: string) => this.#read(chunk));
-    // If the connection is cut, the stream ends with this error. `isEnded` shows this.
+    // If the connection is cut, the stream ends with ECONNRESET. Callers see this end in `isEnded`.
     response.on('error', (error: NodeJS.ErrnoException) => {
       if (error.code !== 'ECONNRESET') throw error;
     });

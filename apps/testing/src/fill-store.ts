@@ -69,7 +69,7 @@ async function fillMongo(
   let count = 0;
   for (const { table, row } of rows) {
     const moved = tables.get(table);
-    if (!moved) throw new Error(`Nothing says what becomes of the table ${table}.`);
+    if (!moved) throw new Error(`The table ${table} has no counterpart in MongoDB.`);
     const documents = waiting.get(moved.collection) ?? [];
     documents.push(moved.document(row));
     count++;

@@ -20,7 +20,7 @@ export interface Line extends AsyncDisposable {
 /** Receives each chunk that goes over one connection of a line. */
 export type Tap = (from: 'client' | 'server', chunk: Buffer) => void;
 
-/** Lays a line to a server. The server's URL must name the port. `tap` makes a listener for each connection. */
+/** Starts a proxy in front of a server. The server's URL must name the port. `tap` makes a listener for each connection. */
 export async function layLine(target: URL, tap?: () => Tap): Promise<Line> {
   const { port, hostname } = target;
   const sockets = new Set<Socket>();

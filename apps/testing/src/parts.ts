@@ -37,7 +37,8 @@ export async function createStore(engine: EngineKind): Promise<{ config: StoreCo
   const engines = await startEngines();
   const database = `kith_${uniquePrefix()}`;
   return {
-    // On a busy machine, the many stores of a suite open more connections at the same time than any service does.
+    // The many stores of a suite open more connections at the same time than any service does. So on a busy machine, they may
+    // have to wait longer for a connection.
     config: { kind: 'mongo', url: withWaits(engines.mongodbUrl), database },
     async [Symbol.asyncDispose]() {
       await using client = new MongoClient(engines.mongodbUrl);

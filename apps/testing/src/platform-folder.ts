@@ -8,7 +8,10 @@ import type { EngineKind } from './engine-kinds.ts';
 
 const named = /^kith-platform-(embedded|containers)-(.+)-(\d+)-(t[0-9a-f]{12})$/;
 
-/** Makes a platform's folder in the system's temporary folder. It is removed when it is disposed, and when this process ends. */
+/**
+ * Makes a platform's folder in the system's temporary folder. The folder is removed when the returned object is disposed, and
+ * when this process ends.
+ */
 export async function makePlatformFolder(
   engine: EngineKind,
   prefix: string,
@@ -27,9 +30,9 @@ export async function makePlatformFolder(
 }
 
 /**
- * Removes the folders of killed processes, which could not remove them. If a platform used real engines, its folder is removed only
- * if `erase` is given. `erase` has to remove the data that the platform has left on these engines. It gets the prefix of this data.
- * The folders of other users of this machine are left to them.
+ * Removes the folders of killed processes, which could not remove them. If a platform used real engines, its folder is removed
+ * only if `erase` is given. `erase` gets the prefix of the data that the platform has left on these engines, and has to remove
+ * this data. The folders of other users of this machine are not removed.
  */
 export async function removeLeftFolders(erase?: (prefix: string) => Promise<void>): Promise<void> {
   for (const name of await readdir(tmpdir())) {

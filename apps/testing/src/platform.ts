@@ -34,8 +34,9 @@ export interface PlatformOptions {
   /** `embedded` (default): one process, with nothing to install. `containers`: a process for each service, on real engines. */
   engine?: EngineKind;
   /**
-   * Environment variables that add to the defaults or replace them. The defaults: a free port, limits off (`RATE_LIMIT_SCALE=0`),
-   * `NODE_ENV=test`, and with `embedded` 20 s for an answer (`REQUEST_TIMEOUT_MS=20000`).
+   * Environment variables that add to the defaults or replace them. The defaults: a free port, limits off
+   * (`RATE_LIMIT_SCALE=0`), `NODE_ENV=test`, and with `embedded` a deadline of 20 s for each request
+   * (`REQUEST_TIMEOUT_MS=20000`).
    */
   env?: NodeJS.ProcessEnv;
 }
@@ -102,7 +103,7 @@ export async function startPlatform(options: PlatformOptions = {}): Promise<Test
     KITH_PREFIX: name,
     OPERATOR_TOKEN: `operator-${name}`,
     KITH_SECRET: `the secret of the installation ${name}`,
-    // The embedded platform shares the test's own thread, and waits for whatever the test does there.
+    // The embedded platform shares a thread with the test, so each request also waits for the test's own work.
     ...(engine === 'embedded' && { REQUEST_TIMEOUT_MS: '20000' }),
     ...options.env,
   };

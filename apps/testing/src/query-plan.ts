@@ -5,7 +5,7 @@ import type { Db, Document } from 'mongodb';
 export interface Plan {
   /** Whether the query reads a range of the primary key, with both bounds, and sorts nothing. */
   isKeyRange: boolean;
-  /** The steps that the database names. They show why a query reads no such range. */
+  /** The steps that the database names. If the query reads no key range, the steps show why. */
   steps: readonly string[];
 }
 

@@ -12,7 +12,7 @@ export interface SelfSigned {
   authority: string;
 }
 
-/** Makes a self-signed certificate in a folder. It is also the authority that clients have to trust. */
+/** Makes a self-signed certificate in a folder. The certificate is also the authority that clients have to trust. */
 export async function selfSigned(folder: string): Promise<SelfSigned> {
   const [keyFile, authority] = [join(folder, 'key.pem'), join(folder, 'authority.pem')];
   const kind = ['-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-days', '90'];

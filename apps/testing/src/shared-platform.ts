@@ -6,7 +6,7 @@ import { startPlatform, type TestPlatform, withProject } from './platform.ts';
 import { sizesOfLogs } from './platform-logs.ts';
 import { watchNats } from './watch-events.ts';
 
-/** How a process reaches a platform that another process has started. This is sent as JSON. */
+/** How a process reaches a platform that another process has started. The object is sent as JSON. */
 export interface SharedPlatform {
   url: string;
   operatorToken: string;
@@ -30,7 +30,7 @@ export async function sharedPlatform(engine: EngineKind): Promise<TestPlatform> 
   const desk = process.env.KITH_TEST_DESK;
   if (engine === 'embedded' || !desk) return startPlatform({ engine, env: sharedEnv });
   const answer = await fetch(`${desk}/platforms/${process.env.VITEST_POOL_ID ?? 1}`, { method: 'POST' });
-  if (!answer.ok) throw new Error(`No platform could be had: ${await answer.text()}`);
+  if (!answer.ok) throw new Error(`The test runner provided no platform: ${await answer.text()}`);
   const { folder, prefix, operatorToken, secret, ...platform } = (await answer.json()) as SharedPlatform;
   await using ending = new AsyncDisposableStack();
   const engines: Engines = ending.use(await startEngines());

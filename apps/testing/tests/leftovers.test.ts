@@ -76,7 +76,7 @@ async function leftOnEngines({ mongodbUrl, natsUrl }: Engines, prefix: string): 
   ];
 }
 
-describe('what a suite leaves that does not end its platforms', () => {
+describe('what is left of a platform that its suite does not stop', () => {
   const children: Child[] = [];
   let engines: Engines | undefined;
   // The processes start at the same time, because their starts take most of this suite's time.
@@ -92,14 +92,14 @@ describe('what a suite leaves that does not end its platforms', () => {
   });
   const childAt = (index: number) => children[index] as Child;
 
-  it('goes with its process, when that is asked to end', async () => {
+  it('is removed when the process is asked to end', async () => {
     const child = childAt(0);
     expect(existsSync(child.folder)).toBe(true);
     expect(await child.end('SIGTERM')).toBe('SIGTERM');
     expect(existsSync(child.folder)).toBe(false);
   });
 
-  it('goes with the next start, when it was killed', async () => {
+  it('is removed by the next start if the process was killed', async () => {
     const child = childAt(1);
     await child.end('SIGKILL');
     expect(existsSync(child.folder)).toBe(true);
@@ -108,7 +108,7 @@ describe('what a suite leaves that does not end its platforms', () => {
     expect(existsSync(other.dataFolder)).toBe(true);
   });
 
-  it('is left to another user of the machine, who alone may remove it', () => {
+  it('stays if it belongs to another user of the machine', () => {
     const { pid } = spawnSync(process.execPath, ['--version']);
     const nameOf = (index: number) => `kith-platform-embedded-${hostname()}-${pid}-t00000000000${index}`;
     const folder = mkdtempSync(join(tmpdir(), 'kith-leftovers-'));
@@ -133,7 +133,7 @@ describe('what a suite leaves that does not end its platforms', () => {
     expect([status, stderr, left]).toEqual([0, '', [nameOf(1)]]);
   });
 
-  it('is nothing of a platform that could not start', async () => {
+  it('is nothing if the platform could not start', async () => {
     const own = () => readdirSync(tmpdir()).filter((name) => name.includes(`-${process.pid}-t`));
     const before = own();
     await expect(startPlatform({ env: { PORT: 'none' } })).rejects.toThrow('PORT');
@@ -141,7 +141,7 @@ describe('what a suite leaves that does not end its platforms', () => {
   });
 
   it.runIf(availableEngines().includes('containers'))(
-    'goes with the next start on the same engines, processes at once',
+    'is removed by the next start on the same engines, and the processes end immediately',
     async () => {
       const child = childAt(2);
       const left = () => leftOnEngines(engines as Engines, child.prefix);

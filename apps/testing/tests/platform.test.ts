@@ -24,7 +24,7 @@ describe.each(availableEngines())('startPlatform (%s)', (engine) => {
   });
   afterAll(() => Promise.all([platform?.stop(), other?.stop()]));
 
-  it('has a project from the start, and users of it and of others', async () => {
+  it('has a project from the start, and makes users in this project and in other projects', async () => {
     const ada = await platform.createUser({ name: 'Ada' });
     expect(ada).toMatchObject({ projectId: platform.project.id, user: { name: 'Ada' } });
     const { id: projectId } = await platform.createProject('Other');
@@ -37,7 +37,7 @@ describe.each(availableEngines())('startPlatform (%s)', (engine) => {
     await expect(platform.connect(ada, grace)).rejects.toMatchObject({ code: 'connection/user-not-found' });
   });
 
-  it('gives clients that are signed in as a user, or as nobody', async () => {
+  it('makes clients that are signed in as a user, and clients that are not signed in', async () => {
     const [ada, grace] = [
       await platform.createUser({ name: 'Ada' }),
       await platform.createUser({ name: 'Grace' }),
@@ -66,7 +66,7 @@ describe.each(availableEngines())('startPlatform (%s)', (engine) => {
     expect(items).toEqual([image, bytes, note]);
   });
 
-  it('waits for events, those from before the call included', async () => {
+  it('waits for events, and also finds events from before the call', async () => {
     const [ada, grace] = [await platform.createUser(), await platform.createUser()];
     const soon = platform.waitForEvent('connection.accepted', {
       where: ({ data }) => data.requesterId === ada.id,
@@ -104,7 +104,7 @@ describe.each(availableEngines())('startPlatform (%s)', (engine) => {
     ).rejects.toThrow(/403|404/);
   });
 
-  it('ends once, with whoever waits, and leaves no folder and no open file', async () => {
+  it('ends only once, ends all waiting calls, and leaves no folder and no open file', async () => {
     const folder = other.dataFolder.replace(/data$/, '');
     expect(existsSync(folder)).toBe(true);
     const waiting = expect(other.waitForEvent('user.deleted')).rejects.toThrow('has ended');

@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { machineMirror, mirrorOf, parseList, parseSources } from './apt-sources.ts';
 
 describe('one-line sources', () => {
-  test('read with options and comments, without source packages', () => {
+  test('are read even with options and comments, and source packages are left out', () => {
     const text = [
       '# deb http://old.example/debian bookworm main',
       'deb http://mirror.example/debian/ bookworm main contrib # ours',
@@ -20,7 +20,7 @@ describe('one-line sources', () => {
 });
 
 describe('deb822 sources', () => {
-  test('read paragraph by paragraph, comments inside, fields in any case', () => {
+  test('are read by paragraph, with comments in a paragraph and with field names in upper or lower case', () => {
     const text = [
       'Types: deb deb-src',
       '# URIs: http://snapshot.example/debian',
@@ -40,7 +40,7 @@ describe('deb822 sources', () => {
     ]);
   });
 
-  test('continued lines and embedded keys do not confuse it', () => {
+  test('are read even with continued lines and embedded keys', () => {
     const text = [
       'Types: deb',
       'URIs:',
@@ -54,7 +54,7 @@ describe('deb822 sources', () => {
     expect(parseSources(text)).toEqual([{ uri: 'http://mirror.example/debian', suites: ['trixie'] }]);
   });
 
-  test('disabled and source-only ones are passed over', () => {
+  test('are left out if they are disabled or have only source packages', () => {
     const disabled = 'Enabled: no\nTypes: deb\nURIs: http://a.example/debian\nSuites: bookworm';
     const source = 'Types: deb-src\nURIs: http://a.example/debian\nSuites: bookworm';
     expect(parseSources(`${disabled}\n\n${source}`)).toEqual([]);
@@ -62,7 +62,7 @@ describe('deb822 sources', () => {
 });
 
 describe('the mirror', () => {
-  test('is the one that serves the release itself', () => {
+  test('is the mirror that serves the release itself', () => {
     const sources = [
       { uri: 'https://tools.example/apt', suites: ['stable'] },
       { uri: 'http://mirror.example/debian-security', suites: ['bookworm-security'] },
@@ -71,7 +71,7 @@ describe('the mirror', () => {
     expect(mirrorOf('bookworm', sources)).toBe('http://mirror.example/debian');
   });
 
-  test('is known by its path where suites have no codename', () => {
+  test('is recognized by its path if the suites have no codename', () => {
     const sources = [
       { uri: 'http://mirror.example/debian-security', suites: ['stable-security'] },
       { uri: 'http://mirror.example/debian', suites: ['stable'] },
@@ -79,11 +79,11 @@ describe('the mirror', () => {
     expect(mirrorOf('bookworm', sources)).toBe('http://mirror.example/debian');
   });
 
-  test('is undefined where nothing can be fetched', () => {
+  test('is undefined if no source can be fetched over the network', () => {
     expect(mirrorOf('bookworm', [{ uri: 'cdrom:[Debian]/', suites: ['bookworm'] }])).toBeUndefined();
   });
 
-  test('is found in either format, whichever files are there', async () => {
+  test('is found in files of both formats, and files with other endings are ignored', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'kith-apt-'));
     try {
       expect(await machineMirror('bookworm', folder)).toBeUndefined();

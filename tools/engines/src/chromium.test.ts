@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-test('CHROMIUM_PATH wins over what is on the PATH', async () => {
+test('CHROMIUM_PATH takes precedence over a Chromium on the PATH', async () => {
   const named = await provideChromium({ env: { CHROMIUM_PATH: join(folder, 'chromium'), PATH: '/nowhere' } });
   expect(named.executablePath).toBe(join(folder, 'chromium'));
 });
@@ -23,7 +23,7 @@ test('a CHROMIUM_PATH that cannot be run is an error, not a reason to look elsew
   await expect(provideChromium({ env })).rejects.toThrow(/CHROMIUM_PATH names .*notes\.txt/);
 });
 
-test('it is found on the PATH, and told to be headless and silent', async () => {
+test('Chromium is found on the PATH, and gets the options for headless use without background requests', async () => {
   const { executablePath, args } = await provideChromium({ env: { PATH: `:${folder}` } });
   expect(executablePath).toBe(join(folder, 'chromium'));
   expect(args).toEqual(expect.arrayContaining(['--headless=new', '--disable-background-networking']));

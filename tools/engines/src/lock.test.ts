@@ -10,7 +10,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true }));
 
-test('one at a time, and the one that waits says so once', async () => {
+test('only one caller works at a time, and a waiting caller reports once that it waits', async () => {
   const file = join(folder, 'lock');
   const lines: string[] = [];
   const progress = (line: string) => lines.push(line);
@@ -34,7 +34,7 @@ test('one at a time, and the one that waits says so once', async () => {
   expect(lines).toHaveLength(1);
 });
 
-test('is given back when the work fails', async () => {
+test('the lock is released if the work fails', async () => {
   const options = { progress: () => {}, file: join(folder, 'lock') };
   await expect(exclusively(() => Promise.reject(new Error('no')), options)).rejects.toThrow('no');
   await expect(exclusively(async () => 'yes', options)).resolves.toBe('yes');

@@ -4,7 +4,7 @@ import { byDigest } from './docker.ts';
 import { imageVariables } from './images.ts';
 import { provideEngines, withoutUrls } from './provide.ts';
 
-// This always uses Docker, even if the environment names engines by URL.
+// This script always uses Docker, even if the environment names engines by URL.
 const progress = (line: string) => process.stderr.write(`${line}\n`);
 const found = await provideEngines({ env: withoutUrls(process.env), progress, imagesOnly: true });
 if (found.kind === 'docker') {

@@ -64,9 +64,9 @@ export async function startNamedEngines(options: NamedEnginesOptions): Promise<E
 }
 
 /**
- * Throws if a container of these names is in use, or is not one of Kith's. The caller removes the other containers. A container
- * of this installation is not in use, because this process has locked the data folder. By now, any process may have the id of
- * the process that started the container.
+ * Throws if a container with one of these names is in use, or is not one of Kith's. The caller then removes all containers with
+ * these names. A container of this installation is never in use, because this process has locked the data folder. Its recorded
+ * process id is not checked, because another process may have the same id by now.
  */
 async function refuseIfUsed(name: string, containers: readonly string[], of: Installation): Promise<void> {
   for (const container of containers) {
@@ -130,7 +130,10 @@ export function volumeOf(container: string): string {
   return `${container}-data`;
 }
 
-/** Throws if volumes belong to another installation. Without the passwords in its data folder, their data cannot be used. */
+/**
+ * Throws if volumes belong to another installation. Their data cannot be used without the passwords in that installation's data
+ * folder.
+ */
 async function refuseOthersVolumes(volumes: readonly string[], of: Installation): Promise<void> {
   const others: { volume: string; folder: string | undefined }[] = [];
   for (const volume of volumes) {
@@ -158,7 +161,8 @@ export function removalOf(volumes: readonly string[]): string {
   return `docker volume rm ${volumes.join(' ')}`;
 }
 
-// If the volume holds another image's data, this image would not find the data. It would start empty, as if all data were lost.
+// If the volume holds another image's data, this image would not find the data. The engine would start empty, as if all data
+// were lost.
 async function ensureVolume(volume: string, image: string, installation: Installation): Promise<void> {
   const labels = await labelsOf('volume', volume);
   const made = labels?.[imageLabel];

@@ -15,7 +15,7 @@ test.each([
   ['+PONG\r\n', true],
   ['-LOADING Redis is loading the dataset in memory\r\n', false],
   ['-NOAUTH Authentication required.\r\n', false],
-])('Redis that says %j', async (answer, ready) => {
+])('Redis that answers %j counts as ready: %j', async (answer, ready) => {
   await using server = await answering(answer);
   expect(await isReady('redis', { client: server.port })).toBe(ready);
 });
@@ -25,7 +25,7 @@ test('MongoDB is ready when ok is 1', async () => {
   expect(await isReady('mongo', { client: server.port })).toBe(true);
 });
 
-test('nothing to wait for ends the wait', async () => {
+test('the wait rejects if the engine has ended', async () => {
   const ended = untilReady('redis', { client: 1 }, { alive: async () => false });
   await expect(ended).rejects.toThrow('redis ended while it was starting');
 });

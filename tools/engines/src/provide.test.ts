@@ -9,7 +9,7 @@ import { parseOsRelease } from './machine.ts';
 import { provideEngines, withoutUrls } from './provide.ts';
 import { natsSpec } from './specs.ts';
 
-test('engines that are given by their URLs are used as they are, also if files hold the URLs', async () => {
+test('engines that are given by their URLs are used, even if the URLs are in files', async () => {
   const env = { MONGODB_URL: 'mongodb://m', NATS_URL: 'nats://n', REDIS_URL: 'redis://r' };
   const given = { kind: 'urls', mongodbUrl: 'mongodb://m', natsUrl: 'nats://n', redisUrl: 'redis://r' };
   expect(await provideEngines({ env })).toEqual(given);

@@ -36,8 +36,8 @@ const unreachable = (address: string) =>
 
 /**
  * Finds MongoDB, NATS and Redis for this machine, and installs what is needed. Uses the first possible way: given URLs, a
- * Docker that answers, or a Docker that may be installed. If something goes wrong, the result is `none` with the `reason`. A Docker
- * on another machine counts as wrong, because it publishes the ports of engines on that machine's 127.0.0.1.
+ * Docker that answers, or a Docker that may be installed. If something goes wrong, the result is `none` with the `reason`. A
+ * Docker on another machine also gives `none`, because it publishes the ports of engines on the 127.0.0.1 of that machine.
  * @throws StartError if a file that should contain a URL cannot be read.
  */
 export async function provideEngines(options: ProvideOptions = {}): Promise<EngineAvailability> {
@@ -66,7 +66,7 @@ export async function provideEngines(options: ProvideOptions = {}): Promise<Engi
  */
 export const urlVariables = ['MONGODB_URL', 'NATS_URL', 'REDIS_URL'] as const;
 
-/** The environment without engines that are given by their URLs. */
+/** Returns the environment without the variables that name engines by URL. */
 export function withoutUrls(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const unset = urlVariables.flatMap((name) => [name, `${name}_FILE`]).map((name) => [name, undefined]);
   return { ...env, ...Object.fromEntries(unset) };

@@ -17,7 +17,7 @@ export interface Terminal {
 
 /**
  * Runs the command that is named by the words. Returns the exit code: 0 for done, 1 for failed, 2 for wrong usage, 3 if nothing
- * is running. With `--json`, it writes the result to stdout as JSON. If the command fails, it writes one JSON object to stderr.
+ * is running. With `--json`, it writes the result to stdout as JSON, and an error to stderr as one JSON object.
  */
 export async function runCommandLine(words: readonly string[], terminal: Terminal): Promise<number> {
   const isJson = words.includes('--json');

@@ -17,7 +17,7 @@ export interface Given {
   options: Readonly<Record<string, string | boolean | (string | boolean)[] | undefined>>;
 }
 
-/** An option, by its name in {@link Command.options}. */
+/** An option of a command. Its name is its key in {@link Command.options}. */
 export interface Option {
   /** The description that `--help` and completion show. */
   text: string;
@@ -44,11 +44,11 @@ export interface Word {
 
 /** What a command reports when it has ended. */
 export interface Result {
-  /** The value that is printed with `--json`. */
+  /** The value that the command prints with `--json`. */
   value: object;
-  /** The text that is printed without `--json`. */
+  /** The text that the command prints without `--json`. */
   text: string;
-  /** Printed after the result. The command has done its work, but its exit code is not 0. */
+  /** Set if the command has a result, but its exit code is not 0. Printed after the result. */
   failure?: Failure | undefined;
 }
 
@@ -71,7 +71,7 @@ export interface Command {
   run(given: Given, around: Surroundings): Promise<Result>;
 }
 
-/** Why a command has failed: a sentence for people and a code for programs. */
+/** The reason why a command has failed: a sentence for people and a code for programs. */
 export class Failure extends Error {
   override name = 'Failure';
   readonly code: string;
@@ -93,7 +93,7 @@ export class UsageError extends Failure {
   }
 }
 
-/** The platform that the command is about does not run: exit code 3. */
+/** The error of a command whose platform is not running: exit code 3. */
 export function notRunning(folder: string, advice = ''): Failure {
   return new Failure('not-running', `No Kith is running on the data folder ${folder}.${advice}`, 3);
 }

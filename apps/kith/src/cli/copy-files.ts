@@ -1,8 +1,8 @@
 import { type BlobEntry, type BlobsConfig, copyBlobs, openBlobs } from '@kith/store/blobs';
 
 /**
- * Copies the bytes of files from one place to another: those in `list`, or all of them. If a call stopped halfway, the next call
- * continues from there.
+ * Copies the bytes of files from one place to another: of the files in `list`, or, without a list, of all files. If a call was
+ * interrupted, the next call continues where the interrupted call has stopped.
  */
 export async function copyFiles(
   from: BlobsConfig,

@@ -28,7 +28,10 @@ export function folderOf(env: NodeJS.ProcessEnv): string {
   return readConfig(folderConfig, env).KITH_DATA;
 }
 
-/** Throws `StartError` if the folder holds no embedded installation: if the given file, which each of them has, is not there. */
+/**
+ * Throws `StartError` if the folder holds no embedded installation, that is, if a file that every such installation has is
+ * missing.
+ */
 export function requireInstallation(path: string, file = 'identity.sqlite'): void {
   if (!existsSync(join(path, file))) throw new StartError(`There is no embedded installation in ${path}.`);
 }
@@ -38,7 +41,10 @@ export function resolvePath(path: string, env: NodeJS.ProcessEnv): string {
   return resolve(whereGiven(env), path);
 }
 
-/** The environment with absolute paths in each NAME_FILE. They are relative to the folder where the command was typed. */
+/**
+ * Returns the environment with an absolute path in each NAME_FILE. A relative path starts at the folder where the command was
+ * typed.
+ */
 export function withResolvedFiles(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const files = Object.entries(env).flatMap(([name, path]) =>
     path && name.endsWith('_FILE') ? [[name, resolvePath(path, env)]] : [],
@@ -46,7 +52,9 @@ export function withResolvedFiles(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return { ...env, ...Object.fromEntries(files) };
 }
 
-/** The bootstrap runs `kith` in the project's folder, and passes on the folder where it was called. */
+/**
+ * The folder where the command was typed. The bootstrap runs `kith` in the project's folder, and passes on this other folder.
+ */
 function whereGiven(env: NodeJS.ProcessEnv): string {
   return env.KITH_CWD ?? process.cwd();
 }

@@ -1,5 +1,5 @@
 import { runCommandLine } from './command-line.ts';
 
 process.exitCode = await runCommandLine(process.argv.slice(2), process);
-// A failed start may have left something open that would keep the process alive.
+// Ends the process, because a failed start may have left something open that would keep the process alive.
 if (process.exitCode !== 0) process.exit();

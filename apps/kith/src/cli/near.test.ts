@@ -18,12 +18,12 @@ test.each([
 });
 
 test.each(['', 'x', 'destroy', 'mv', 'projectsprojects', 'p'.repeat(100_000)])(
-  '%s is nothing near',
+  'no known word is close to %s',
   (word) => {
     expect(nearest(word, known)).toBeUndefined();
   },
 );
 
-test('of two that are near the nearer is meant', () => {
+test('of two close words, the closer one is meant', () => {
   expect(nearest('projects', ['project', 'projects', 'projector'])).toBe('projects');
 });

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { expect, test } from 'vitest';
 import { accessPlatform } from './platform-access.ts';
 
-test('the token goes only below the path of the address, where another application may be beside Kith', async () => {
+test('requests go below the path of the address, because another application may serve the other paths', async () => {
   const asked: (string | undefined)[] = [];
   const server = createServer(({ url }, response) => {
     asked.push(url);

@@ -31,7 +31,7 @@ export const accessOptions = {
 
 /** A running platform, and a token for its operators' endpoints. */
 export interface PlatformAccess {
-  /** The address of the gateway, without a slash at its end. Behind a proxy it may have a path. */
+  /** The address of the gateway, without a slash at its end. Behind a proxy, the address may have a path. */
   url: string;
   token: string;
   /** The installation on the data folder, if it is the platform at `url`; otherwise `undefined`. */
@@ -44,9 +44,9 @@ export interface PlatformAccess {
 
 /**
  * Reaches the platform at `--url` or KITH_URL. If no address is given, reaches the platform that runs on the data folder. The
- * token comes from OPERATOR_TOKEN or OPERATOR_TOKEN_FILE. If neither is set, it comes from the data folder. The data folder's
- * token is sent only to the address that its installation has recorded. No argument holds a token, because process lists and
- * shell histories show arguments.
+ * token comes from OPERATOR_TOKEN or OPERATOR_TOKEN_FILE. If neither variable is set, the token comes from the data folder. The
+ * data folder's token is sent only to the address that its installation has recorded. No argument holds a token, because
+ * process lists and shell histories show arguments.
  */
 export function accessPlatform(given: Given, { env }: Pick<Surroundings, 'env'>): PlatformAccess {
   const config = readConfig(accessConfig, { ...env, KITH_URL: textOf(given, 'url') ?? env.KITH_URL });
@@ -77,7 +77,7 @@ function keptToken(folder: string, url: string, isOwn: boolean): string {
   if (isOwn) return token;
   throw new Failure(
     'token-not-sent',
-    `The operator’s token in ${folder} is not sent to ${url}, where its installation does not run. Set OPERATOR_TOKEN or OPERATOR_TOKEN_FILE to the token of ${url}.`,
+    `The operator’s token in ${folder} is not sent to ${url}, because the installation of this folder does not run there. Set OPERATOR_TOKEN or OPERATOR_TOKEN_FILE to the token of ${url}.`,
   );
 }
 

@@ -13,8 +13,8 @@ interface Page<Row> {
 const nextQuery = /^<(\?[^>]+)>; rel="next"$/;
 
 /**
- * Reads a whole list of the operators' endpoints, page by page. It follows the cursors, so rows that are added or removed meanwhile
- * neither repeat nor hide other rows (spec#lists-cursor).
+ * Reads a whole list of the operators' endpoints, page by page. It follows the cursors. So if rows are added or removed in the
+ * meantime, no other row is missing or comes twice (spec#lists-cursor).
  */
 export async function walkList<Row>(
   access: PlatformAccess,
@@ -27,7 +27,7 @@ export async function walkList<Row>(
     const { body, headers }: Answer<Page<Row>> = await access.get(path + next);
     rows.push(...body.data);
     next = nextQuery.exec(headers.get('link') ?? '')?.[1];
-    // A proxy may have removed the header. Rows must not be missing silently.
+    // A proxy may have removed the header. Without this error, the list would be incomplete, and nobody would notice it.
     if (next === undefined && body.pagination.hasMore)
       throw new Failure('no-next-page', `The answer to GET ${path} has no Link header to its next page.`);
   }

@@ -8,7 +8,7 @@ import { integer, oid, time } from './der.ts';
 
 const hosts = ['nats', 'localhost', '127.0.0.1'];
 
-test('writes values as X.690 has them', () => {
+test('DER values are encoded as X.690 requires', () => {
   expect(oid('1.2.840.10045.4.3.2').toString('hex')).toBe('06082a8648ce3d040302');
   expect(integer(Buffer.from([0, 0x80])).toString('hex')).toBe('02020080');
   expect(integer(Buffer.from([0, 0])).toString('hex')).toBe('020100');
@@ -16,7 +16,7 @@ test('writes values as X.690 has them', () => {
   expect(time(new Date('2050-01-01T00:00:00Z')).toString('latin1')).toBe('\x18\x0f20500101000000Z');
 });
 
-test('a server is trusted by its authority alone, under its own names', async () => {
+test('clients trust a server only with the server’s authority, and only under the server’s own names', async () => {
   const authority = makeAuthority('Kith installation');
   const own = makeServer('nats', hosts, authority);
   const read = new X509Certificate(own.cert);
@@ -41,7 +41,7 @@ test('a server is trusted by its authority alone, under its own names', async ()
   server.close();
 });
 
-test('a certificate is made anew for other hosts, of another authority, and a year before it ends', () => {
+test('a certificate is not good for other hosts, for another authority, or in the year before it ends', () => {
   const authority = makeAuthority('Kith installation');
   const { cert } = makeServer('nats', hosts, authority);
   const days = (count: number) => Date.now() + count * 24 * 3600_000;

@@ -63,7 +63,7 @@ export function makeServer(name: string, hosts: readonly string[], authority: Ce
   return { cert, key: pemOf(privateKey) };
 }
 
-/** Whether a server's certificate was signed by this authority, names these hosts, and stays valid for a while. */
+/** Whether a server's certificate was signed by this authority, names these hosts, and stays valid for more than a year. */
 export function isGood(cert: string, hosts: readonly string[], authority: string, now = Date.now()): boolean {
   const own = new X509Certificate(cert);
   const isFor = (host: string) => (isIP(host) ? own.checkIP(host) : own.checkHost(host)) !== undefined;
@@ -106,7 +106,7 @@ function extension(id: string, value: Buffer, { isCritical = false } = {}): Buff
 
 const nameOf = (text: string) => sequence(set(sequence(oid('2.5.4.3'), utf8(text))));
 
-/** Reads the common name of a subject. Kith's names have no other part. */
+/** Reads the common name of a subject. The subjects that Kith writes have no other part. */
 const commonName = (subject: string) => subject.replace(/^CN=/, '');
 
 function alternativeName(host: string): Buffer {

@@ -56,10 +56,10 @@ export interface Credentials {
 }
 
 /**
- * Makes the credentials of an installation on first use, and keeps them. If the operator gives no certificates, this makes
- * certificates with an authority of the installation. Each process gets a NATS user, each service a user of the database server,
- * the gateway a user of Redis, and the operator a user of each engine. The rights in the servers' configuration are written each
- * time, so that after an upgrade the rights of the new version apply (docs/adr/0055).
+ * Makes the credentials of an installation on first use, and keeps them. If the operator gives no certificates, makes an
+ * authority for the installation, and certificates that it signs. Each process gets a NATS user. Each service gets a user of
+ * the database server, the gateway gets a user of Redis, and the operator gets a user of each engine. The rights in the
+ * servers' configuration are written each time, so that after an upgrade the rights of the new version apply (docs/adr/0055).
  */
 export async function ensureCredentials(folder: string, options: CredentialsOptions): Promise<Credentials> {
   const { prefix, monitorHost, hosts = [], given, owner } = options;
@@ -75,7 +75,8 @@ export async function ensureCredentials(folder: string, options: CredentialsOpti
   for (const { name } of databaseUsers(prefix)) kept(passwordFile(name), newPassword);
   const redisPasswords = {
     gateway: kept(passwordFile('gateway'), newPassword),
-    // A client sends its password to Redis as it is. So this password opens no databases, unlike the operator's other one.
+    // A client sends Redis the password itself, not a proof of it. So the operator has a separate password for Redis, which
+    // does not open the databases.
     operator: kept(join(folder, 'operator', 'redis-password'), newPassword),
   };
   const root = kept(join(folderOf('mongo'), 'root-password'), newPassword, owner);
@@ -111,7 +112,7 @@ export async function ensureCredentials(folder: string, options: CredentialsOpti
   };
 }
 
-/** Makes the authority once. Makes a certificate for each server that has none, or whose certificate ends soon. */
+/** Makes the authority on first use. Makes a certificate for each server that has none, or whose certificate ends soon. */
 function ownCertificates(
   folder: string,
   folderOf: (engine: EngineName) => string,
@@ -139,7 +140,7 @@ function ownCertificates(
   return authority.cert;
 }
 
-/** Takes the certificates that the operator gives. Each server has one file, with the certificate and then its key. */
+/** Uses the certificates that the operator gives. Each server has one file, with the certificate and then its key. */
 function givenCertificates(
   given: string,
   folderOf: (engine: EngineName) => string,

@@ -4,7 +4,8 @@ function tagged(tag: number, content: Buffer): Buffer {
   const { length } = content;
   const bytes =
     length < 0x80 ? [length] : length < 0x100 ? [0x81, length] : [0x82, length >> 8, length & 0xff];
-  if (length > 0xffff) throw new RangeError(`DER: ${length} bytes are more than are written here.`);
+  if (length > 0xffff)
+    throw new RangeError(`DER: a value of ${length} bytes is not supported; the maximum is 65535.`);
   return Buffer.concat([Buffer.from([tag, ...bytes]), content]);
 }
 

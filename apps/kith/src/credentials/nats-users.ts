@@ -15,8 +15,8 @@ export interface NatsUserFiles {
  * `<folder>/<user>/nkey` has the seed, and only its owner can read it. The configuration is written each time, so that after an
  * upgrade the rights of the new version apply.
  *
- * @param server Says where the server finds its files, among them `tls.pem`, where it serves its monitoring page, and who owns
- * the files.
+ * @param server Says where the server finds its files, such as `tls.pem`. Also says where the server serves its monitoring
+ * page, and who owns the files.
  */
 export async function ensureNatsUsers(
   folder: string,

@@ -49,7 +49,7 @@ export const newPassword = () => randomBytes(32).toString('base64url');
 
 /**
  * Makes a user the owner of a folder and everything in it. If the user owns the folder already, does nothing, because a change
- * takes long if the folder holds a large database. With `always`, changes the owner again.
+ * takes long if the folder holds a large database. With `always`, always changes the owner.
  */
 export function handOver(folder: string, { uid, gid }: Owner, { always = false } = {}): void {
   if (!existsSync(folder) || (!always && statSync(folder).uid === uid)) return;

@@ -21,7 +21,7 @@ export function redisRights(prefix: string): Record<RedisUser, RedisRights> {
       // These commands run the counting script, are called by the script, or are sent by the client when it connects.
       commands: ['evalsha', 'eval', 'incrby', 'pexpire', 'pttl', 'info'],
     },
-    // The operator can read no count, and change none.
+    // The operator can neither read nor change a count.
     operator: { keys: examinedKey(prefix), commands: ['eval', 'pttl', 'time', 'info'] },
   };
 }

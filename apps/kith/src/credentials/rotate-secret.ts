@@ -1,5 +1,5 @@
 // Changes the secret of an installation in the files that setup.ts has made (docs/secrets.md). Usage: `node rotate-secret.ts
-// <folder> begin` makes a new secret, `… end` forgets the one before.
+// <folder> begin` makes a new secret, `… end` removes the previous secret.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { engineOwner } from './credentials.ts';
@@ -19,7 +19,7 @@ if (step === 'end') {
   endSecretChange(folder, owner);
   tell(`The old secret is removed. ${restart}.`);
 } else if (beginSecretChange(folder, owner)) {
-  tell(`There is a new secret now. The old one is kept beside it. ${restart}, then run kith secrets rotate.`);
+  tell(`There is a new secret now, and the old secret is kept. ${restart}, then run kith secrets rotate.`);
 } else {
   tell(
     `A change of the secret is already under way. ${restart}, run kith secrets rotate, and then end the change with: rotate-secret.ts ${folder} end`,

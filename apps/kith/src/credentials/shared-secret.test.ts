@@ -21,7 +21,7 @@ const told = async () => {
   return texts.slice(0, 2);
 };
 
-it('is shared, and a setup that runs again keeps it', async () => {
+it('all readers get the same secret, and a setup that runs again keeps the secret', async () => {
   shareSecret(folder);
   const [secret = '', before] = await told();
   expect([secret.length >= 32, before]).toEqual([true, '']);
@@ -29,14 +29,14 @@ it('is shared, and a setup that runs again keeps it', async () => {
   expect(await told()).toEqual([secret, '']);
 });
 
-it('is changed for all, and keeps the one before until the change ends', async () => {
+it('a change gives all readers the new secret, and keeps the previous secret until the change ends', async () => {
   shareSecret(folder);
   const [first] = await told();
   expect(beginSecretChange(folder)).toBe(true);
   const [second] = await told();
   expect(second).not.toBe(first);
   expect(await told()).toEqual([second, first]);
-  // Neither a second beginning nor a second setup loses a secret. The setup runs at each start.
+  // A second call of `beginSecretChange` loses no secret. The same is true for a second setup: the setup runs at each start.
   expect(beginSecretChange(folder)).toBe(false);
   shareSecret(folder);
   expect(await told()).toEqual([second, first]);
@@ -45,7 +45,7 @@ it('is changed for all, and keeps the one before until the change ends', async (
   expect(await told()).toEqual([second, '']);
 });
 
-it('is changed by the next call if one has died before it made the new one', async () => {
+it('if a call has died before it made the new secret, the next call makes the new secret', async () => {
   shareSecret(folder);
   const [first] = await told();
   await writeFile(join(folder, 'gateway', 'previous-secret'), first ?? '');

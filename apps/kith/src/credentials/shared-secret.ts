@@ -2,7 +2,10 @@ import { join } from 'node:path';
 import { secretNames } from '../services.ts';
 import { kept, newPassword, type Owner, writePrivate } from './private-files.ts';
 
-/** The processes that read the secret of the installation. Their files are copies of those in the first process's folder. */
+/**
+ * The processes that read the secret of the installation. The first process has the original files, and the other processes
+ * have copies.
+ */
 export const secretReaders = ['gateway', ...secretNames] as const;
 
 const current = (folder: string, name = 'gateway') => join(folder, name, 'secret');
@@ -24,7 +27,7 @@ export function shareSecret(folder: string, owner?: Owner): void {
 
 /**
  * Makes a new secret, and keeps the previous secret beside it until `endSecretChange`. If a change is already under way, makes
- * no other secret. Returns whether this call has made a new secret.
+ * no further secret. Returns whether this call has made a new secret.
  */
 export function beginSecretChange(folder: string, owner?: Owner): boolean {
   const secret = kept(current(folder), newPassword, owner);
@@ -40,7 +43,7 @@ export function beginSecretChange(folder: string, owner?: Owner): boolean {
   return isNew;
 }
 
-/** Forgets the secret from before the change. */
+/** Removes the previous secret. */
 export function endSecretChange(folder: string, owner?: Owner): void {
   writePrivate(previous(folder), '', owner);
   shareSecret(folder, owner);

@@ -7,7 +7,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { answering, caller } from './api.ts';
 
 describe('a call over a rate limit', () => {
-  /** A gateway that refuses the first request, and says in how many seconds it takes another. */
+  /** A gateway that refuses the first request, and says after how many seconds it accepts another request. */
   const refusingOnce = async (seconds: number, code = 'rate-limit/exceeded') => {
     let asked = 0;
     const server = createServer((_request, response) => {
@@ -19,7 +19,7 @@ describe('a call over a rate limit', () => {
     return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   };
 
-  it('is made again if it need not wait long', async () => {
+  it('is repeated if the wait is shorter than the patience', async () => {
     const call = caller(await refusingOnce(1), { patienceMs: 30_000 });
     expect(await call('GET', '/')).toEqual({ asked: 2 });
   });
@@ -28,7 +28,7 @@ describe('a call over a rate limit', () => {
     [31, 30_000, 'rate-limit/exceeded'],
     [1, undefined, 'rate-limit/exceeded'],
     [1, 30_000, 'auth/too-many-attempts'],
-  ])('fails otherwise: %i s, for %j ms, %s', async (seconds, patienceMs, code) => {
+  ])('fails with a wait of %i s, a patience of %j ms and the code %s', async (seconds, patienceMs, code) => {
     const call = caller(await refusingOnce(seconds, code), patienceMs ? { patienceMs } : {});
     await expect(call('GET', '/')).rejects.toThrow(`GET / answered 429 ${code}`);
   });
@@ -45,7 +45,7 @@ describe('answering', () => {
     server.close();
   });
 
-  it('says so when nothing ever answers', async () => {
+  it('rejects if no gateway answers in time', async () => {
     await expect(answering(`http://127.0.0.1:${await freePort()}`, 0)).rejects.toThrow(StartError);
   });
 });

@@ -29,8 +29,9 @@ export class CallError extends Error {
 }
 
 /**
- * Makes a function that calls a gateway. A call rejects with `CallError` for an answer outside 2xx. If the answer is 503, or 429 by
- * a rate limit, nothing was done, and the call is repeated for up to `patienceMs`. By default it is not repeated.
+ * Makes a function that calls a gateway. A call rejects with `CallError` for an answer outside 2xx. If the answer is 503, or
+ * 429 by a rate limit, the platform has done nothing. The call is then repeated for up to `patienceMs`. The default is 0, so a
+ * call is not repeated.
  */
 export function caller(url: string, options: { patienceMs?: number } = {}): Call {
   const exchange = exchanger(url, options);
@@ -54,11 +55,11 @@ export function exchanger(url: string, { patienceMs = 0 }: { patienceMs?: number
   };
 }
 
-/** How long to wait before a call is repeated, in ms. `undefined` if the answer would be the same. */
+/** How long to wait before a call is repeated, in ms. `undefined` if a repeated call would get the same answer. */
 function waitMsOf({ status, headers }: Response, content: { code?: string } | undefined): number | undefined {
   if (status === 503) return 250;
   const seconds = headers.get('retry-after');
-  // Another 429 counts wrong passwords, and would count this one again.
+  // The other answer with 429 limits wrong passwords. A repeated call would count as a further wrong password.
   return content?.code === 'rate-limit/exceeded' && seconds !== null ? Number(seconds) * 1000 : undefined;
 }
 

@@ -84,7 +84,10 @@ interface Making {
   administer: Call;
   operatorToken: string;
   earlier: string | undefined;
-  /** Remembers how far the demo is made. A user who has not signed up yet has no id, and neither has a missing collection. */
+  /**
+   * Stores how far the demo is made. The id of a user who has not signed up yet is empty. The id of a missing collection is
+   * also empty.
+   */
   keep(start: StartFile): void;
 }
 
@@ -160,8 +163,8 @@ async function begin({ administer, operatorToken, keep }: Making): Promise<Start
 }
 
 /**
- * Makes what the demo lacks. If a rate limit does not let it go on, a notice says so, because the platform itself is up. Nothing
- * is made if a user is kept out.
+ * Makes what the demo lacks. If a rate limit stops this, adds a notice instead of throwing an error, because the platform
+ * itself is up. If a user cannot sign in, makes nothing.
  */
 async function complete({ call, keep }: Making, start: StartFile, notices: string[]): Promise<Demo> {
   const isKeptOut = start.users.some((user) => isMade(user) && user.accessToken === '');
@@ -169,13 +172,13 @@ async function complete({ call, keep }: Making, start: StartFile, notices: strin
     if (start.collectionId === '' && !isKeptOut) await makeRest(call, start, keep);
   } catch (error) {
     if (!(error instanceof CallError) || error.status !== 429) throw error;
-    notices.push(`The demo is not complete: ${error.sentence} The next start goes on with it.`);
+    notices.push(`The demo is not complete: ${error.sentence} The next start completes it.`);
   }
   keep(start);
   return { start, notices };
 }
 
-/** Goes on where an earlier start has stopped. Notes in `start` what it has made. */
+/** Continues where an earlier start has stopped. Records in `start` what it has made. */
 async function makeRest(call: Call, start: StartFile, keep: Making['keep']): Promise<void> {
   const { projectId, users } = start;
   for (const [index, user] of users.entries()) {
@@ -216,7 +219,7 @@ async function connect(call: Call, projectId: string, [ada, grace]: [DemoUser, D
   const path = `/v7/${projectId}/users/${grace.id}/connection`;
   const token = ada.accessToken;
   const found = await call<{ status: string; connectionId?: string }>('GET', path, { token });
-  // If somebody has connected the two users, or has declined the request, that stays.
+  // If somebody has connected the two users, or has declined the request, the connection stays as it is.
   if (found.status !== 'none' && found.status !== 'pending') return;
   const body = { message: 'Hello Grace, shall we connect?' };
   const id = found.connectionId ?? (await call<{ id: string }>('POST', path, { token, body })).id;

@@ -43,8 +43,8 @@ export function readManifest(folder: Pick<DataFolder, 'read' | 'file'>): BackupM
 }
 
 /**
- * The settings with which a platform on a folder makes its tokens and events. The environment goes before the backup that the folder
- * holds, if any.
+ * The settings with which a platform on a folder makes its tokens and events. If the folder holds a backup, the environment
+ * takes precedence over the settings of this backup.
  */
 export function settingsOn(
   backup: BackupManifest | undefined,

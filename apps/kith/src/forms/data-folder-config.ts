@@ -7,6 +7,6 @@ export const dataFolderConfig = z.object({
     .enum(['full', 'normal'])
     .default('full')
     .describe(
-      '`full`: answered changes survive a power failure. `normal`, for disks that sync slowly: they survive only a crash of the process',
+      '`full`: answered changes survive a power failure. `normal`, for disks that sync slowly: answered changes survive only a crash of the process',
     ),
 });

@@ -28,7 +28,7 @@ describe('a data folder', () => {
   const taken = (who: string) =>
     new StartError(`${who} uses the data folder ${path}; stop it, or set KITH_DATA to another folder.`);
 
-  it('is made with those above it, its owner’s alone', () => {
+  it('is made together with missing folders above it, and only its owner can enter them', () => {
     openDataFolder(path).release();
     for (const made of [path, join(path, '..')]) expect(statSync(made).mode & 0o777).toBe(0o700);
   });
@@ -36,7 +36,7 @@ describe('a data folder', () => {
   const url = 'http://127.0.0.1:4000';
   const record = { form: 'embedded', url, services: { gateway: 'http://127.0.0.1:4001' } } as const;
 
-  it('is one process’s, which says where it is up', () => {
+  it('can be opened by only one process, and records the address of this process', () => {
     const folder = openDataFolder(path);
     expect(() => openDataFolder(path)).toThrow(taken('Another Kith process'));
     expect(runningIn(path)).toBeUndefined();
@@ -62,7 +62,7 @@ describe('a data folder', () => {
     folder.release();
   });
 
-  it('of another user is not taken for one on which nothing runs, and is said to be that user’s', () => {
+  it('of another user gives an error that names this user, and does not count as unused', () => {
     openDataFolder(path).release();
     for (const above of ['..', '../..']) chmodSync(join(path, above), 0o755);
     const says = asStranger(path, () => [
@@ -78,7 +78,7 @@ describe('a data folder', () => {
     ]);
   });
 
-  it('of a process on another machine is not spoken to from here', () => {
+  it('of a process on another machine gives an error that names the machine', () => {
     const folder = openDataFolder(path);
     const other = { ...folder.announce(record), host: 'elsewhere', machine: 'another' };
     folder.write('running.json', JSON.stringify(other));
@@ -88,7 +88,7 @@ describe('a data folder', () => {
     folder.release();
   });
 
-  it.runIf(machineId())('is reached from its own machine, also after the host name has changed', () => {
+  it.runIf(machineId())('is recognized on its own machine even after the host name has changed', () => {
     const folder = openDataFolder(path);
     const renamed = { ...folder.announce(record), host: 'elsewhere' };
     folder.write('running.json', JSON.stringify(renamed));

@@ -23,7 +23,7 @@ export interface OpenDataFolder extends DataFolder {
   release(): void;
 }
 
-/** Reads and writes files of a folder without locking the folder. This is only for files that no running platform writes. */
+/** Reads and writes files of a folder without locking the folder. Use it only for files that no running platform writes. */
 export function dataFolder(folder: string): DataFolder {
   const path = resolve(folder);
   const file = (name: string) => join(path, name);

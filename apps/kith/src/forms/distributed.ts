@@ -18,7 +18,8 @@ export interface DistributedOptions {
   /** Called each time a process is up, with its internal address. */
   onUp?: (name: ProcessName, internalUrl: string) => void;
   /**
-   * Whether a process that ends by itself is started again. For example, a process ends if its database stays away (docs/adr/0029).
+   * Whether a process that ends by itself is started again. For example, a process ends if its database stays unreachable
+   * (docs/adr/0029).
    */
   restarts?: boolean;
 }
@@ -27,9 +28,9 @@ export interface DistributedOptions {
 export interface DistributedPlatform extends Platform {
   /** The running process of a service; `undefined` while it is stopped. */
   process(name: ProcessName): ServiceProcess | undefined;
-  /** Starts a stopped service or gateway again. It keeps its addresses; only its internal port changes. */
+  /** Starts a stopped service or gateway again. The service or gateway keeps its addresses; only its internal port changes. */
   start(name: ProcessName): Promise<void>;
-  /** Ends the gateway, which goes on serving for a while first (`DRAIN_MS`). Comes before the stop. */
+  /** Ends the gateway. Before its end, the gateway continues to serve for a while (`DRAIN_MS`). Call this before the stop. */
   drain(): Promise<void>;
 }
 
@@ -81,7 +82,7 @@ export async function startDistributed(options: DistributedOptions): Promise<Dis
   const startAgain = async (name: ProcessName) => {
     while (!isStopping) {
       options.progress?.(`${name} has ended; restarting it`);
-      // Waits before each try, because the engines may be away for a long time.
+      // Waits before each try, because the engines may be unreachable for a long time.
       await pause(restartMs);
       const failure = isStopping ? undefined : await start(name).catch((error: Error) => error);
       if (!failure) return;
@@ -104,7 +105,7 @@ export async function startDistributed(options: DistributedOptions): Promise<Dis
     await stop();
     throw failed.reason instanceof Error ? failed.reason : new StartError(String(failed.reason));
   }
-  // The gateway listens before it has identity's keys. So this waits until the gateway is ready.
+  // The gateway listens before it has identity's keys. So this function waits until the gateway is ready.
   const gateway = running.get('gateway');
   if (gateway && !(await untilReady(internalUrlOf(gateway)))) {
     await stop();
@@ -140,8 +141,8 @@ export async function startDistributed(options: DistributedOptions): Promise<Dis
 }
 
 /**
- * The port of an HTTP address, so that a restarted process keeps its port. `URL` leaves out port 80, because it is HTTP's own. At the
- * first start: 0, which means any free port.
+ * The port of an HTTP address, so that a restarted process keeps its port. `URL` leaves out port 80, because it is HTTP's own.
+ * At the first start, returns 0, which means any free port.
  */
 function portOf(url: string | undefined): string {
   return url ? new URL(url).port || '80' : '0';

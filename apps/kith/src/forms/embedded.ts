@@ -35,7 +35,7 @@ export interface Platform extends AsyncDisposable {
 /** A platform in this process, with the bus that its services use. */
 export interface EmbeddedPlatform extends Platform {
   readonly bus: Bus;
-  /** Reports that the platform is not ready, but goes on serving for a while (`DRAIN_MS`). Comes before the stop. */
+  /** Reports that the platform is not ready, but continues to serve for a while (`DRAIN_MS`). Call this before the stop. */
   drain(): Promise<void>;
 }
 
@@ -83,7 +83,7 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedP
     const operationsAtOnce = config.OPERATIONS_AT_ONCE;
     const runtime = { bus, log, metrics, nodeEnv: config.NODE_ENV, operationsAtOnce };
     const isSilent = isCopy(readManifest(folder));
-    // A copy is often started in the environment of the platform itself, and must not change anything of that platform.
+    // A copy is often started with the environment of the original platform, and must not change any data of the original.
     const settings = withSecret(folder, isSilent ? keptInFolder(config) : config);
     const secrets = secretsOf(settings);
     const upstreams: Record<string, string> = {};

@@ -38,8 +38,8 @@ export const lockFile = 'lock';
 const patienceMs = 250;
 
 /**
- * Locks a folder for this process by an open write transaction. Whenever and however the process ends, the operating system removes
- * the lock. Throws `StartError` if another process has locked the folder. `holder` names this other process.
+ * Locks a folder for this process by an open write transaction. When the process ends, for whatever reason, the operating
+ * system removes the lock. Throws `StartError` if another process has locked the folder. `holder` names this other process.
  */
 export function lockFolder(
   path: string,
@@ -62,7 +62,10 @@ export function lockFolder(
   }
 }
 
-/** A sentence if a folder belongs to another user. For example, a start with `sudo` may have made it. */
+/**
+ * If a folder belongs to another user, returns a sentence that says so, and otherwise an empty text. For example, a start with
+ * `sudo` makes such a folder.
+ */
 function ofAnother(path: string): string {
   const [owner, own] = [statSync(path).uid, process.geteuid?.()];
   return own === undefined || owner === own

@@ -14,8 +14,9 @@ type Known = Required<Pick<PlatformConfig, 'KITH_SECRET' | 'KITH_SECRET_PREVIOUS
 
 /**
  * The settings of an installation, with its secret. The secret is KITH_SECRET. If it is not set, the secret is in the data
- * folder, where the first start makes it. If both are there, the folder's secret can still open the data that it sealed. Throws
- * `StartError` if the secret of existing data is missing. In production, also throws it if KITH_SECRET is not set.
+ * folder, where the first start makes it. If KITH_SECRET is set and the folder also holds a secret, the folder's secret can
+ * still open the data that it sealed. Throws `StartError` if the secret of existing data is missing. In production, also throws
+ * it if KITH_SECRET is not set.
  */
 export function withSecret<Given extends Settings>(folder: DataFolder, config: Given): Given & Known {
   const { KITH_SECRET: given } = config;

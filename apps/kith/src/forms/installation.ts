@@ -18,9 +18,9 @@ type Found = Stamp | 'missing' | 'empty' | 'unstamped' | 'restored';
 
 /**
  * Checks that the data files of a folder are all files of one installation, and refuses the folder otherwise. No file may be
- * missing, empty, damaged, from another installation, or under the name of another file. On such a file, a service would begin
- * without its data, while other services would go on with their copies of this data. Throws `StartError`. Accepts a folder of an
- * old version, which did not stamp its files. Call `stamp` once all files are there.
+ * missing, empty, damaged, from another installation, or under the name of another file. With such a file, a service would
+ * begin without its data, while other services would still use their copies of this data. Throws `StartError`. Accepts a folder
+ * of an old version, which did not stamp its files. Call `stamp` once all files are there.
  */
 export function checkInstallation(folder: DataFolder, names: readonly string[]): { stamp(): void } {
   const found = new Map(names.map((name) => [name, stampOf(folder, name)]));

@@ -26,7 +26,7 @@ export interface ServiceProcess {
   readonly exited: Promise<number | NodeJS.Signals>;
   /** Sends SIGTERM, then waits for the end. The process drains first. */
   stop(): Promise<void>;
-  /** Sends SIGINT, then waits for the end. The process stops without draining, but also in order. */
+  /** Sends SIGINT, then waits for the end. The process does not drain, but it stops in order. */
   interrupt(): Promise<void>;
   /** Sends SIGKILL, then waits for the end. */
   kill(): Promise<void>;
@@ -68,7 +68,10 @@ export async function startServiceProcess(
   };
 }
 
-/** Starts a process that writes its log to a file. The process gets a descriptor of its own, so this one is closed immediately. */
+/**
+ * Starts a process that writes its log to a file. The process gets a descriptor of its own, so the descriptor here is closed
+ * immediately.
+ */
 function spawnLogged(
   main: string,
   { env, logFile }: { env: NodeJS.ProcessEnv; logFile: string },

@@ -57,7 +57,7 @@ export function runningIn(path: string): Running | undefined {
   return found;
 }
 
-/** A laptop may get another host name from each network. So a machine is also known by its id. */
+/** A laptop may get another host name from each network. So a machine is also recognized by its id. */
 function isHere({ host, machine }: Running): boolean {
   return host === hostname() || (machine !== undefined && machine === machineId());
 }

@@ -6,12 +6,12 @@ import { serviceBackups } from '../../services.ts';
 import { isSealed } from './sealed.ts';
 
 /**
- * Turns a started backup into a separate installation. From then on the installation may send things outside, for example
- * mails. Its events count as newer than all earlier events. Throws `StartError` if the folder holds no backup, or if the backup
- * was adopted already.
+ * Turns a backup on which Kith was started into a separate installation. From then on the installation may send things outside,
+ * for example mails. Its events count as newer than all earlier events. Throws `StartError` if the folder holds no backup, or
+ * if the backup was adopted already.
  *
- * If there is no list of erasures, records in the databases that erased users may be back. If a list is given later, it also
- * applies to these users. Returns a time in Unix ms. Users in the data may have been erased after this time.
+ * If there is no list of erasures, notes in the databases that erased users may have come back. A list that is given later also
+ * applies to these users. Returns a time in Unix ms: the data may still hold users who were erased after this time.
  */
 export async function adopt(path: string, { hasList = false } = {}): Promise<number> {
   const folder = openDataFolder(path);
@@ -23,7 +23,8 @@ export async function adopt(path: string, { hasList = false } = {}): Promise<num
     const manifest = readManifest(folder);
     if (!isCopy(manifest)) throw new StartError(`${path} holds no backup, or was adopted already.`);
     const epoch = await readEpoch(folder.file('identity.sqlite'));
-    // An earlier version of Kith did not note restores without a list of erasures. So any erased user may be back.
+    // An earlier version of Kith did not record whether a restore had a list of erasures. After such a restore, any erased user
+    // may be back.
     const isUntold = epoch !== undefined && epoch.number > 0 && !epoch.isTold;
     const earlier = epoch?.unerasedSince ?? (isUntold ? 0 : undefined);
     const since = earlier ?? Date.parse(manifest.begunAt) - clocksMs;

@@ -4,7 +4,7 @@ import { copyFiles } from '../copy-files.ts';
 
 /**
  * Copies the bytes of a restored folder's files to another place. The folder has no bytes of erased users. But an earlier run
- * with another list of erasures may have copied such bytes, so this first removes them from the other place.
+ * with another list of erasures may have copied such bytes, so this function first removes them from the other place.
  */
 export async function bringFiles(
   of: { from: BlobsConfig; to: BlobsConfig; erased: readonly ErasureNote[] },

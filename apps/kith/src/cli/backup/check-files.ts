@@ -7,10 +7,10 @@ import { serviceBackups } from '../../services.ts';
 const most = 100;
 
 /**
- * Looks for the bytes of the files that are named in the copied databases. If there are many files, looks only for some of
- * them, evenly spread. Throws `StartError` if it finds nothing and the place is empty, because then the platform keeps its
- * files elsewhere. If only some bytes are missing, prints a warning: they may be lost, or were deleted after the databases were
- * copied.
+ * Checks whether `place` has the bytes of the files that the copied databases name. If there are many files, checks only some
+ * of them, evenly spread. If it finds no bytes and `place` is empty, throws `StartError`, because the platform then keeps its
+ * files elsewhere. If only some bytes are missing, prints a warning: these bytes may be lost, or were deleted after the
+ * databases were copied.
  */
 export async function checkFiles(
   fileOf: (service: string) => string,
@@ -36,7 +36,7 @@ export async function checkFiles(
   }
 }
 
-/** For some of the files, the common prefix of the keys of a file's bytes. */
+/** Returns, for some of the files, the prefix that all keys of the file's bytes have in common. */
 function someFiles({ bytes }: (typeof serviceBackups)[number], file: string): string[] {
   if (!bytes) return [];
   // The database is not opened read-only, because SQLite would then leave extra files beside it.

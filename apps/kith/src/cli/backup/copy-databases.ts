@@ -18,7 +18,8 @@ export async function copyDatabases(
   fileOf: (service: string) => string,
   progress: (line: string) => void,
 ): Promise<void> {
-  // The consumers are read first. If one has not received an event by now, the restored platform publishes the event again.
+  // The consumers are read first. If a consumer has not received an event by now, the restored platform publishes the event
+  // again.
   const consumers = await bus.consumers();
   await using copies = new AsyncDisposableStack();
   const all: { copy: ServiceCopy; file: DocumentsFile }[] = [];
@@ -56,7 +57,8 @@ function hasArrived(
 }
 
 /**
- * The events of a service that a consumer has given up, and those that were replayed and that a consumer has perhaps not received.
+ * Returns the service's events that a consumer has given up. Also returns replayed events that a consumer may not have received
+ * yet.
  */
 async function givenUp(
   bus: NatsBus,
@@ -69,7 +71,7 @@ async function givenUp(
       const event: EventEnvelope = JSON.parse(new TextDecoder().decode(body));
       return serviceOfEvent(event) === service ? [event] : [];
     } catch {
-      // The letter holds no event of a service.
+      // This dead letter does not hold an event of a service.
       return [];
     }
   });

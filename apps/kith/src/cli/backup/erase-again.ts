@@ -20,8 +20,8 @@ export function readErasures(path: string): ErasureNote[] {
   return text.split('\n').flatMap((line, at) => {
     // If the file was edited on Windows, its lines may end with \r\n.
     const entry = line.trim();
-    // If an entry is incomplete, a process died while it wrote the entry. That process had not yet erased what the entry names.
-    // Other processes may have added entries after it.
+    // An incomplete entry means that a process died while it wrote the entry. The process had not yet erased the user or
+    // project in the entry, so the entry is ignored. Other processes may have added entries after the incomplete one.
     if (start.startsWith(entry) || (entry.startsWith(start) && !entry.includes('}'))) return [];
     try {
       return [erasureNote.parse(JSON.parse(entry))];
@@ -31,7 +31,7 @@ export function readErasures(path: string): ErasureNote[] {
   });
 }
 
-/** Writes a list of erasures to a new file, which the restored installation then continues. */
+/** Writes a list of erasures to a new file. The restored installation then adds its own erasures to this file. */
 export function writeErasures(path: string, erased: readonly ErasureNote[]): Promise<void> {
   const lines = erased.map((note) => `${JSON.stringify(note)}\n`);
   return writeFile(path, lines.join(''), { mode: 0o600, flush: true });

@@ -14,12 +14,12 @@ afterEach(() => rm(path, { recursive: true, force: true }));
 
 const write = () => writeFile(join(path, 'data'), 'unsealed');
 
-it('data is removed while the folder is still held', async () => {
+it('after the work, the data is removed and the folder is gone', async () => {
   await inHeldFolder(path, write);
   expect(existsSync(path)).toBe(false);
 });
 
-it('data of failed work is removed while the folder is still held', async () => {
+it('after failed work, the data is removed and the folder is gone', async () => {
   const failing = async () => {
     await write();
     throw new Error('no space');
@@ -28,7 +28,7 @@ it('data of failed work is removed while the folder is still held', async () => 
   expect(existsSync(path)).toBe(false);
 });
 
-it('work on sealed data is also done where the folder cannot be locked, and other work is not', async () => {
+it('in a folder that cannot be locked, work on sealed data is done, and other work is refused', async () => {
   // On a file system without locks, the call fails in the same way as with this lock.
   using _ = lockFolder(path, () => 'This test');
   await expect(inHeldFolder(path, write)).rejects.toThrow(
@@ -41,7 +41,7 @@ it('work on sealed data is also done where the folder cannot be locked, and othe
     during = await readdir(path);
   };
   await inHeldFolder(path, work, { isSealed: true });
-  // If the folder had the mark, another backup would conclude that its process is dead.
+  // If the folder had the mark, another backup would conclude that the folder's process is dead.
   expect(during).toContain('data');
   expect(during).not.toContain('unfinished');
   expect(existsSync(path)).toBe(false);

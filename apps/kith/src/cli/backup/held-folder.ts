@@ -10,15 +10,15 @@ const marker = 'unfinished';
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 export interface Held {
-  /** Whether the folder has only sealed data. Then the folder may also be on a file system without locks. */
+  /** Whether the folder has only sealed data. If so, the folder may be on a file system without locks. */
   isSealed?: boolean;
 }
 
 /**
- * Does some work in a folder that nobody may find later, because its data is only half protected until it is sealed or whole.
- * First removes what a killed process has left in the folder. Removes the folder after the work, or when a signal ends this
- * process. If the process is killed, `removeLeft` can tell that nobody works in the folder. Throws `StartError` if another
- * process works in it.
+ * Does some work in a temporary folder. The folder must not be left behind, because its data is not fully protected until the
+ * data is sealed or complete. First removes what a killed process has left in the folder. Removes the folder after the work, or
+ * when a signal ends this process. If the process is killed, `removeLeft` can detect that no process works in the folder any
+ * more. Throws `StartError` if another process works in the folder.
  */
 export async function inHeldFolder<T>(
   path: string,
@@ -43,8 +43,8 @@ export async function inHeldFolder<T>(
 }
 
 /**
- * The operating system unlocks the folder when the process dies. A process id would say less: containers that share a folder do not
- * see each other's processes.
+ * Locks the folder. The operating system unlocks the folder when the process dies. A stored process id would not be enough,
+ * because containers that share a folder do not see each other's processes.
  */
 function lockHeld(path: string, isSealed: boolean): DatabaseSync | undefined {
   const holder = () => {
@@ -54,7 +54,8 @@ function lockHeld(path: string, isSealed: boolean): DatabaseSync | undefined {
   try {
     return lockFolder(path, holder, { what: 'folder', advice: 'choose another folder' });
   } catch (error) {
-    // A file system without locks answers as if another process had the lock. But no process marks a folder that it has not locked.
+    // A file system without locks gives the same error as a lock of another process. But a process marks only folders that it
+    // has locked.
     if (isSealed && !existsSync(join(path, marker))) return undefined;
     throw error;
   }
@@ -97,14 +98,14 @@ function emptyFolder(path: string): void {
   for (const name of names) rmSync(join(path, name), options);
 }
 
-/** Removes the marker last. So if this is interrupted, the rest of the folder can still be removed later. */
+/** Removes the marker last. So if the removal is interrupted, the rest of the folder can still be removed later. */
 function removeFolder(path: string): void {
   emptyFolder(path);
   rmSync(join(path, lockFile), options);
   rmSync(path, options);
 }
 
-/** Removes a folder when a signal ends this process. Returns a function that takes this back. */
+/** Removes a folder when a signal ends this process. Returns a function that cancels the removal. */
 function removeAtSignal(path: string): () => void {
   const end = (signal: (typeof signals)[number]) => {
     forget();

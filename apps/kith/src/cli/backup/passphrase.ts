@@ -7,8 +7,8 @@ import { readFirstLine } from '../read-text.ts';
 import { passphraseConfig } from './config.ts';
 
 /**
- * The passphrase that was given to a command, by `--passphrase-file`, KITH_BACKUP_PASSPHRASE or the variable for its file. Throws
- * `StartError`, also for a file without a passphrase: otherwise the backup would not be sealed.
+ * The passphrase that was given to a command, by `--passphrase-file`, KITH_BACKUP_PASSPHRASE or the variable for its file.
+ * Throws `StartError`. A file without a passphrase is also an error, because the backup would then not be sealed.
  */
 export function givenPassphrase(given: Pick<Given, 'options'>, env: NodeJS.ProcessEnv): string | undefined {
   const { KITH_BACKUP_PASSPHRASE: value, KITH_BACKUP_PASSPHRASE_FILE: fileOfValue } = env;

@@ -44,7 +44,7 @@ it('a folder from which another run fills databases is not replaced', async () =
   again.release();
 });
 
-it('a moved folder of an earlier version, which has no note, is handed over', async () => {
+it('a moved folder without a note, from an earlier version, is handed over', async () => {
   await mkdir(path);
   markMoved(join(path, 'events.sqlite'));
   expect(await prepare()).toEqual([]);
@@ -52,7 +52,7 @@ it('a moved folder of an earlier version, which has no note, is handed over', as
   expect((await readdir(path)).includes('made')).toBe(false);
 });
 
-it('a moved folder with another list is refused', async () => {
+it('a moved folder that was prepared with another list of erasures is refused', async () => {
   await prepare();
   markMoved(join(path, 'events.sqlite'));
   await expect(prepare([])).rejects.toThrow('another list of erasures and is nearly complete');

@@ -18,7 +18,7 @@ interface Inputs {
 }
 
 const noteFile = 'restoring.json';
-/** The content of this file: how the folder was prepared. */
+/** The content of `noteFile`, which describes how the folder was prepared. */
 interface Note {
   /** The hash of the inputs. */
   inputs: string;
@@ -27,9 +27,9 @@ interface Note {
 
 /**
  * Prepares the folder from which databases are filled. Uses the folder of a killed run again if that run had the same backup
- * and the same list of erasures. With another list, users whom only the new list names would be back. In that case, this
- * prepares the folder again, and keeps its claim on the databases. Throws `StartError` if it is too late for that. Returns the
- * erasures that `prepare` has applied.
+ * and the same list of erasures. If the list is another one, prepares the folder again and keeps its claim on the databases.
+ * Without this, the users that only the new list names would come back. Throws `StartError` if the folder's data was already
+ * moved. Returns the erasures that `prepare` has applied.
  */
 export async function prepareFolder(
   path: string,
@@ -54,7 +54,8 @@ export async function prepareFolder(
     await beside(path, async () => {
       // Another run may have finished the replacement in the meantime.
       if (!existsSync(older)) return;
-      // If the new folder is in its place, only the removal of the older one is left to do. Otherwise the older one goes back.
+      // If the new folder already has its final name, only the older folder has to be removed. If not, the older folder gets
+      // its name back.
       if (existsSync(path)) await rm(older, { recursive: true });
       else await rename(older, path);
     });
@@ -67,7 +68,7 @@ export async function prepareFolder(
   const folder = openDataFolder(path);
   try {
     if (isMoved(folder.file('events.sqlite'))) {
-      // An earlier version of Kith made no note. What is left to do needs no list of erasures.
+      // An earlier version of Kith made no note. The remaining steps need no list of erasures.
       if (!note) return [];
       throw new StartError(
         `This restore was begun with another list of erasures and is nearly complete. Run it again with that list, or drop the databases, remove ${path}, and restore again.`,

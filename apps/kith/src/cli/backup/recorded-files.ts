@@ -7,8 +7,9 @@ import { serviceBackups } from '../../services.ts';
 const atOnce = 1_000;
 
 /**
- * The bytes of all files that are recorded in copied databases. If a file was stored after its database was copied, the copy has
- * no record of it. Nothing would ever remove such bytes from a restored platform.
+ * The bytes of all files that are recorded in copied databases. If a file was stored after the database was copied, the copy
+ * has no record of the file. The bytes of such files are left out, because nothing would ever remove them from a restored
+ * platform.
  */
 export async function* recordedFiles(fileOf: (service: string) => string): AsyncGenerator<BlobEntry> {
   for (const { service, bytes } of serviceBackups) {

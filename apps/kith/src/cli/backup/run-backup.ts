@@ -41,8 +41,8 @@ type Config = z.output<typeof backupConfig>;
 type Progress = (line: string) => void;
 
 /**
- * Carries out `kith backup`. This file is separate from the command's definition, because it imports code that only a few commands
- * need.
+ * Carries out `kith backup`. The command's definition is in another file, because this file imports code that only a few
+ * commands need.
  */
 export async function runBackup(given: Given, { env, progress }: Surroundings): Promise<Result> {
   const folder = resolvePath(given.words[0] ?? '', env);
@@ -50,11 +50,11 @@ export async function runBackup(given: Given, { env, progress }: Surroundings): 
   const read = readConfig(backupConfig, env);
   const copied = read.MONGODB_URL ? undefined : readManifest(dataFolder(read.KITH_DATA));
   const copy = isCopy(copied) ? copied : undefined;
-  // As at a start, the environment goes before the settings of a restored installation.
+  // As in `kith start`, the environment takes precedence over the settings of a restored installation.
   const own = { ...read, ...settingsOn(copied, env) };
   const config = copy ? keptInFolder(own) : own;
   const isAnonymised = given.options.anonymise === true;
-  // An anonymous backup holds nobody's data.
+  // An anonymous backup holds no personal data, so it is never sealed.
   const passphrase = isAnonymised ? undefined : givenPassphrase(given, env);
   const how = { config, copy, isAnonymised, progress };
   removeLeft(dirname(folder), (name) => name.endsWith('.partial'), progress);
@@ -96,15 +96,16 @@ async function write(
   folder: string,
   { config, copy, isAnonymised, progress, isSealed = false }: How,
 ): Promise<{ counts: Count[]; password?: string }> {
-  // A copy may still have users whom the platform has erased since then. So the new backup keeps the time of the copy.
+  // If the source is itself a backup, it may have users whom the platform has erased since that backup. So the new backup keeps
+  // the source's time.
   const begunAt = copy?.begunAt ?? new Date().toISOString();
   const fileOf = (name: string) => join(folder, `${name}.sqlite`);
   const settings = config.MONGODB_URL
     ? await backUpDatabases(config, fileOf, progress)
     : await backUpFolder(config.KITH_DATA, config, fileOf, progress);
   if (!isAnonymised) await checkFiles(fileOf, filesOf(config), progress);
-  // The bytes of the users' files are copied after the records of the files. If a file is stored in between, it is not in the
-  // backup. If a file is removed in between, the backup has the file's record but not its bytes.
+  // The bytes of the users' files are copied after the records of the files. If a file is stored between these two steps, the
+  // file is not in the backup. If a file is removed between them, the backup has the file's record but not its bytes.
   if (isSealed) await resealForBackup(folder, secretsIn(config));
   else if (!isAnonymised) await copyFiles(filesOf(config), filesIn(folder), progress, recordedFiles(fileOf));
   const password = isAnonymised ? await anonymiseAll(fileOf, progress) : undefined;
@@ -122,7 +123,7 @@ function secretsIn(config: Config): Secrets {
     return secretsOf(withKnownSecret(dataFolder(config.KITH_DATA), { ...config, NODE_ENV: 'production' }));
   const { KITH_SECRET, KITH_SECRET_PREVIOUS } = config;
   if (KITH_SECRET === undefined)
-    throw new UsageError('Set KITH_SECRET to the secret of the platform, whose keys are sealed under it.');
+    throw new UsageError('Set KITH_SECRET to the secret under which the platform has sealed its keys.');
   return secretsOf({ KITH_SECRET, KITH_SECRET_PREVIOUS });
 }
 
@@ -148,7 +149,7 @@ async function backUpDatabases(
   return settingsOf(config);
 }
 
-/** Copies all files, including the events, as of the same moment. So no event has to be published again. */
+/** Copies all files, including the events, in the state that they have at one moment. So no event has to be published again. */
 async function backUpFolder(
   from: string,
   config: Config,
@@ -167,8 +168,8 @@ async function backUpFolder(
 }
 
 /**
- * Replaces each file by an anonymous one. Nothing that people have done is left, neither events nor sessions. Returns the new
- * password of all users.
+ * Replaces each file by an anonymous one. The events and sessions are removed, because they show what people have done. Returns
+ * the new password of all users.
  */
 async function anonymiseAll(fileOf: (name: string) => string, progress: Progress): Promise<string> {
   const password = randomBytes(9).toString('base64url');

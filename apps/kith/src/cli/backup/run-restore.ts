@@ -50,8 +50,8 @@ interface Restoring {
 }
 
 /**
- * Carries out `kith restore`. This file is separate from the command's definition, because it imports code that only a few commands
- * need.
+ * Carries out `kith restore`. The command's definition is in another file, because this file imports code that only a few
+ * commands need.
  */
 export async function runRestore(given: Given, { env, progress }: Surroundings): Promise<Result> {
   const from = resolvePath(given.words[0] ?? '', env);
@@ -97,7 +97,7 @@ async function restoreFolder(
     const to = [path, data].reduce((place, one) => inPartial(place, one, partial), blobsAt(storageUrl));
     const own = join(partial, 'files');
     if (to.kind === 'folder' && to.folder === own) return;
-    // The other place may be a folder inside of `files`.
+    // The folder `files` is renamed first, because the other place may be inside of it.
     await rename(own, `${own}.restored`);
     const from = { kind: 'folder', folder: `${own}.restored` } as const;
     await bringFiles({ from, to, erased }, restoring.progress);
@@ -170,7 +170,7 @@ async function restoreDatabases(
   try {
     const state = readState(folder, prefix);
     if (state?.isFinished) {
-      // A killed run has already handed the databases over to the platform. Only the folder is left to be removed.
+      // A killed run has already handed the databases over to the platform. Only the folder still has to be removed.
       for (const service of storingNames) await target.checkClaimed(service, state.move);
       counts = state.counts ?? [];
     } else {
@@ -194,15 +194,15 @@ async function restoreDatabases(
 
 /**
  * Fills a folder with the data of the backup, without the erased users and projects. The folder becomes an installation of its
- * own. Returns the erasures that were applied. Erasures from before the backup are not applied: such a user may have been
- * imported again before the backup was made.
+ * own. Returns the erasures that were applied. Erasures from before the backup are not applied, because an erased user may have
+ * been imported again before the backup was made.
  */
 async function prepare(restoring: Restoring, path: string, { quiet = false } = {}): Promise<ErasureNote[]> {
   const { from, manifest, passphrase, env, progress } = restoring;
   if (passphrase === undefined) await copyFolder(from, path, progress);
   else await openSealed(from, path, passphrase);
   progress('copied');
-  // If the files' bytes belong elsewhere, they are copied there once the folder is complete.
+  // If STORAGE_URL names another place for the files' bytes, the bytes are copied there after the folder is complete.
   const config = keptInFolder(
     readConfig(platformConfig, { ...env, KITH_DATA: path, LOG_LEVEL: 'error' }, manifest.settings),
   );
@@ -211,16 +211,16 @@ async function prepare(restoring: Restoring, path: string, { quiet = false } = {
   const bus = { prefix: config.KITH_PREFIX, file, log };
   const since = await adopt(path, { hasList: restoring.erased !== undefined });
   const erased = (restoring.erased ?? []).filter(({ at }) => Date.parse(at) >= since);
-  // This is needed even if nobody has to be erased, because it creates the log of events. A backup of the distributed form has no
-  // such log.
+  // This call is needed even if nobody has to be erased, because it creates the log of events. A backup of the distributed form
+  // has no such log.
   await eraseAgain(erased, bus);
   if (erased.length > 0 || quiet) {
     progress(`waiting for pending work, including ${erased.length} erasures …`);
     const folder = openDataFolder(path);
     await untilQuiet(folder, { config, log }).finally(() => folder.release());
   }
-  // This comes last, so that the restore does not wait for the erasures. A project may have many users, and the installation erases
-  // them while it runs.
+  // Projects are deleted last, so that the restore does not wait for the erasure of their users. A project may have many users,
+  // and the installation erases them while it runs.
   await deleteAgain(erased, join(path, 'identity.sqlite'));
   return erased;
 }

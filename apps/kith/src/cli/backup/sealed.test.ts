@@ -10,7 +10,7 @@ import { filesIn } from '../../forms/files-of.ts';
 import { blobEntries, openSealed } from './sealed.ts';
 import { sealedFile } from './sealed-file.ts';
 
-it('a file that is removed while it is sealed is not in the backup, and the others are', async () => {
+it('a file that is removed while it is sealed is not in the backup, and all other files are', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'kith-sealed-'));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
   const removed = ['p/u/1/original.bytes', 'p/u/1/small'];
@@ -20,7 +20,7 @@ it('a file that is removed while it is sealed is not in the backup, and the othe
       for (const key of [kept[0]!, ...removed, kept[1]!]) yield { key, size: 6 };
     },
     async read(key) {
-      // The file has two blobs. One is removed while it is read, and the other before.
+      // The file has two blobs. One blob is removed while it is read, and the other before it is read.
       if (key === removed[1]) return undefined;
       return (async function* () {
         yield Buffer.from('abc');

@@ -91,7 +91,8 @@ export async function* blobEntries(blobs: Pick<Blobs, 'list' | 'read'>): AsyncGe
       }
     };
     yield { path: `${blobsBelow}${key}`, bytes: begun() };
-    // An entry that has begun cannot be taken back. So another entry says that the file was removed.
+    // An entry that is already partly written cannot be removed from the backup. So another entry says that the file was
+    // removed.
     if (isRemoved) yield { path: `${removedBelow}${dirname(key)}`, bytes: nothing() };
   }
 }

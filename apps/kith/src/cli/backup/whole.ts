@@ -17,8 +17,8 @@ export async function beside<T>(
 }
 
 /**
- * Makes a folder completely or not at all. `make` fills a folder below `….partial`, which then gets its final name. If there
- * already is a folder with the final name, `replaced` is a path to which this folder is moved before it is removed.
+ * Makes a folder completely or not at all. `make` fills a folder below `….partial`, which then gets its final name. If
+ * `replaced` is given, an existing folder with the final name is first moved to this path, and removed at the end.
  */
 export function whole<T>(
   path: string,
@@ -39,8 +39,8 @@ export function whole<T>(
 }
 
 /**
- * Removes a folder that `whole` has made. If a killed process has removed only a part of it, the next call of `whole` removes the
- * rest.
+ * Removes a folder that `whole` has made. If the process is killed before it has removed everything, the next call of `whole`
+ * removes the rest of the folder.
  */
 export function removeWhole(path: string): Promise<void> {
   return beside(path, (partial) => rename(path, join(partial, 'old')));

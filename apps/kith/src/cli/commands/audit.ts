@@ -15,7 +15,10 @@ const filters = {
 
 const options = {
   project: { value: 'ID', text: 'only what was done in this project' },
-  actor: { value: 'ID', text: 'only what this user, or this key, has done; `operator` is OPERATOR_TOKEN' },
+  actor: {
+    value: 'ID',
+    text: 'only what the user or key with this id has done; `operator` stands for OPERATOR_TOKEN',
+  },
   action: { value: 'NAME', text: 'only this operation, for example identity.sign-in' },
   from: { value: 'TIME', text: 'only from this time on: 2026-01-31T00:00:00Z' },
   to: { value: 'TIME', text: 'only before this time' },

@@ -17,7 +17,10 @@ export const busConfig = z.object({
 
 export const consumer: Word = { value: 'CONSUMER', what: 'consumer, for example connections-profiles' };
 
-/** Throws `StartError` if no service has this consumer. A former consumer may still have dead letters, so look for those first. */
+/**
+ * Throws `StartError` if no service has this consumer. Callers look for dead letters first, because a consumer that no longer
+ * exists may still have dead letters.
+ */
 export async function requireConsumer(name: string): Promise<void> {
   const { durables: known } = await import('../../services.ts');
   if (known.includes(name)) return;
@@ -30,7 +33,7 @@ export async function requireConsumer(name: string): Promise<void> {
 export const busHelp = `Uses NATS_URL, and NATS_NKEY if NATS has users. Without NATS_URL it opens the data folder of an embedded platform
 (KITH_DATA); stop the platform first.`;
 
-/** Opens the bus that has the dead letters, does some work with it, and closes it. */
+/** Opens the bus that has the dead letters, does some work with the bus, and closes it. */
 export async function withBus<T>(
   { env }: Pick<Surroundings, 'env'>,
   work: (bus: Bus) => Promise<T>,

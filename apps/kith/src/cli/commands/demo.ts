@@ -6,8 +6,9 @@ import { accessConfig, accessOptions, accessPlatform } from '../platform-access.
 export const demoCommand: Command = {
   name: 'demo',
   summary: 'make a demo project on a running platform, and print a request to paste',
-  text: `Makes a project with two connected users and a collection. If it has made this project before, it signs in the two users
-again. If one of them cannot sign in any more, it says why. start.json in the data folder (KITH_DATA) describes the project.`,
+  text: `Makes a project with two connected users and a collection. If the project exists already, the command signs in the two
+users again. If a user cannot sign in any more, the command says why. start.json in the data folder (KITH_DATA) describes
+the project.`,
   reads: accessConfig,
   options: accessOptions,
   async run(given, around) {

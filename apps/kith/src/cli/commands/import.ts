@@ -19,8 +19,8 @@ interface Row extends Counts, Omit<ImportedFile, 'run'> {
 export const importCommand: Command = {
   name: 'import',
   summary: 'import users, connections, collections, entities and files from another backend',
-  text: `Imports JSON Lines files into a project of a running platform. docs/import.md describes the lines. If it is
-interrupted, run it again to resume: <FILE>.kith-import.json records the progress. Rejected lines are listed in
+  text: `Imports JSON Lines files into a project of a running platform. docs/import.md describes the lines. If the import is
+interrupted, run the command again to resume: <FILE>.kith-import.json records the progress. Rejected lines are listed in
 <FILE>.rejected.jsonl with the reason, and the exit code is then 1. The counts are those of this run; after several
 runs the totals are printed, too.`,
   reads: accessConfig,

@@ -7,7 +7,7 @@ export const revokeKeyCommand: Command = {
   name: 'keys revoke',
   summary: 'revoke a leaked signing key at once',
   text: `Access tokens signed with this key stop working within a second. Refresh tokens stay valid: clients refresh their
-session or sign in again. If the key is the one that signs, a new key replaces it first. Prints the keys that are left.`,
+session or sign in again. If the key is still in use for signing, a new key replaces it first. Prints the keys that are left.`,
   reads: accessConfig,
   options: accessOptions,
   words: [{ value: 'KID', what: 'key id' }],

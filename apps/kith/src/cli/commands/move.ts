@@ -6,14 +6,14 @@ export const moveCommand: Command = {
   name: 'move',
   summary: 'move an embedded installation to the distributed form',
   text: `Copies all data of a stopped embedded installation to the empty databases of the distributed form, and compares counts
-and checksums. If it is interrupted, run it again to resume. Afterwards an embedded platform no longer starts on this folder. See
-docs/move.md.`,
+and checksums. If the move is interrupted, run the command again to resume. After the move, an embedded platform no longer
+starts on this folder. See docs/move.md.`,
   reads: moveConfig,
   options: {
     from: { value: 'FOLDER', text: 'the data folder (default: KITH_DATA)' },
     without: {
       ...{ value: 'CONSUMER', multiple: true },
-      text: 'skip events that wait for this consumer, if no service of this version has it',
+      text: 'skip events that wait for this consumer, if no service of this version has such a consumer',
     },
   },
   isLong: true,

@@ -10,7 +10,7 @@ export const createOperatorCommand: Command = {
 Only OPERATOR_TOKEN itself can make keys.`,
   reads: accessConfig,
   options: {
-    name: { value: 'NAME', text: 'whom or what the key is for', isNeeded: true },
+    name: { value: 'NAME', text: 'the person or program that the key is for', isNeeded: true },
     scope: { value: 'SCOPE', text: operatorScopes.join(', '), multiple: true, isNeeded: true },
     project: { value: 'ID', text: 'a project that the key is for (default: all)', multiple: true },
     expires: {

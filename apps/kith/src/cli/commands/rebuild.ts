@@ -15,8 +15,8 @@ const paths = new Map(
 const names = [...paths.keys()];
 
 /**
- * Rebuilds a service's copy of another service's data by asking the owner. If a row of the copy is newer than the owner's answer,
- * the copy keeps its row.
+ * Rebuilds a service's copy of another service's data by asking the service that owns the data. If a row of the copy is newer
+ * than the owner's answer, the copy keeps its row.
  */
 export const rebuildCommand: Command = {
   name: 'rebuild',

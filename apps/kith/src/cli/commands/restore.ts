@@ -6,8 +6,9 @@ export const restoreCommand: Command = {
   name: 'restore',
   summary: 'restore a backup',
   text: `Restores a folder that \`kith backup\` has written; the folder stays unchanged. With MONGODB_URL it restores into empty
-databases, and needs KITH_SECRET; streams and rate limits start empty. Otherwise it restores into the data folder
-KITH_DATA, which must be empty. If it was interrupted while it filled databases, run it again to resume. See docs/backup.md.`,
+databases, and needs KITH_SECRET; streams and rate limits start empty. Without MONGODB_URL it restores into the data folder
+KITH_DATA, which must be empty. If the restore was interrupted while it filled databases, run the command again to resume. See
+docs/backup.md.`,
   reads: restoreConfig,
   options: {
     'passphrase-file': {

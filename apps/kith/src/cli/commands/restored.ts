@@ -10,10 +10,11 @@ export const restoredCommand: Command = {
   summary: 'declare that a service’s database was restored from a backup',
   text: `SERVICE is one of ${storing.join(', ')}. Run it for each restored database,
 after the restore and before you start the service. Once started, the service receives all events since the
-backup again. Users who were deleted since the backup are deleted again. Its own events count as newer than all earlier ones.
+backup again. Users who were deleted since the backup are deleted again. The service's own events count as newer than all
+earlier ones.
 
-With MONGODB_URL the database is one of the distributed form. Without it, it is a file of an embedded installation; stop the
-platform first.`,
+With MONGODB_URL the database belongs to the distributed form. Without MONGODB_URL it is a file of an embedded installation; in
+this case, stop the platform first.`,
   reads: restoredConfig,
   options: { from: { value: 'FOLDER', text: 'the data folder (default: KITH_DATA)' } },
   words: [{ value: 'SERVICE', what: 'restored service', choices: storing }],

@@ -5,7 +5,8 @@ import { userPath, usersOptions, userWord } from './users-shared.ts';
 /** Removes the second factors of a user who has lost them. */
 export const removeUserFactorsCommand: Command = {
   name: 'users remove-factors',
-  summary: 'remove all second factors and recovery codes of a user, who signs in with the password alone',
+  summary:
+    'remove all second factors and recovery codes of a user, who then signs in with the password alone',
   text: 'First make sure that the request comes from the user. Sessions stay open; kith users end-sessions ends them.',
   reads: accessConfig,
   options: usersOptions,

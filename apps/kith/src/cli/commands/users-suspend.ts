@@ -6,7 +6,7 @@ import { changeUser, usersOptions, userWord } from './users-shared.ts';
 export const suspendUserCommand: Command = {
   name: 'users suspend',
   summary: 'suspend a user; the user’s tokens stop working at once',
-  text: 'Repeat it to change the time or the reason.',
+  text: 'To change the time or the reason, run the command again.',
   reads: accessConfig,
   options: {
     until: { value: 'TIME', text: 'when the suspension ends by itself, for example 2026-12-31T18:00:00Z' },

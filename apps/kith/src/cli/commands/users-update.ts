@@ -7,7 +7,7 @@ import { yesOrNo, yesOrNoChoices } from './yes-or-no.ts';
 export const updateUserCommand: Command = {
   name: 'users update',
   summary: 'change a user’s role, reputation or verification',
-  text: 'What you do not give stays unchanged. Existing access tokens keep the old role; the next token has the new role.',
+  text: 'Options that you leave out change nothing. Existing access tokens keep the old role; the next token has the new role.',
   reads: accessConfig,
   options: {
     role: { value: 'ROLE', text: 'the role that access tokens carry' },

@@ -5,11 +5,11 @@ import { optionsOf } from '../read-words.ts';
 export interface Place {
   /** The words of the group or command, for example `projects create`; '' after `kith` itself. */
   path: string;
-  /** Whether the words name a group, so that a command has to follow. */
+  /** Whether the words name a group. After a group, the name of a command has to follow. */
   isGroup: boolean;
   /** The words that can follow, each with a description. */
   words: readonly Offer[];
-  /** Whether a file or folder can stand at this place. */
+  /** Whether the word at this place can be a file or folder. */
   takesFile: boolean;
   options: readonly OptionOffer[];
 }

@@ -1,6 +1,6 @@
 import type { Offer, OptionOffer, Place } from './places.ts';
 
-/** What differs between bash and zsh. */
+/** The parts of the script that differ between bash and zsh. */
 interface Dialect {
   /** The script's lines before the cases. They set `at` to the place, `cur` to the current word and `prev` to the word before. */
   head: string;

@@ -35,7 +35,7 @@ export async function checkCertificate(address: string, leastDays: number): Prom
 /** Returns the time at which a server's certificate ends. If clients refuse the certificate, also returns the reason. */
 function certificateAt(host: string, port: number): Promise<{ until: number; refusal: string | undefined }> {
   return new Promise((resolve, reject) => {
-    // Bad certificates are accepted here, because this only looks at the certificate and sends nothing.
+    // Bad certificates are accepted here, because this function only examines the certificate and sends no data.
     const servername = isIP(host) ? {} : { servername: host };
     const socket = connect({ host, port, ...servername, rejectUnauthorized: false, timeout: patienceMs });
     const end = (settle: () => void) => {

@@ -66,7 +66,7 @@ function tell(check: Check, { missing, damage }: Examined): void {
   if (missing.length > 0)
     check.wrong(
       `It lacks ${missing.join(', ')}. Without indexes, queries read every row, and unique keys are not checked.`,
-      'Restart the service, which creates them when it starts.',
+      'Restart the service, which creates its indexes when it starts.',
     );
   if (!damage && missing.length === 0) check.ok('It is undamaged and has all its indexes.');
 }

@@ -16,7 +16,7 @@ export function checkNode(version = process.versions.node): Finding[] {
   return check.findings;
 }
 
-/** Checks the clock. Something on the machine should keep the clock right, and no file in the folder may be from the future. */
+/** Checks that the machine synchronises its clock, and that no file in the folder has a time in the future. */
 export function checkClock(folder: string): Finding[] {
   const check = new Check('clock');
   const newest = newestIn(folder);

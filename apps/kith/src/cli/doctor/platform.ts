@@ -55,7 +55,7 @@ export async function checkAddress(address: string): Promise<Finding[]> {
     const answer = await fetch(`${address}/v7/x`, { signal: AbortSignal.timeout(patienceMs) });
     const { code } = (await answer.json().catch(() => ({}))) as { code?: unknown };
     if (code !== ('project/invalid-id' satisfies ErrorCode)) {
-      check.wrong(`What answers at ${address} is not Kith (status ${answer.status}).`, mend);
+      check.wrong(`The server at ${address} is not Kith (status ${answer.status}).`, mend);
       return check.findings;
     }
     // The header gives the time only in whole seconds.

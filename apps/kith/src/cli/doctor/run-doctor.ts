@@ -70,8 +70,8 @@ async function checkEmbedded({ KITH_DATA: path }: DoctorConfig): Promise<Finding
 }
 
 /**
- * If addresses of engines are given, checks these engines. Otherwise `kith start` has started the engines, and only the services
- * know them. The services then report whether they reach these engines.
+ * If addresses of engines are given, checks these engines. If not, `kith start` has started the engines, and only the services
+ * know their addresses. In this case, the services report whether they reach their engines.
  */
 async function checkDistributed(config: DoctorConfig): Promise<Finding[]> {
   const { MONGODB_URL, NATS_URL, REDIS_URL, KITH_DATA: path } = config;

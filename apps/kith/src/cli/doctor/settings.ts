@@ -7,13 +7,13 @@ import { type DoctorConfig, doctorConfig } from './config.ts';
 import { Check, type Finding } from './finding.ts';
 
 const manyTurns = 200;
-/** If a secret has fewer different characters than this, it is not random, whatever its length. */
+/** A secret with fewer different characters than this number counts as not random, even if it is long. */
 const fewCharacters = 10;
 const secretLength = 32;
 const noisy: readonly string[] = ['trace', 'debug'];
 const everyInterface: readonly string[] = ['0.0.0.0', '::'];
 
-/** The settings of an installation, as far as Kith accepts them. */
+/** The settings of an installation that Kith accepts, and the names of the settings that it refuses. */
 export interface Settings {
   config: DoctorConfig;
   /** The variables that are refused. `config` does not have them. */

@@ -27,14 +27,14 @@ const row = (entityId: string, metadata?: object) =>
     ...(metadata && { metadata }),
   });
 
-test('a request has at most a thousand rows, and every line is in one', async () => {
+test('a request has at most a thousand rows, and every line is in exactly one request', async () => {
   const all = await group(Array.from({ length: 2_500 }, (_, index) => row(String(index))));
   expect(all.map(({ rows }) => rows.length)).toEqual([1000, 1000, 500]);
   expect(all.flatMap(({ lines }) => lines)).toEqual(Array.from({ length: 2_500 }, (_, index) => index + 1));
   expect(all.map(({ end }) => end.line)).toEqual([1000, 2000, 2500]);
 });
 
-test('a request fits into a body, whatever its rows hold', async () => {
+test('a request stays below the maximum size of a body, even if its rows are large', async () => {
   const metadata = { text: 'ü'.repeat(3_500) };
   const all = await group(Array.from({ length: 100 }, (_, index) => row(String(index), metadata)));
   expect(all.length).toBeGreaterThan(2);
@@ -43,7 +43,7 @@ test('a request fits into a body, whatever its rows hold', async () => {
   expect(all.flatMap(({ rows }) => rows)).toHaveLength(100);
 });
 
-test('lines that are no rows are told, blank ones are not', async () => {
+test('lines that are not valid rows are reported, and blank lines are not', async () => {
   const [batch, ...others] = await group([
     '',
     row('one'),
@@ -67,7 +67,7 @@ test('lines that are no rows are told, blank ones are not', async () => {
   ]);
 });
 
-test('a request knows the names that others may share with it', async () => {
+test('a request lists the names that other requests may also use', async () => {
   const collection = {
     userForeignId: 'u',
     id: '2',

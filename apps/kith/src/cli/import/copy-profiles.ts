@@ -2,8 +2,8 @@ import { rebuildConnectionsProfiles, rebuildNotificationsProfiles } from '@kith/
 import type { PlatformAccess } from '../platform-access.ts';
 
 /**
- * Some services keep copies of profiles. This makes them copy the profiles of a project. An import of users publishes no events,
- * so the copies lack the new users. Without this, the first lists and searches would have to ask identity.
+ * Makes the services that keep copies of profiles copy the profiles of a project. An import of users publishes no events, so
+ * the copies lack the new users. Without this step, the first lists and searches would have to ask identity.
  */
 export async function copyProfiles(access: PlatformAccess, projectId: string): Promise<void> {
   const copies = [rebuildConnectionsProfiles, rebuildNotificationsProfiles];

@@ -36,7 +36,7 @@ function platform() {
   return { waiting, sent, settled, aborted, addAll };
 }
 
-test('four are under way at once, and settled in the order of the file, without a gap', async () => {
+test('four batches are sent at the same time, and are settled in the order of the file without a gap', async () => {
   const { waiting, sent, settled, addAll } = platform();
   const done = addAll([1, 2, 3, 4, 5, 6].map((line) => batch(line)));
   await waitFor(() => sent.length === 4);
@@ -51,7 +51,7 @@ test('four are under way at once, and settled in the order of the file, without 
   expect(settled).toEqual([1, 2, 3, 4, 5, 6]);
 });
 
-test('what shares a name with one before it, or builds on it, waits for that one', async () => {
+test('a batch waits for an earlier batch if it takes or needs a name that the earlier batch takes', async () => {
   const { waiting, sent, addAll } = platform();
   const done = addAll([
     batch(1, ['parent']),
@@ -76,7 +76,7 @@ test('what shares a name with one before it, or builds on it, waits for that one
   await both;
 });
 
-test('nothing after a failure is settled, and what is under way is ended', async () => {
+test('after a failed batch, no later batch is settled, and requests under way are aborted', async () => {
   const { waiting, sent, settled, aborted, addAll } = platform();
   const done = addAll([1, 2, 3].map((line) => batch(line)));
   await waitFor(() => sent.length === 3);

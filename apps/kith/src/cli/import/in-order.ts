@@ -1,7 +1,10 @@
 import type { Batch } from './batches.ts';
 import type { SentRows } from './send.ts';
 
-/** How many requests are under way at the same time. With so many, the platform never waits for this process to read the file. */
+/**
+ * How many requests are under way at the same time. This number is high enough that the platform never waits for this process
+ * to read the file.
+ */
 const atOnce = 4;
 
 export interface InOrderOptions {
@@ -12,9 +15,9 @@ export interface InOrderOptions {
 }
 
 /**
- * Sends a few batches at the same time, and settles them in the order of the file. So the settled batches are always the beginning
- * of the file, without a gap. If a batch takes or needs a name that an earlier batch takes, it is sent after the earlier batch is
- * done. So the first row with a name gets the name, and a parent exists before its children.
+ * Sends a few batches at the same time, and settles them in the order of the file. So the settled batches are always the
+ * beginning of the file, without a gap. If a batch takes or needs a name that an earlier batch takes, the batch is sent after
+ * the earlier batch is done. So the first row with a name gets the name, and a parent exists before its children.
  */
 export class InOrder {
   readonly #options: InOrderOptions;
@@ -30,7 +33,7 @@ export class InOrder {
   async add(batch: Batch): Promise<void> {
     while (this.#underWay.size >= atOnce || this.#hangsOnOthers(batch)) await this.#oldest();
     const answer = this.#options.send(batch, this.#failed.signal);
-    // The answer is awaited later, when its turn comes. If the request fails before that, nobody awaits the failure yet.
+    // The answer is awaited later, in the order of the file. If the request fails before that, no code awaits the failure yet.
     // Without this line, Node would then end the process.
     answer.catch(() => undefined);
     const before = this.#last;

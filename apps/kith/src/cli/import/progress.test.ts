@@ -27,14 +27,14 @@ beforeEach(async () => {
   await kept.close();
 });
 
-test('goes on where it stopped, also when the file has grown', async () => {
+test('an import continues where it stopped, even if the file has grown', async () => {
   await writeFile(file, `${text}{"foreignId":"3"}\n`);
   const kept = await openProgress();
   expect(kept.progress).toMatchObject({ offset: text.length, line: 2, imported: 1, rejected: 1 });
   await kept.close();
 });
 
-test('refuses a file that was mended in place, until told to start again', async () => {
+test('an import refuses a file whose imported lines have changed, unless it is restarted', async () => {
   await writeFile(file, text.replace('bad', 'good@example.com'));
   await expect(openProgress()).rejects.toThrow(StartError);
   await expect(openProgress()).rejects.toThrow('--restart');
@@ -43,7 +43,7 @@ test('refuses a file that was mended in place, until told to start again', async
   await anew.close();
 });
 
-test('keeps rejected lines as lines when those before were moved away', async () => {
+test('after the file of rejected lines was moved away, newly rejected lines go to a new file', async () => {
   await rm(`${file}.rejected.jsonl`);
   const kept = await openProgress();
   await kept.advance(kept.progress, [{ line: 3, reason: 'again' }]);

@@ -8,7 +8,7 @@ const shape = z.object({
   kind: z.string(),
   /** Everything before this position is done. */
   offset: z.int(),
-  /** The hexadecimal SHA-256 of the bytes right before the offset. The import goes on only if these bytes are unchanged. */
+  /** The hexadecimal SHA-256 of the bytes right before the offset. The import continues only if these bytes are unchanged. */
   before: z.string(),
   line: z.int(),
   imported: z.int(),
@@ -46,8 +46,8 @@ export class ProgressFile {
   }
 
   /**
-   * Opens the record of the stopped import. With `restart`, begins a new record. Throws `StartError` if the record is of another
-   * import, or if the read part of the imported file has changed.
+   * Opens the record of the stopped import. With `restart`, begins a new record. Throws `StartError` if the record belongs to
+   * another import, or if the part of the imported file that was already read has changed.
    */
   static async open(
     file: string,

@@ -20,7 +20,7 @@ async function read(text: string, from = { offset: 0, line: 0 }) {
   return lines;
 }
 
-test('gives lines with their numbers and where they end, the last one without an end, too', async () => {
+test('readLines returns each line with its number and end position, even a last line without a line end', async () => {
   expect(await read('één\n\nthree')).toEqual([
     { number: 1, text: 'één', end: 6 },
     { number: 2, text: '', end: 7 },
@@ -30,7 +30,7 @@ test('gives lines with their numbers and where they end, the last one without an
   expect(await read('one\n')).toHaveLength(1);
 });
 
-test('goes on where any line ended, also over the edges of what is read at once', async () => {
+test('readLines continues after any line, even if a line crosses the end of a block that is read at once', async () => {
   const texts = Array.from({ length: 3_000 }, (_, row) => `${row}`.padEnd(row % 1_500, 'x'));
   const all = await read(texts.join('\n'));
   expect(all.map(({ text }) => text)).toEqual(texts);
@@ -41,7 +41,7 @@ test('goes on where any line ended, also over the edges of what is read at once'
 });
 
 test.each(['\n', '\r\n'])(
-  'a line end that the last line gets later ends no line of its own: %j',
+  'a line end that is added later to the last line does not begin a new line: %j',
   async (end) => {
     const [first] = await read('one');
     const after = { offset: first!.end, line: 1 };
@@ -54,7 +54,7 @@ test.each(['\n', '\r\n'])(
   },
 );
 
-test('gives the beginning of a line that is longer than any row, and what follows it', async () => {
+test('of a line that is longer than any row, readLines returns the beginning, and then the next lines', async () => {
   const long = 5 * 1024 * 1024 + 7;
   const [first, second, ...more] = await read(`${'x'.repeat(long)}\nnext`);
   expect(first).toMatchObject({ number: 1, end: long + 1 });

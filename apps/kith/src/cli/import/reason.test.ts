@@ -18,7 +18,7 @@ const reasonOf = (value: unknown, schema: z.ZodObject = strict) => {
   return read && 'reason' in read ? read.reason : undefined;
 };
 
-test('a field that is not there is told as missing, not as wrong', () => {
+test('a missing field is reported as required, and a wrong value as wrong', () => {
   expect(reasonOf({ foreignId: '1' })).toBe('createdAt is required.');
   expect(reasonOf({ ...right, place: {} })).toBe('place.city is required.');
   expect(reasonOf({ ...right, createdAt: 'soon' })).toBe('createdAt must be an ISO 8601 time.');
@@ -26,7 +26,7 @@ test('a field that is not there is told as missing, not as wrong', () => {
   expect(reasonOf(right)).toBeUndefined();
 });
 
-test('what the contract says of one of two fields stays', () => {
+test('the contract’s own message about a choice of two fields is kept', () => {
   const either = strict.refine(needsName, {
     path: ['passwordHash'],
     error: 'Give passwordHash or key.',
@@ -34,12 +34,12 @@ test('what the contract says of one of two fields stays', () => {
   expect(reasonOf(right, either)).toBe('Give passwordHash or key.');
 });
 
-test('a line that is no object says so', () => {
+test('a line that is not an object is reported as such', () => {
   for (const value of [[1, 2], 7, null, 'x'])
     expect(reasonOf(value)).toBe('Each line must be a JSON object.');
 });
 
-test('an unknown field is named, with the one that it may be, however the schema refuses it', () => {
+test('the reason names an unknown field and the field that was probably meant, with every kind of schema', () => {
   const caught = z.object(shape).catchall(z.never());
   for (const schema of [strict, caught]) {
     const told = (field: string) => reasonOf({ ...right, [field]: 'a secret' }, schema);

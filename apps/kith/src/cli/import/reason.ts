@@ -9,7 +9,10 @@ import { nearest } from '../near.ts';
 const mostNames = 3;
 const longestName = 64;
 
-/** Why a line is no row, in a sentence for the person who corrects the line. The sentence names fields, and quotes no values. */
+/**
+ * Why a line is not a valid row, in a sentence for the person who corrects the line. The sentence names fields, and quotes no
+ * values.
+ */
 export function reasonOf(value: unknown, faults: readonly Fault[], schema: z.ZodObject): string {
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     return 'Each line must be a JSON object.';

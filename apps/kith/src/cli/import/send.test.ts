@@ -30,19 +30,19 @@ async function slowPlatform(most: number) {
   return { answered, sizes, send, [Symbol.asyncDispose]: async () => void server.close() };
 }
 
-test('rows that are not answered in time are sent in parts, each once, and the next come in such parts at once', async () => {
+test('rows that are not answered in time are sent again in smaller parts, and later rows start with such parts', async () => {
   await using platform = await slowPlatform(300);
   const first = await platform.send(0, 1_000);
   expect(platform.sizes).toEqual([1_000, 500, 250, 250, 250, 250]);
   expect(platform.answered).toEqual(Array.from({ length: 1_000 }, (_, n) => n));
   expect(first.imported).toBe(900);
-  // The number of a rejected row is its place among all rows, not its place in the request.
+  // The number of a rejected row is its position among all rows, not its position in the request.
   expect(first.rejected.map(({ row }) => row)).toEqual(Array.from({ length: 100 }, (_, n) => 10 * n));
   await platform.send(1_000, 500);
   expect(platform.sizes.slice(6)).toEqual([250, 250]);
 });
 
-test('parts get as small as a row', async () => {
+test('parts can become as small as a single row', async () => {
   await using platform = await slowPlatform(1);
   const all = await platform.send(0, 3);
   expect(platform.sizes).toEqual([3, 2, 1, 1, 1]);

@@ -14,7 +14,7 @@ import {
 import { CallError } from '../../demo/api.ts';
 import type { PlatformAccess } from '../platform-access.ts';
 
-/** How long to wait for a platform that is away or overloaded, in ms. */
+/** How long to wait for a platform that is unreachable or overloaded, in ms. */
 const patienceMs = 60_000;
 const longestWaitMs = 5_000;
 
@@ -34,9 +34,9 @@ export interface Sending {
 }
 
 /**
- * Decides how many rows of the imported file go into one request. If the platform does not answer a request in time, the
- * platform still goes on working on it. If the same request came again, the two requests would compete, and the second would
- * take even longer. So the next request has fewer rows, and comes after a pause.
+ * Decides how many rows of the imported file go into one request. If the platform does not answer a request in time, it still
+ * continues to work on the request. If the same request came again, the two requests would compete, and the second would take
+ * even longer. So the next request has fewer rows, and comes after a pause.
  */
 export class Pace {
   #rows = importRows;
@@ -59,8 +59,9 @@ export class Pace {
 }
 
 /**
- * Sends rows. Sends them again while the platform is away, slow or failing, because sending a stored row again changes nothing.
- * Rejects with `CallError` for any other answer, and with `StartError` if nobody answers for a minute. `signal` ends the sending.
+ * Sends rows. Sends them again while the platform is unreachable, slow or failing, because sending a stored row again changes
+ * nothing. Rejects with `CallError` for any other answer, and with `StartError` if nobody answers for a minute. `signal` ends
+ * the sending.
  */
 export type Send = (rows: readonly string[], sending: Sending) => Promise<SentRows>;
 

@@ -7,7 +7,7 @@ const sumOf = (...documents: object[]) => {
   return `${sum.count} ${sum.sum}`;
 };
 
-test('is the same for the same documents, in any order of them and of their fields', () => {
+test('the checksum does not depend on the order of the documents, or on the order of their fields', () => {
   const at = new Date(1_700_000_000_000);
   const one = { _id: 'a', at, list: [1, { b: null, a: 'x' }] };
   const same = { list: [1, { a: 'x', b: null }], at: new Date(at), _id: 'a' };
@@ -28,12 +28,12 @@ test.each([
     { _id: 'a', list: [1, 2] },
     { _id: 'a', list: [2, 1] },
   ],
-])('tells %j from %j', (one, other) => {
+])('%j and %j have different checksums', (one, other) => {
   expect(canonical(one)).not.toBe(canonical(other));
   expect(sumOf(one)).not.toBe(sumOf(other));
 });
 
-test('what expires is firm until then', () => {
+test('a document that expires is firm until it expires', () => {
   const now = 1_700_000_000_000;
   expect(isFirm({ _id: 'a' }, now)).toBe(true);
   for (const field of ['expireAt', 'expiresAt']) {

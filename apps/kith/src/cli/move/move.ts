@@ -23,10 +23,10 @@ import type { Target } from './target.ts';
 const soonMs = 5 * 60_000;
 
 /**
- * Copies everything, from where the last run stopped. Calls `copyFiles` only after it has claimed all databases. So if another
- * platform uses a database, no files get to that platform. Then compares the counts and checksums of every collection. Throws
- * `StartError` if the counts or checksums of the two places differ. Also throws it if a database already holds other data, or
- * if a move to it has ended. Calls `progress` after each step.
+ * Copies everything, and continues where the last run stopped. Calls `copyFiles` only after it has claimed all databases. So if
+ * another platform uses a database, no files get to that platform. Then compares the counts and checksums of every collection.
+ * Throws `StartError` if the counts or checksums of the two places differ. Also throws it if a database already holds other
+ * data, or if a move to that database has already ended. Calls `progress` after each step.
  */
 export async function moveData(
   parts: {
@@ -109,7 +109,7 @@ async function compare(
     const found = await target.checksum(move.service, collection, firmAt);
     if (found.count !== wanted.count || found.sum !== wanted.sum) {
       throw new StartError(
-        `${collection} of ${move.service} differs: ${wanted.count} rows here, ${found.count} there.`,
+        `${collection} of ${move.service} differs: ${wanted.count} rows in the folder, ${found.count} in the database.`,
       );
     }
     counts.push({ service: move.service, collection, documents: found.count });

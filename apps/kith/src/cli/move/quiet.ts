@@ -14,7 +14,7 @@ const everyMs = 100;
 /** How long services have to finish pending work, in ms. An event that fails is retried for a quarter of an hour. */
 const patienceMs = 20 * 60_000;
 
-/** Notes which consumers the services have. */
+/** A bus that records which consumers the services have. */
 class NotingBus extends BusWrapper {
   readonly durables = new Set<string>();
 
@@ -51,7 +51,7 @@ export async function untilQuiet(
     for (const manifest of services) {
       const store = { kind: 'sqlite', file: folder.file(`${manifest.name}.sqlite`) } as const;
       // The erasures that happen here are already in the list of erasures. So the services get neither ERASURES_FILE nor a
-      // folder in which they would make such a list. Without a folder, they have to be told where the files' bytes are.
+      // folder in which they would make such a list. Without a folder, the services need STORAGE_URL to find the files' bytes.
       const own = { ERASURES_FILE: undefined, STORAGE_URL: settings.STORAGE_URL ?? filesUrl(folder) };
       const given = { config: { ...settings, ...own }, store, isSilent: true };
       running.push(await startByManifest(manifest, runtime, given));
@@ -65,14 +65,17 @@ export async function untilQuiet(
     const until = Date.now() + patience;
     for (let busy = left(); busy; busy = left()) {
       if (Date.now() > until)
-        throw new StartError(`${busy} yet. The data can be moved only after that. Run the command again.`);
+        throw new StartError(
+          `${busy} yet. The data can be moved only when this is done. Run the command again.`,
+        );
       await wait(everyMs);
     }
   } finally {
     await Promise.all(running.map((service) => service.stop()));
     await bus.close();
   }
-  // Stopping the services may publish events that were just stored. So this looks again, now that nobody writes any more.
+  // Stopping the services may publish events that were just stored. So this function checks again, now that no service writes
+  // any more.
   const late = left();
   if (late) throw new StartError(`${late}. Run the command again.`);
 }

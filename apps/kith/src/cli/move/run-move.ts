@@ -17,7 +17,7 @@ import { isBegun, isHandedOver, readState } from './state.ts';
 import { Target } from './target.ts';
 
 /**
- * Carries out `kith move`. This file is separate from the command's definition, because it imports code that only this command
+ * Carries out `kith move`. The command's definition is in another file, because this file imports code that only this command
  * needs.
  */
 export async function runMove(given: Given, { env, progress }: Surroundings): Promise<Result> {
@@ -32,7 +32,7 @@ export async function runMove(given: Given, { env, progress }: Surroundings): Pr
   try {
     if (isCopy(readManifest(folder)))
       throw new StartError(
-        `${path} is a copy of a platform. First run kith adopt, which makes it a separate installation.`,
+        `${path} is a copy of a platform. First run kith adopt, which makes the copy a separate installation.`,
       );
     await using target = await Target.open({ url, prefix });
     const state = readState(folder, prefix);
@@ -44,8 +44,8 @@ export async function runMove(given: Given, { env, progress }: Surroundings): Pr
     const parts = { folder, source: new Source(folder), target, prefix };
     const toBucket = async () => {
       const [own, bucket] = [filesIn(path), filesAt({ url, prefix }, undefined)];
-      // An earlier try may have copied files that were erased since. This move has claimed the databases, so only its files are
-      // there.
+      // An earlier try may have copied files that were erased since. This move has claimed the databases, so they hold only
+      // files of this move.
       await removeOthers(own, bucket);
       await copyFiles(own, bucket, progress);
     };

@@ -25,7 +25,7 @@ const shape = z.object({
     z.string(),
     z.object({ last: z.array(z.union([z.string(), z.number()])), isDone: z.boolean() }),
   ),
-  /** Set once a comparison has found the same data in both places. After that, the move only has to hand the data over. */
+  /** Set when a comparison has found the same data in both places. After that, the move only has to hand the data over. */
   counts: z.array(count).optional(),
   isFinished: z.boolean().default(false),
 });

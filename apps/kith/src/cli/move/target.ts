@@ -125,6 +125,6 @@ export class Target implements AsyncDisposable {
 
 function foreign(db: Db): StartError {
   return new StartError(
-    `The database ${db.databaseName} holds other data; choose another KITH_PREFIX, or drop the databases of this one.`,
+    `The database ${db.databaseName} holds other data; choose another KITH_PREFIX, or drop the databases of this prefix.`,
   );
 }

@@ -8,7 +8,7 @@ import { requireInstallation, resolvePath } from '../data-folder.ts';
 import { restoredConfig } from './config.ts';
 
 /**
- * Carries out `kith restored`. This file is separate from the command's definition, because it imports code that only a few
+ * Carries out `kith restored`. The command's definition is in another file, because this file imports code that only a few
  * commands need.
  */
 export async function runRestored(given: Given, { env }: Surroundings): Promise<Result> {
@@ -34,7 +34,9 @@ async function noteInFolder(service: ServiceMove, path: string): Promise<number>
   }
 }
 
-/** First brings the schema up to date, because the backup may be from an earlier version. */
+/**
+ * Notes that a database was restored. First brings its schema up to date, because the backup may be from an earlier version.
+ */
 async function note(service: ServiceMove, config: Parameters<typeof noteRestored>[0]): Promise<number> {
   await service.prepare(config);
   return noteRestored(config);

@@ -57,8 +57,9 @@ export async function startOnEngines(
       progress,
       onUp(name, internalUrl) {
         record.services[name] = internalUrl;
-        // This is also called when a process was started again, because it then has another port. If the record cannot be
-        // written, for example on a full disk, the process runs all the same, and must not be started once more.
+        // This is also called after a process was started again, because it then has another port. If the record cannot be
+        // written, for example on a full disk, the process still runs. An error here would make Kith start the process once
+        // more.
         try {
           folder.announce(record);
         } catch (error) {
@@ -73,7 +74,7 @@ export async function startOnEngines(
     return {
       told: await introduce({ config, folder, record: { ...record, url }, operatorToken: token }),
       log,
-      // If the gateway hangs, the stop comes all the same.
+      // If the gateway hangs, the platform is stopped anyway after this time.
       drain: () => within(platform.drain(), drainMs + usualStopMs),
       async stop() {
         await platform.stop();
@@ -88,21 +89,24 @@ export async function startOnEngines(
   }
 }
 
-/** Other places of the secrets, all unset. Otherwise each process would run the program of an empty KITH_SECRET_PREVIOUS again. */
+/**
+ * Unsets the other places of the secrets, which this process has already read. If KITH_SECRET_PREVIOUS is empty and its
+ * `_COMMAND` stayed set, each process would run that command again.
+ */
 const readAlready = Object.fromEntries(
   ['KITH_SECRET', 'KITH_SECRET_PREVIOUS'].flatMap((name) =>
     ['_FILE', '_COMMAND'].map((place) => [`${name}${place}`, undefined]),
   ),
 );
 
-/** The variables that hold addresses of engines, all unset. Each process gets only its own addresses. */
+/** Unsets the variables that hold addresses of engines. Each process gets only its own addresses. */
 const unset = { MONGODB_URL: undefined, NATS_URL: undefined, REDIS_URL: undefined };
 
 /** Asks a question at the terminal. If there is no terminal, or its input ends, the answer counts as no. */
 async function confirm(question: string): Promise<boolean> {
   if (!process.stdin.isTTY) return false;
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
-  // Here Ctrl-C is only a key press. The process itself waits for the signal, so this sends it.
+  // Here Ctrl-C is only a key press and sends no signal. The process waits for the signal, so this line sends it.
   terminal.once('SIGINT', () => process.kill(process.pid, 'SIGINT'));
   const ended = once(terminal, 'close').then(() => '');
   const answer = await Promise.race([terminal.question(`${question} [y/N] `), ended]);

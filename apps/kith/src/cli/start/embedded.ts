@@ -16,7 +16,7 @@ export async function startInProcess({
   env,
   progress,
 }: Surroundings): Promise<RunningProcess & { told: Result }> {
-  // Whoever tries Kith at a terminal needs no line for each request.
+  // A person who tries Kith at a terminal does not need a log line for each request.
   const isProduction = readVariable('NODE_ENV', env) === 'production';
   const defaults = { ...startDefaults, LOG_LEVEL: isProduction ? 'info' : 'warn' };
   const own = readConfig(platformConfig, env, defaults);

@@ -38,8 +38,8 @@ interface Options {
 }
 
 /**
- * Throws `StartError` if only some engines are given by their URLs. Engines with empty databases would then be started beside
- * engines that the operator means to use.
+ * Throws `StartError` if only some engines are given by their URLs. Without this check, Kith would start engines with empty
+ * databases beside the engines that the operator wants to use.
  */
 export function refuseSomeUrls(env: NodeJS.ProcessEnv): void {
   const { given = [], missing = [] } = Object.groupBy(urlVariables, (name) =>
@@ -74,8 +74,8 @@ export async function reachEngines(options: Options): Promise<ReachedEngines> {
 const installationFile = 'installation.json';
 
 /**
- * Returns the record of the installation in a data folder. Its id is also on the volumes. The first start makes the record.
- * `isOlder` is true if an earlier version has run engines for this folder, because such a version made no record.
+ * Returns the record of the installation in a data folder. The first start makes the record. The volumes also have the
+ * installation's id. `isOlder` is true if an earlier version, which made no record, has run engines for this folder.
  */
 export function installationIn(folder: DataFolder): Installation {
   const kept = folder.read(installationFile);
@@ -113,7 +113,7 @@ async function securely(
   await ensureDatabaseUsers({ url: credentials.rootUrl(at.mongo), ca, prefix, passwordOf }).catch(
     (error: Error) => {
       if (!/authentication failed/i.test(error.message)) throw error;
-      // This volume is from an earlier version, which did not record on a volume to which installation it belongs.
+      // This volume is from an earlier version, which did not record the installation on its volumes.
       const volume = volumeOf(engines.mongo.container);
       const sentence = `The passwords in ${folder.path} are not those of the volume ${volume}. Set KITH_DATA to the data folder that the volume belongs to, or KITH_PREFIX to another name.`;
       const all = [engines.mongo, engines.nats, engines.redis].map(({ container }) => volumeOf(container));

@@ -1,4 +1,4 @@
-// A suite of an application that has installed @kith/testing; ENGINE says on which engine it runs.
+// A suite of an application that has installed @kith/testing. The variable ENGINE says on which engine the suite runs.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { startPlatform } from '@kith/testing';
