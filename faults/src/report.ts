@@ -84,10 +84,13 @@ Written by \`npm run test:faults -- --write --seed ${seed} --rate ${rate}\`${isW
 
 ${table(head, rows)}
 
-${missed.length > 0 ? `Not passed:\n\n${missed.join('\n')}\n\n` : ''}Some faults need no load, or need more schedules than a load produces. Suites that every change has to pass cause these faults: failovers
-of a replica set at every step of settler and outbox ([a model of three members](../libs/store/tests/replica-set.test.ts)), errors
-among duplicates in a write of many documents ([failed writes](../libs/store/tests/failed-writes.test.ts)), and files of the
-embedded form that are each in a different earlier state ([a machine's death](../tests/machine-death.test.ts)).
+${missed.length > 0 ? `Not passed:\n\n${missed.join('\n')}\n\n` : ''}Some faults need no load, or need more interleavings than a load produces. The suites of \`npm test\` cause these faults:
+
+- failovers of a replica set at every step of settler and outbox ([a model of three
+  members](../libs/store/tests/replica-set.test.ts)),
+- errors among duplicates in a write of many documents ([failed writes](../libs/store/tests/failed-writes.test.ts)),
+- files of the embedded form that are each in a different earlier state ([a machine's
+  death](../tests/machine-death.test.ts)).
 
 ${table(['measured on', ''], machine)}
 `;
