@@ -51,7 +51,7 @@ export interface AuthMethods {
    */
   signIn(input: Methods['auth.signIn']['input'], options?: CallOptions): Promise<Session>;
   /**
-   * Signs in a user for whom the project's own backend vouches, with a JWT of the project's key.
+   * Signs in a user of the project's own backend, with a JWT that is signed with the project's key.
    *
    * Errors of its own: `project/not-found`, `auth/missing-keys`, `auth/invalid-token`, `auth/suspended`, `auth/server-error`, `auth/invalid-body`.
    */
@@ -243,7 +243,7 @@ export interface UsersMethods {
    */
   update(input: Methods['users.update']['input'], options?: WriteOptions): Promise<OwnUser>;
   /**
-   * Erases the caller's account. An event makes every service erase what the service holds of the user.
+   * Erases the caller's account. An event makes every service erase its data about the user.
    *
    * Errors of its own: `user/not-found`, `auth/forbidden`, `auth/step-up-required`, `user/server-error`.
    */
@@ -279,7 +279,7 @@ export interface ConnectionsMethods {
     options?: CallOptions,
   ): Promise<Methods['connections.getStatus']['output']>;
   /**
-   * Ends what is between the caller and another user. It withdraws the caller's request, declines the other user's request, or ends the connection.
+   * Ends the request or connection between the caller and another user: withdraws the caller's request, declines the other user's request, or ends the connection.
    *
    * Errors of its own: `connection/self-disconnect`, `connection/not-found`, `connection/server-error`.
    */
@@ -354,7 +354,7 @@ export interface ConnectionsMethods {
    */
   delete(input: Methods['connections.delete']['input'], options?: WriteOptions): Promise<{ message: string }>;
   /**
-   * Blocks a user. The block ends the connection or request between the two users. While it lasts, each is hidden from the other. A declined request stays declined. So making a block and taking it back does not allow a second request.
+   * Blocks a user. The block ends the connection or request between the two users. While the block lasts, each of the two users is hidden from the other. A declined request stays declined, so blocking and unblocking a user does not allow a second request.
    *
    * Errors of its own: `connection/self-block`, `connection/user-not-found`, `connection/server-error`.
    */
@@ -378,7 +378,7 @@ export interface ConnectionsMethods {
    */
   getSettings(options?: CallOptions): Promise<ConnectionSettings>;
   /**
-   * Changes the given settings. The other settings stay.
+   * Changes the given settings. All other settings stay unchanged.
    *
    * Errors of its own: `connection/server-error`, `connection/invalid-body`.
    */
@@ -552,7 +552,7 @@ export interface StorageMethods {
 
 export interface ProjectsMethods {
   /**
-   * What older client libraries read about a project before anybody has signed in.
+   * The data of a project that older client libraries read before anybody has signed in.
    *
    * Errors of its own: `project/not-found`, `project/server-error`.
    */

@@ -40,7 +40,7 @@ export interface ProjectsMethods {
    */
   update(input: Methods['projects.update']['input'], options?: CallOptions): Promise<Project>;
   /**
-   * Deletes a project permanently. From now on, its requests are refused. Its data is then erased; `GET` shows the progress. Repeating the call changes nothing.
+   * Deletes a project permanently. From then on, requests to the project are refused. Its data is erased in the background; `GET` shows the progress. Repeating the call changes nothing.
    *
    * Errors of its own: `project/not-found`, `project/server-error`.
    */
@@ -85,7 +85,7 @@ export interface NotificationsMethods {
 
 export interface UsersMethods {
   /**
-   * Copies a page of the blocks of connections into identity. At the end, takes out the blocks that connections no longer has. Repeat the call with `next` until it is null.
+   * Copies a page of the blocks of connections into identity. After the last page, removes the blocks that connections no longer has. Repeat the call with `next` until it is null.
    *
    * Errors of its own: `auth/forbidden`, `user/server-error`, `user/invalid-body`.
    */
@@ -148,7 +148,7 @@ export interface AuthMethods {
    */
   removeUserFactors(input: Methods['auth.removeUserFactors']['input'], options?: CallOptions): Promise<void>;
   /**
-   * Makes a new key for access tokens. The key begins to sign when every verifier can know it. If there is already a new key that does not sign yet, no key is made. Tokens that older keys signed stay valid.
+   * Makes a new key for access tokens. The key begins to sign after every verifier has had time to load it. If there is already a new key that does not sign yet, no key is made. Tokens that older keys signed stay valid.
    *
    * Errors of its own: `auth/server-error`.
    */

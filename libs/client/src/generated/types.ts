@@ -1486,7 +1486,7 @@ export interface Methods {
   };
 }
 
-/** The same for the further methods of an application's own back end. */
+/** The input, the output and the error codes of each method that only an application's own back end calls. */
 export interface ServerMethods {
   'users.update': {
     operation: 'identity.update-user';
