@@ -34,7 +34,7 @@ export const operatorKeys = surfaceSuite('operator-keys', (world) => {
       .body;
   const all = async () => (await world.ok(listOperators, { token, query: 'limit=100' })).body.data;
 
-  it('asks for OPERATOR_TOKEN, before all else: no key makes keys', async () => {
+  it('checks for OPERATOR_TOKEN before all else, and refuses every operator key', async () => {
     await refusesStrangers(world, features['operator-keys'].operations);
     const key = await operatorKey(world, { scopes: [...operatorScopes] });
     const message = 'Only OPERATOR_TOKEN may do this, not an operator key.';
@@ -44,7 +44,7 @@ export const operatorKeys = surfaceSuite('operator-keys', (world) => {
     }
   });
 
-  it('a key is told once, and listed without its token', async () => {
+  it('a key’s token is returned only when the key is made, and is not in the list', async () => {
     const made = await make({ name: ' Support ', scopes: ['users:read', 'users:write', 'users:read'] });
     expect(made).toEqual({
       id: expect.any(String),
@@ -88,12 +88,12 @@ export const operatorKeys = surfaceSuite('operator-keys', (world) => {
     await world.refused(createOperator, { token, body }, 'auth/invalid-body', { field });
   });
 
-  it('a key is refused for a scope that there is not', async () => {
+  it('a key with an unknown scope is refused', async () => {
     const body = { name: 'Support', scopes: ['users:read', 'users:delete'] };
     await world.refused(createOperator, { token, body }, 'auth/invalid-body', { field: 'scopes.1' });
   });
 
-  it('a key opens the operations of its scopes and no other', async () => {
+  it('a key can call only the operations of its scopes', async () => {
     for (const scope of operatorScopes) {
       const key = await operatorKey(world, { scopes: [scope] });
       for (const spec of operated) {
@@ -116,7 +116,7 @@ export const operatorKeys = surfaceSuite('operator-keys', (world) => {
     }
   });
 
-  it('a cursor holds for the operator alone who got it', async () => {
+  it('a cursor is valid only for the operator token or key that got it', async () => {
     const { id: projectId } = await world.platform.createProject('Cursors');
     await world.platform.createUser(projectId);
     const { id: userId, email, password } = await world.platform.createUser(projectId);
@@ -142,7 +142,7 @@ export const operatorKeys = surfaceSuite('operator-keys', (world) => {
     }
   });
 
-  it('a key of some projects opens these alone', async () => {
+  it('a key that is limited to projects can reach only these projects', async () => {
     const other = await world.platform.createProject('Other');
     const key = await operatorKey(world, { scopes: [...operatorScopes], projectIds: [world.projectId] });
     const { body } = await world.ok(listProjects, { token: key });
@@ -162,7 +162,7 @@ export const operatorKeys = surfaceSuite('operator-keys', (world) => {
     }
   });
 
-  it('a removed key, and one that has expired, stop working', async () => {
+  it('a removed key and an expired key stop working', async () => {
     const made = await make({ scopes: ['projects:read'] });
     const given = { token: made.token };
     await waitFor(() => world.ok(listProjects, given).catch(() => false as const), { what: 'the key' });

@@ -58,7 +58,7 @@ export async function measureFiles(options: FilesOptions): Promise<FilesRow> {
     PATH: process.env.PATH,
     NODE_ENV: 'production',
     LOG_LEVEL: 'warn',
-    // This allows plain connections, because the database is reached at its container's address.
+    // The processes reach the database at its container's address without TLS.
     ALLOW_PLAIN_ENGINES: 'true',
     NATS_URL: natsUrl,
     REDIS_URL: redisUrl,
