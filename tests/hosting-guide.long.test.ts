@@ -47,7 +47,7 @@ beforeAll(async () => {
 });
 afterAll(() => ending.disposeAsync());
 
-it('the page of hosting leads from nothing to an installation behind TLS, with a key, a project and a backup', async () => {
+it('the guide of hosting makes an installation behind TLS, with a key, a project and a backup', async () => {
   const [port, internalPort] = [await freePort(), await freePort()];
   const { address, authority } = await startFront(port);
   const bin = join(folder, 'bin');

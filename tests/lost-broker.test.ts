@@ -17,7 +17,7 @@ describe.runIf(availableEngines().includes('containers'))('a broker that has los
   });
   afterAll(() => undo.disposeAsync());
 
-  it('brings every consumer what it has not had, and nothing twice', async () => {
+  it('gets all missing events again, and every consumer applies them once', async () => {
     const project = (await platform.createProject()).id;
     const [asked, ...asking] = await Promise.all(
       Array.from({ length: 4 }, () => platform.createUser(project)),

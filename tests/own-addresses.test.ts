@@ -28,7 +28,7 @@ async function mayListen(port: number): Promise<boolean> {
 }
 
 describe.runIf(isLinux).each(availableEngines())('a platform at one address (%s)', (engine) => {
-  it('is reached there, also after its gateway has started again', async () => {
+  it('can be reached at this address, even after its gateway has started again', async () => {
     // 80 is the usual port of HTTP, so URLs do not show it.
     const ADMIN_PORT = (await mayListen(80)) ? '80' : '0';
     const env = { HOST: host, INTERNAL_HOST: host, ADMIN_PORT };
@@ -53,7 +53,7 @@ describe.runIf(isLinux).each(availableEngines())('a platform at one address (%s)
 });
 
 describe.runIf(isLinux)('the health check of an image', () => {
-  it('asks where the process listens, also if files say where', async () => {
+  it('asks at the address where the process listens, even if the address is set in files', async () => {
     await using folder = await mkdtempDisposable(join(tmpdir(), 'kith-health-'));
     const asked: string[] = [];
     const server = createServer((socket) => {

@@ -8,7 +8,7 @@ import { startSecondGateway } from './support/second-gateway.ts';
 const exceeded = { error: 'Too many requests. Try again later.', code: 'rate-limit/exceeded' };
 
 describe.each(availableEngines())('rate limits (%s)', (engine) => {
-  it('lets exactly 100 of 101 requests of one client through, over any gateway', async () => {
+  it('let exactly 100 of 101 requests of one client through, over any gateway', async () => {
     await using platform = await startPlatform({ engine, env: { RATE_LIMIT_SCALE: '1' } });
     await using second = engine === 'containers' ? await startSecondGateway(platform) : undefined;
     const urls = [platform.url, second?.url ?? platform.url];
@@ -56,7 +56,7 @@ describe.each(availableEngines())('rate limits (%s)', (engine) => {
     });
   });
 
-  it('counts the address a trusted proxy names, when one is configured', async () => {
+  it('count requests by the client address that a configured, trusted proxy sends', async () => {
     await using platform = await startPlatform({
       engine,
       env: {

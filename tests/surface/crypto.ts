@@ -46,7 +46,7 @@ export const crypto = surfaceSuite('crypto', (world) => {
   });
 
   it.each(forms)(
-    '%s names the missing field: the user’s id first, then the other fields in the order of the message',
+    '%s names the missing field: first the user’s id, then projectId, then privateKey',
     async (_, spec, user) => {
       const code = 'crypto/missing-params';
       const missing = `The user id is missing from the payload: ${user}.id must be a string, not empty.`;
@@ -69,7 +69,7 @@ export const crypto = surfaceSuite('crypto', (world) => {
     },
   );
 
-  it.each(forms)('%s says why a key cannot sign', async (_, spec, user) => {
+  it.each(forms)('%s answers why a key cannot sign', async (_, spec, user) => {
     const keys = [
       'no base64!',
       Buffer.from('no PEM').toString('base64'),

@@ -134,7 +134,7 @@ export const operators = surfaceSuite('operators', (world) => {
     const { email, password } = user;
     const signingIn = () => world.ok(signIn, { body: { email, password } });
     await world.refused(signIn, { body: { email, password } }, 'auth/suspended');
-    // On a busy machine, nothing but this request has to arrive before this time.
+    // Even on a busy machine, only the next request has to arrive before this time.
     const until = new Date(Date.now() + 2_000).toISOString();
     const shorter = await suspendFor({ until });
     expect(shorter.suspension).toEqual({ at: suspension!.at, until, reason: null });

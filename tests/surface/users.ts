@@ -147,7 +147,7 @@ export const users = surfaceSuite('users', (world) => {
     }
     const read = async () => (await world.ok(getUser, given)).body;
     await world.ok(deleteFile, { token, params: { fileId: one.fileId } });
-    await waitFor(async () => (await read()).avatarFileId === null, { what: 'the avatar to go' });
+    await waitFor(async () => (await read()).avatarFileId === null, { what: 'the removal of the avatar' });
     expect(await read()).toMatchObject({ avatar: null, avatarFileId: null, bannerFileId: other.fileId });
     const cleared = await world.ok(updateUser, { ...given, body: { bannerFileId: null } });
     expect(cleared.body.bannerFileId).toBeNull();
