@@ -24,7 +24,7 @@ it('an anonymous backup has data of the same form, but no user’s real data', a
     await using platform = await startInFolder(join(folder, 'data'));
     const call = caller(platform.url);
     world = await makeBusy(call);
-    // There is room for one of these files, but not for two.
+    // The quota is enough for one of these files, but not for two.
     await call('PATCH', `/admin/projects/${world.projectId}`, {
       token: operatorToken,
       body: { storageMib: 1 },

@@ -50,7 +50,7 @@ describe('the guide of backups', async () => {
     const kept = async () => (await names()).filter((name) => /^\d{4}-\d\d-\d\dT\d{6}$/.test(name)).sort();
     const older = Array.from({ length: 8 }, (_, day) => `2020-01-0${day + 1}T000000`);
     for (const name of older) await mkdir(join(folder, 'backups', name), { recursive: true });
-    // This looks as if an earlier run was killed. No platform starts on such a folder.
+    // The folder looks as if an earlier run was killed. No platform starts on such a folder.
     await mkdir(join(folder, 'backups', 'rehearsal'));
     await writeFile(join(folder, 'backups', 'rehearsal', 'identity.sqlite'), 'damaged');
 

@@ -238,7 +238,7 @@ describe.runIf(availableEngines().includes('containers'))('docker-compose', () =
     await writeFile(passphrase, 'a passphrase of this suite\n');
     const words = project.command.map((word) => `'${word}'`).join(' ');
     const programs = {
-      // The words may name the program without its path. With the test's own PATH, the shell then finds the program, and not this
+      // `words` can name the program without its path. With the test's own PATH, the shell finds the program, and not this
       // script again.
       'docker-compose': `PATH='${process.env.PATH}'\nexec ${words} "$@"`,
       npx: `shift\nexec '${process.execPath}' '${main}' "$@"`,

@@ -148,7 +148,7 @@ describe('kith in the folder of an installation', () => {
     const typedIn = (INIT_CWD: string) =>
       run(process.execPath, [bin, 'status'], { cwd: folder, env: { PATH: process.env.PATH, INIT_CWD } });
     await expect(typedIn(below)).rejects.toMatchObject({ code: 3 });
-    // Another npm may have set `INIT_CWD` to a folder above the command's own. Then the command uses the folder in which it
+    // If another npm has set `INIT_CWD` to a folder above the command's own folder, the command uses the folder in which it
     // runs.
     expect((await typedIn('/')).stdout).toContain(urlOf());
   });

@@ -8,7 +8,7 @@ import { connect } from '@nats-io/transport-node';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { http } from './support/http.ts';
 
-// The databases hold the truth. If the broker loses events, services publish them again from their databases (docs/adr/0027).
+// All events are also in the databases. If the broker loses events, services publish them again from there (docs/adr/0027).
 describe.runIf(availableEngines().includes('containers'))('a broker that has lost its streams', () => {
   const undo = new AsyncDisposableStack();
   let platform: TestPlatform;

@@ -18,7 +18,7 @@ const expressions = [
   ...alertExpressions(read('deploy/prometheus/alerts.yml')),
 ];
 
-// If these times were included, an alert about slow requests would only say that somebody has a slow connection.
+// If these operations were included, an alert about slow requests would only mean that a client has a slow connection.
 it.each(expressions.filter((one) => one.includes('_duration_seconds_bucket')))(
   'request times leave out operations that last as long as the client takes: %s',
   (expression) => {

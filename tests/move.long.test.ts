@@ -73,7 +73,7 @@ describe.runIf(availableEngines().includes('containers'))('kith move, killed', (
       expect([step, result.counts]).toEqual([step, counts]);
       resumed++;
     }
-    // Not every move is resumed, because some kills may come too late.
+    // Some kills can come after the end of the move. So not every move is resumed.
     expect(resumed).toBeGreaterThan(5);
   }, 300_000);
 });

@@ -163,7 +163,7 @@ describe.runIf(availableEngines().includes('containers'))('kith move', () => {
         body: { name: 'After' },
       });
     }
-    // This looks as if the first try had copied a file that was removed since.
+    // The database looks as if the first run had copied a file that was removed later.
     const bytes = async function* () {
       yield Buffer.from('bytes of a removed file');
     };

@@ -10,11 +10,11 @@ import { availableEngines, startPlatform } from '@kith/testing';
 import { describe, expect, it } from 'vitest';
 
 const run = promisify(execFile);
-/** An address of this machine alone that nobody else uses. Only Linux has such addresses without further settings. */
+/** A loopback address that nothing else uses. Only Linux has such addresses without further settings. */
 const host = `127.${1 + (process.pid % 250)}.${1 + (Date.now() % 250)}.1`;
 const isLinux = process.platform === 'linux';
 
-/** Whether this process may listen on a port. Low ports often need a right. */
+/** Whether this process may listen on a port. Low ports often need an additional right. */
 async function mayListen(port: number): Promise<boolean> {
   const server = createServer().listen(port, host);
   try {

@@ -127,7 +127,7 @@ describe.each(availableEngines())('a project that is deleted (%s)', (engine) => 
     for (const [method, path, options] of callsOf(id, ada, token)) {
       expect([method, path, ...(await refusal(method, path, options))]).toEqual([method, path, ...gone]);
     }
-    // This address names no project. The platform looks for the project of the user, who may be erased by now.
+    // This address names no project, so the platform looks for the user's project. By now, the user may already be erased.
     const [status] = await refusal('GET', `/v7/users/${ada.id}/connections`);
     expect(status).toBe(404);
     expect(await refusal('POST', `/v7/${id}/crypto/sign-testing-jwt`, { body: {} })).toEqual([

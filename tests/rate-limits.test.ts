@@ -71,7 +71,7 @@ describe.each(availableEngines())('rate limits (%s)', (engine) => {
         http(platform.url, { path: `/${id}/connections`, headers: { 'x-forwarded-for': forwarded } });
       expect((await ask('203.0.113.1')).status).toBe(401);
       expect((await ask('203.0.113.1')).status).toBe(429);
-      // Only the last entry of the header comes from the proxy. The client may have sent the earlier entries.
+      // Only the last entry of the header comes from the proxy. The client can have sent the earlier entries.
       expect((await ask('198.51.100.9, 203.0.113.1')).status).toBe(429);
       expect((await ask('203.0.113.2')).status).toBe(401);
       // An IPv6 client is counted by its /64 network.

@@ -134,7 +134,7 @@ describe('kith restore', () => {
 
   it('keeps users who were erased before the backup and came back, and keeps the list of erasures', async () => {
     const [backup, data] = [await copyOfBackup('later'), pathOf('later-restored')];
-    // This looks as if the user was erased before the backup, and then imported again.
+    // The backup now looks as if the user was erased before the backup, and then imported again.
     await postdate(backup);
     const env = { KITH_DATA: data, KITH_SECRET: movedSecret };
     const restored = await runKith(['restore', backup, '--erased', list()], env);

@@ -28,7 +28,7 @@ describe.each(availableEngines().filter((engine) => engine === 'containers'))(
         KITH_DATA: data,
         KITH_PREFIX: prefix,
         PORT: '0',
-        // Longer than the time in which a process has to stop.
+        // This time is longer than the time in which a process has to stop.
         DRAIN_MS: '26000',
         MONGODB_URL: engines.mongodbUrl,
         NATS_URL: engines.natsUrl,

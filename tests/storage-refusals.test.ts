@@ -482,7 +482,7 @@ describe.each(availableBlobHomes())(
       expect(list.data).toEqual([]);
     }
 
-    /** Sends bytes as they are. The answer may arrive before all bytes are sent. */
+    /** Sends bytes as they are. The answer can arrive before all bytes are sent. */
     function send(to: string, { headers = {}, body = '', leaves }: Sent) {
       const { hostname, port } = new URL(platform.url);
       const socket = connect(Number(port), hostname);
@@ -504,7 +504,7 @@ describe.each(availableBlobHomes())(
         };
         socket.on('data', (chunk) => received.push(chunk));
         socket.on('close', end);
-        // Does not wait until the rest is sent.
+        // Closes the connection, even if some bytes have not been sent yet.
         socket.on('end', () => socket.destroy());
         socket.on('error', (error: NodeJS.ErrnoException) => {
           // These errors mean that the platform has closed the connection. They are no failure, because the answer can have

@@ -71,7 +71,7 @@ export async function expectEventsThroughChaos({ changes }: { changes: number })
     const { type, id, seq } = event.aggregate;
     const key = `${type} ${id}`;
     const events = seen.get(key) ?? new Map<number, EventEnvelope>();
-    // The same event may be delivered again. But another event with the same `seq` would be a contradiction.
+    // The same event can be delivered again. But a different event with the same `seq` is a contradiction.
     const known = events.get(seq)?.id ?? event.id;
     if (known !== event.id) contradictions.push(`${key} ${seq}: ${known} and ${event.id}`);
     seen.set(key, events.set(seq, event));
@@ -82,7 +82,8 @@ export async function expectEventsThroughChaos({ changes }: { changes: number })
   const renamed = { users: new Map<string, string>(), collections: new Map<string, string>() };
   const connected = new Set<string>();
   const dead = new Set<string>();
-  // At least one change of each kind must succeed, and each victim must die. Otherwise the checks below would check nothing.
+  // At least one change of each kind must succeed, and each victim must die. Without this, the checks below would check
+  // nothing.
   const isOver = () =>
     left <= 0 &&
     [...victims, 'nats'].every((name) => dead.has(name)) &&
@@ -160,7 +161,7 @@ export async function expectEventsThroughChaos({ changes }: { changes: number })
     { timeoutMs: 90_000, what: 'quiet' },
   );
 
-  // All acknowledged changes are published. The last events may still be on their way to this test.
+  // Waits until the events of all acknowledged changes have arrived, because the last events can still be on their way.
   const connectionEvents = () =>
     [...seen].flatMap(([key, events]) => (key.startsWith('connection ') ? [...events.values()] : []));
   const accepted = () => connectionEvents().filter(({ type }) => type === 'connection.accepted');

@@ -29,7 +29,7 @@ export function describeKeyedDeaths(engine: EngineKind, specs: readonly Operatio
     }, 60_000);
     afterAll(() => undo.disposeAsync());
 
-    /** The types of all events that the operation's service has stored for a project. The service may have published them or not. */
+    /** The types of all events that the operation's service has stored for a project, whether they are published or not. */
     const eventsOf = async (spec: OperationSpec, projectId: string) => {
       const dump = await dumpStore(stores[serviceOf(spec)] as StoreConfig);
       const texts = Object.values(dump).flat().flatMap(eventTexts);
@@ -60,7 +60,7 @@ export function describeKeyedDeaths(engine: EngineKind, specs: readonly Operatio
           return death;
         });
         expect(deaths.at(0)).toEqual({ killed: true, acknowledged: false });
-        // Waits for the events, because a later sweep may have to complete the change.
+        // Waits for the events, because sometimes only a later sweep completes the change.
         for (const projectId of projects) {
           // Compares the events that the last read of the wait has found, and does not read again. A read at the moment when an
           // event leaves its document could miss the event.

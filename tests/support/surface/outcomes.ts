@@ -19,7 +19,7 @@ export function outcomesOf(spec: OperationSpec): string[] {
   ];
 }
 
-/** Codes of the layers in front of an operation. Any operation may answer with these codes, whatever its contract says. */
+/** Codes of the layers in front of an operation. Every operation may answer with these codes, even if its contract lists none. */
 const layers = /^(request|route|rate-limit|gateway)\//;
 
 /**

@@ -7,7 +7,7 @@ export function ProofProvider({ children }: { children: ReactNode }) {
   const [asking, setAsking] = useState<PromiseWithResolvers<void>>();
   const asked = useRef<PromiseWithResolvers<void>>(undefined);
   const prove = useCallback(() => {
-    // Two actions may need a proof at the same time. One proof is enough for both.
+    // Two actions can need a proof at the same time. One proof is enough for both actions.
     asked.current ??= Promise.withResolvers<void>();
     setAsking(asked.current);
     return asked.current.promise;
