@@ -21,8 +21,8 @@ const run = promisify(execFile);
 const root = fileURLToPath(new URL('../', import.meta.url));
 
 /**
- * The file of the guide of observability that adds a collector. In this test, the collector is a script in an existing image. The
- * script prints the names of the services whose spans it gets.
+ * The file of the guide of observability that adds a collector. In this test, the collector is a script in an existing image.
+ * The script prints the names of the services whose spans it gets.
  */
 async function withCollector(): Promise<string> {
   const added = (await readBlocks('observability.md')).find(({ text }) => text.includes('  collector:\n'));

@@ -6,8 +6,8 @@ import { atLeast, type Compared, figure, type Row, type RowResult, table } from 
 const run = promisify(execFile);
 const own = fileURLToPath(new URL('../..', import.meta.url));
 /**
- * How many rounds a run has. The rounds of a quick run are short, so other work on the machine can spoil a whole round. A quick run
- * therefore has more rounds than a full run.
+ * How many rounds a run has. The rounds of a quick run are short, so other work on the machine can spoil a whole round. A quick
+ * run therefore has more rounds than a full run.
  */
 const roundsOf = (isQuick: boolean) => (isQuick ? 7 : 3);
 /** The lowest accepted ratio of this checkout's figures to the other checkout's figures. */

@@ -46,8 +46,8 @@ export interface Row {
   isQuick: boolean;
   measure(context: BenchContext): Promise<RowResult>;
   /**
-   * Picks the figures from the row's JSON that are compared with the same figures of another checkout. A row has no `compared` if
-   * the row itself measures the other checkout, or if the row is not compared.
+   * Picks the figures from the row's JSON that are compared with the same figures of another checkout. A row has no `compared`
+   * if the row itself measures the other checkout, or if the row is not compared.
    */
   // biome-ignore lint/suspicious/noExplicitAny: each row knows its own JSON, and an earlier version may have another form.
   compared?(json: any): Compared[];

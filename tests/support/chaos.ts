@@ -140,7 +140,8 @@ export async function expectEventsThroughChaos({ changes }: { changes: number })
   };
   await Promise.all([killer(), ...users.map((_, index) => worker(index))]);
 
-  // Waits until everything is published: no aggregate's events have a gap, and each user's last event has the user's current name.
+  // Waits until everything is published: no aggregate's events have a gap, and each user's last event has the user's current
+  // name.
   await waitFor(
     async () => {
       for (const [key, events] of seen) {
@@ -226,8 +227,8 @@ export async function expectEventsThroughChaos({ changes }: { changes: number })
 }
 
 /**
- * Whether an error means that a service or the broker is unavailable. During an outage, each error must have the error envelope and
- * the status of its code.
+ * Whether an error means that a service or the broker is unavailable. During an outage, each error must have the error envelope
+ * and the status of its code.
  */
 function isOutage({ status, code }: CallError): boolean {
   return status >= 500 && statusOf(code as ErrorCode) === status;

@@ -22,8 +22,9 @@ export interface Passing {
 
 /**
  * Starts a proxy in front of a gateway. The proxy calls `isShut` at each stage of each request. If `isShut` returns true, the proxy
- * cuts the connection. If `isShut` returns a promise at the stage `asked` or `answered`, the request waits for this promise. The
- * gateway completes every request that the proxy has passed on, even if the connection was cut. Disposing waits for these requests.
+ * cuts the connection. If `isShut` returns a promise at the stage `asked` or `answered`, the request waits for this promise.
+ * The gateway completes every request that the proxy has passed on, even if the connection was cut. Disposing waits for these
+ * requests.
  */
 export async function layGate(
   url: string,

@@ -64,8 +64,8 @@ export async function expectKilledImportToEndAlike(
       continue;
     }
     const { line = 0 } = (kill.of === 'users' ? users : connections) ?? {};
-    // This run was killed in the middle of the file, and at a later line than the previous run. So it continued where the previous
-    // run had stopped.
+    // This run was killed in the middle of the file, and at a later line than the previous run. So it continued where the
+    // previous run had stopped.
     expect(line).toBeGreaterThan(reached[kill.of] - Number(kill.stage === 'told'));
     expect(line).toBeLessThan(lines);
     reached[kill.of] = line;
@@ -178,8 +178,8 @@ async function stateOf(
 const rejectedFile = (folder: string, name: string) => join(folder, `${name}.jsonl.rejected.jsonl`);
 
 /**
- * How many lines were taken and rejected. A run can be killed before it learns that a row was imported. The next run then reports
- * this row as unchanged. So `taken` is the sum of the imported and the unchanged rows.
+ * How many lines were taken and rejected. A run can be killed before it learns that a row was imported. The next run then
+ * reports this row as unchanged. So `taken` is the sum of the imported and the unchanged rows.
  */
 function inAll(said: Said): object[] {
   const { files } = longResult<{ files: { inAll: Record<string, number> }[] }>(said);

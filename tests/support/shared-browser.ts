@@ -2,8 +2,8 @@ import { availableChromium } from '@kith/testing';
 import { type Browser, chromium } from 'playwright-core';
 
 /**
- * Connects to the headless Chromium that all test files of a run share. Returns `undefined` if there is no Chromium. Make a context
- * in the browser for each visitor. Closing the returned browser only ends the connection.
+ * Connects to the headless Chromium that all test files of a run share. Returns `undefined` if there is no Chromium. Make a
+ * context in the browser for each visitor. Closing the returned browser only ends the connection.
  */
 export async function sharedBrowser(): Promise<Browser | undefined> {
   const desk = process.env.KITH_TEST_DESK;

@@ -220,8 +220,8 @@ function fileIdOf(path: string): string {
 
 /**
  * Removes the files below a folder, except files in a folder of the given name. This is necessary after each round, for both
- * sides of the comparison. If only one side removed its files, the comparison would not be fair: this side would write to memory
- * that it has just released, and the other side to memory that the machine has not provided yet.
+ * sides of the comparison. If only one side removed its files, the comparison would not be fair: this side would write to
+ * memory that it has just released, and the other side to memory that the machine has not provided yet.
  */
 async function removeFiles(folder: string, kept?: string): Promise<void> {
   const removed = async () => {

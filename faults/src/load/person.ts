@@ -109,8 +109,8 @@ export class Person extends Key {
   }
 
   /**
-   * Signs in, and repeats the request until it is answered. The person has no valid refresh token any more. If the person sent the
-   * old token, the platform would take it for a stolen token.
+   * Signs in, and repeats the request until it is answered. The person has no valid refresh token any more. If the person sent
+   * the old token, the platform would take it for a stolen token.
    */
   async signIn(): Promise<void> {
     const { ask, record } = this.scene;

@@ -79,7 +79,9 @@ export function wrongWith(made: Made, answer: Answer): string | undefined {
   return `refuses an allowed request: ${told}`;
 }
 
-/** Whether an answer refuses a private key that cannot sign. The specification has no other 500 (spec#test-tokens-key-refused). */
+/**
+ * Whether an answer refuses a private key that cannot sign. The specification has no other 500 (spec#test-tokens-key-refused).
+ */
 function isKeyNobodyCanUse({ described }: Made, answer: Answer): boolean {
   return (
     described.id.startsWith('crypto.') && (answer.json() as { code: string }).code === 'crypto/server-error'

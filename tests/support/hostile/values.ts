@@ -49,7 +49,10 @@ export function hostileTexts(bytes: number): Record<string, string> {
   };
 }
 
-/** JSON texts of other hostile values. They are sent in the place of a value that a contract expects. Each has at most `bytes` bytes. */
+/**
+ * JSON texts of other hostile values. They are sent in the place of a value that a contract expects. Each has at most `bytes`
+ * bytes.
+ */
 export function hostileJson(bytes: number): Record<string, string> {
   const times = (part: string, room = 0) => Math.floor((bytes - room) / part.length);
   const list = (part: string) => `[${part.repeat(times(part) - 2).replace(/,$/, '')}]`;
@@ -83,8 +86,8 @@ export function hostileJson(bytes: number): Record<string, string> {
 }
 
 /**
- * All hostile bodies for an operation. Some are hostile as a whole. Some have a hostile member in addition to the valid members.
- * Some have a hostile value in the place of one member of `right` or `others`.
+ * All hostile bodies for an operation. Some are hostile as a whole. Some have a hostile member in addition to the valid
+ * members. Some have a hostile value in the place of one member of `right` or `others`.
  */
 export function hostileBodies(
   right: Record<string, unknown>,

@@ -19,7 +19,9 @@ export function outcomesOf(spec: OperationSpec): string[] {
   ];
 }
 
-/** Codes of the layers in front of an operation. Every operation may answer with these codes, even if its contract lists none. */
+/**
+ * Codes of the layers in front of an operation. Every operation may answer with these codes, even if its contract lists none.
+ */
 const layers = /^(request|route|rate-limit|gateway)\//;
 
 /**
