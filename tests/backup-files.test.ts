@@ -70,7 +70,7 @@ describe('a backup of a platform whose files are outside of the data folder', ()
     expect(await readFile(join(pathOf('copy'), 'erasures.jsonl'), 'utf8')).toContain(leaver.id);
   });
 
-  it('of a copy contains the files in the folder of the copy, and has the time of the copy', async () => {
+  it('a backup of a copy contains the files in the copy’s folder, and has the copy’s time', async () => {
     expect((await backUp('original')).code).toBe(0);
     const url = pathToFileURL(pathOf('empty')).href;
     const made = await backUp('of-copy', { KITH_DATA: pathOf('original'), STORAGE_URL: url });
@@ -159,7 +159,7 @@ describe('a backup of a platform whose files are outside of the data folder', ()
   );
 
   it.runIf(availableEngines().includes('containers'))(
-    'of databases fails if the files are missing',
+    'a backup of databases fails if the files are missing',
     async () => {
       await using engines = await startEngines();
       const prefix = uniquePrefix();

@@ -77,7 +77,7 @@ describe.each(forms)('a backup of the %s form', (form) => {
     });
   };
 
-  it('that is made during writes can be started, and restored after the loss of all data, without erased users', async () => {
+  it('a backup that is made during writes can be started, and restored without the users who were erased later', async () => {
     const backup = pathOf('backup');
     let world: World;
     let before: unknown;

@@ -85,7 +85,7 @@ describe.runIf(availableEngines().includes('containers'))('the credentials', () 
       inboxPrefix: `_INBOX_${user}`,
     });
 
-  it('are readable only by their owners, and are not in the servers’ configuration', async () => {
+  it('credentials are readable only by their owners, and are not in the servers’ configuration', async () => {
     const files = join(folder, 'files');
     const isFile = async (name: string) => (await stat(join(files, name))).isFile();
     for (const name of await readdir(files, { recursive: true })) {
@@ -108,7 +108,7 @@ describe.runIf(availableEngines().includes('containers'))('the credentials', () 
     expect(again.ca).toBe(credentials.ca);
   });
 
-  it('are enough for the whole platform, events included', async () => {
+  it('the services’ credentials are enough for the whole platform, events included', async () => {
     const internal = new Map<string, string>();
     await using platform = await startDistributed({
       env: {

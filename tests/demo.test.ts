@@ -69,7 +69,7 @@ describe.each(availableEngines())('a demo of an earlier start (%s)', (engine) =>
       letIn: (user, { users }) => administer(`${user}/set-password`, { password: users[0]?.password }),
     },
   ];
-  it.each(cases)('is kept, and the start says why a user cannot sign in: $what', async (one) => {
+  it.each(cases)('the demo is kept, and the start says why a user cannot sign in: $what', async (one) => {
     await using folder = await mkdtempDisposable(join(tmpdir(), 'kith-demo-'));
     const { start: first, notices } = await start(folder.path);
     expect(notices).toEqual([]);
@@ -100,7 +100,7 @@ describe.each(availableEngines())('a demo of an earlier start (%s)', (engine) =>
     expect(mended.start.users[0]?.accessToken).not.toBe('');
   });
 
-  it('is completed if an earlier start was interrupted', async () => {
+  it('the demo is completed if an earlier start was interrupted', async () => {
     await using folder = await mkdtempDisposable(join(tmpdir(), 'kith-demo-'));
     const { start: first } = await start(folder.path);
     const { projectId, users } = first;
@@ -122,7 +122,7 @@ describe.each(availableEngines())('a demo of an earlier start (%s)', (engine) =>
     expect([third.users.length, third.projectId === projectId]).toEqual([2, false]);
   });
 
-  it('is created again after its project was deleted', async () => {
+  it('the demo is created again after its project was deleted', async () => {
     await using folder = await mkdtempDisposable(join(tmpdir(), 'kith-demo-'));
     const { start: first } = await start(folder.path);
     await administer(first.projectId, undefined, 'DELETE');

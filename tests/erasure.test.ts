@@ -93,7 +93,7 @@ describe.each(availableEngines())('a busy user who leaves (%s)', (engine) => {
   });
   afterAll(() => platform?.[Symbol.asyncDispose]());
 
-  it('is erased from all databases, events and dead letters', async () => {
+  it('the user is erased from all databases, events and dead letters', async () => {
     const { id } = await platform.createProject();
     const friend = await platform.createUser(id, { name: 'Friend who stays' });
     const others = await Promise.all(['A', 'B', 'C'].map((name) => platform.createUser(id, { name })));
@@ -172,7 +172,7 @@ describe.each(availableEngines())('a busy user who leaves (%s)', (engine) => {
 
   // In the embedded form, one table holds all dead letters. The suites of bus and runtime test it there.
   it.runIf(engine === 'containers')(
-    'is erased from dead letters whose events have expired',
+    'the user is erased from dead letters whose events have expired',
     async () => {
       const { id } = await platform.createProject();
       const friend = await platform.createUser(id, { name: 'Late friend who stays' });

@@ -28,7 +28,7 @@ describe.each(availableEngines())('an export while services end (%s)', (engine) 
     return world;
   };
 
-  it('fails before the first byte if a service is missing, and breaks off if a service dies in the middle', async () => {
+  it('the export fails before the first byte if a service is missing, and breaks off if a service dies meanwhile', async () => {
     await using _ = await start();
     const whole = await take(world.url, user);
     expect([whole.status, whole.isWhole]).toEqual([200, true]);

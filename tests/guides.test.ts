@@ -39,13 +39,13 @@ describe('the changes in a guide', () => {
     },
   );
 
-  it('exist in the guide that adds an endpoint', () => {
+  it('the guide that adds an endpoint has changes', () => {
     expect(changing.map(([guide]) => guide)).toContain('add-an-endpoint.md');
   });
 });
 
 describe('the blocks of guides can be parsed', () => {
-  it('as commands', () => {
+  it('blocks of commands are valid for bash', () => {
     const commands = inLanguage('bash');
     expect(commands.length).toBeGreaterThan(10);
     const wrong = commands.flatMap(([at, { text }]) => {
@@ -55,15 +55,18 @@ describe('the blocks of guides can be parsed', () => {
     expect(wrong).toEqual([]);
   });
 
-  it.each(inLanguage('ts'))('as TypeScript: %s', (_, { text }) => {
+  it.each(inLanguage('ts'))('the block is valid TypeScript: %s', (_, { text }) => {
     expect(() => stripTypeScriptTypes(text)).not.toThrow();
   });
 
-  it.each(inLanguage('json').filter(([, { text }]) => !text.includes('…')))('as JSON: %s', (_, { text }) => {
-    expect(() => JSON.parse(text)).not.toThrow();
-  });
+  it.each(inLanguage('json').filter(([, { text }]) => !text.includes('…')))(
+    'the block is valid JSON: %s',
+    (_, { text }) => {
+      expect(() => JSON.parse(text)).not.toThrow();
+    },
+  );
 
-  it.each(inLanguage('jsonl'))('as lines of JSON: %s', (_, { text }) => {
+  it.each(inLanguage('jsonl'))('each line of the block is valid JSON: %s', (_, { text }) => {
     for (const line of text.trim().split('\n')) expect(() => JSON.parse(line), line).not.toThrow();
   });
 });

@@ -25,7 +25,7 @@ const ofOthers = (paths: Iterable<string>) =>
 describe('the packages that are needed to run Kith', () => {
   const run = ofOthers(pathsOf(['run'], lock));
 
-  it('are at most 130', () => {
+  it('at most 130 third-party packages are needed to run Kith', () => {
     // npm does not install packages for other systems.
     const installed = run.filter((path) => existsSync(join(root, path)));
     expect(installed.length).toBeGreaterThan(60);
@@ -33,7 +33,7 @@ describe('the packages that are needed to run Kith', () => {
   });
 
   it.each(Object.entries(extras))(
-    'do not include the packages for %s, which are in the lock file',
+    'the packages for %s are in the lock file, but not needed to run Kith',
     (_, { names }) => {
       const have = (paths: readonly string[], start: string) =>
         paths.some((path) => path.startsWith(`node_modules/${start}`));
@@ -56,11 +56,11 @@ describe('the packages that are needed to run Kith', () => {
     [main, ['start'], { OTEL_TRACES_EXPORTER: 'otlp' }, ['run', 'tracing']],
     ['tools/check.ts', [], {}, ['all']],
     ['tools/test.ts', ['--long'], {}, ['all']],
-  ])('have, for %s %j with %j, the parts %j', (script, words, env, parts) => {
+  ])('%s %j with %j needs the parts %j', (script, words, env, parts) => {
     expect(partsFor(script, words, env)).toEqual(parts);
   });
 
-  it('have the versions of the lock file, and none of our packages requires others', () => {
+  it('the needed packages have the versions of the lock file, and none of our packages requires others', () => {
     const { lock: cut, trim } = cutTo(['run'], lock);
     for (const path of ofOthers(Object.keys(cut.packages))) {
       expect(cut.packages[path]).toEqual(lock.packages[path]);
@@ -70,7 +70,7 @@ describe('the packages that are needed to run Kith', () => {
     expect(Object.keys(trim(store).dependencies ?? {})).toEqual(['@kith/base', '@kith/contracts', 'zod']);
   });
 
-  it('do not include a package that only packages for other machines need', () => {
+  it('a package that only packages for other machines need is left out', () => {
     const platform = 'node_modules/@kith/platform';
     const packages: Lock['packages'] = {
       [platform]: { link: true, resolved: 'apps/kith' },
@@ -88,7 +88,7 @@ describe('the packages that are needed to run Kith', () => {
     expect(holds({ packages: older }, ['run'], { packages })).toBe(false);
   });
 
-  it('include all packages that a start loads', async () => {
+  it('a start loads only the needed packages', async () => {
     await using folder = await mkdtempDisposable(join(tmpdir(), 'kith-loaded-'));
     const file = join(folder.path, 'modules');
     const env = {
@@ -261,7 +261,7 @@ describe('the bootstrap', () => {
     expect(await installed()).toEqual(holding('run', 'tracing', 'distributed'));
   });
 
-  describe('and Node', () => {
+  describe('the Node of the bootstrap', () => {
     const old = (env: NodeJS.ProcessEnv = {}) => ({
       ...npm.env(),
       NODE_OPTIONS: `--import ${supportFile('old-node.mjs')}`,

@@ -17,7 +17,7 @@ describe.runIf(availableEngines().includes('containers'))('a broker that has los
   });
   afterAll(() => undo.disposeAsync());
 
-  it('gets all missing events again, and every consumer applies them once', async () => {
+  it('every consumer gets the events that it has not received, and no event twice', async () => {
     const project = (await platform.createProject()).id;
     const [asked, ...asking] = await Promise.all(
       Array.from({ length: 4 }, () => platform.createUser(project)),

@@ -34,7 +34,7 @@ describe.each(availableEngines())('notifications (%s)', (engine) => {
   const count = ({ accessToken: token }: TestUser) =>
     platform.call<number>('GET', `${scope}/count`, { token });
 
-  it('are created for requests and acceptances, listed, and marked as read', async () => {
+  it('requests and acceptances create notifications, which can be listed and marked as read', async () => {
     const [ada, grace] = (await users('Ada', 'Grace')) as [TestUser, TestUser];
     const connectionId = await platform.connect(ada, grace);
     await waitFor(async () => (await count(ada)) === 1 && (await count(grace)) === 1);
@@ -82,7 +82,7 @@ describe.each(availableEngines())('notifications (%s)', (engine) => {
     expect(await platform.call('PATCH', all, { token: ada.accessToken })).toEqual({ markedAsRead: 0 });
   });
 
-  it('can be read only with a token of the project', async () => {
+  it('notifications can be read only with a token of the project', async () => {
     const other = (await platform.createProject()).id;
     const user = await platform.createUser(other);
     const paths = ['', '/count', '/stream'].map((path) => ['GET', scope + path] as const);

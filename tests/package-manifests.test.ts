@@ -26,7 +26,7 @@ function importedBy(folder: string): string[] {
 }
 
 describe('the packages that are published', () => {
-  it('are the client, the testing package and the packages that it needs', () => {
+  it('the client, the testing package and the packages that it needs are published', () => {
     expect(packages.map(({ name }) => name)).toEqual(
       expect.arrayContaining([
         'client',
@@ -65,7 +65,7 @@ describe('the packages that are published', () => {
     },
   );
 
-  it('can be installed as the guides say: the client stays a dependency when the testing package is added', async () => {
+  it('after the commands of the guides, the client is a dependency and the testing package a development dependency', async () => {
     await using temporary = await mkdtempDisposable(join(tmpdir(), 'kith-install-'));
     const application = join(temporary.path, 'my-app');
     const write = async (folder: string, content: object) => {

@@ -79,7 +79,7 @@ function callsOf(projectId: string, user: TestUser, operatorToken: string): [str
 }
 
 describe.each(availableEngines())('a project that is deleted (%s)', (engine) => {
-  it('is refused immediately, and its data disappears from all databases, events and dead letters', async () => {
+  it('a deleted project is refused immediately, and its data disappears from all databases, events and dead letters', async () => {
     await using platform = await startPlatform({ engine });
     const { operatorToken: token } = platform;
     const call = <T>(
@@ -162,7 +162,7 @@ describe.each(availableEngines())('a project that is deleted (%s)', (engine) => 
 });
 
 describe.each(availableEngines())('the erasure of a project (%s)', (engine) => {
-  it('continues after crashes and while a service is missing, and ends', async () => {
+  it('the erasure continues after crashes and while a service is missing, and ends', async () => {
     await using runtime = await createRuntime(engine);
     await using stores = new AsyncDisposableStack();
     const store = async () => stores.use(await createStore(engine)).config;

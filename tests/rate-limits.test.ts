@@ -8,7 +8,7 @@ import { startSecondGateway } from './support/second-gateway.ts';
 const exceeded = { error: 'Too many requests. Try again later.', code: 'rate-limit/exceeded' };
 
 describe.each(availableEngines())('rate limits (%s)', (engine) => {
-  it('let exactly 100 of 101 requests of one client through, over any gateway', async () => {
+  it('exactly 100 of 101 requests of one client are accepted, over any gateway', async () => {
     await using platform = await startPlatform({ engine, env: { RATE_LIMIT_SCALE: '1' } });
     await using second = engine === 'containers' ? await startSecondGateway(platform) : undefined;
     const urls = [platform.url, second?.url ?? platform.url];
@@ -56,7 +56,7 @@ describe.each(availableEngines())('rate limits (%s)', (engine) => {
     });
   });
 
-  it('count requests by the client address that a configured, trusted proxy sends', async () => {
+  it('requests are counted by the client address that a configured, trusted proxy sends', async () => {
     await using platform = await startPlatform({
       engine,
       env: {

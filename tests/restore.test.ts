@@ -328,7 +328,7 @@ describe('kith restore', () => {
   });
 
   it.runIf(hasDatabases)(
-    'into databases uses the list of erasures of its last run',
+    'a resumed restore into databases uses the list of erasures of its last run',
     async () => {
       const words = ['restore', await copyOfBackup('resumed')];
       await stopsOnce(words, 'list');
@@ -347,7 +347,7 @@ describe('kith restore', () => {
     ['identity.sqlite: marked as moved', 'second'],
     ['the data is moved', 'last'],
   ])(
-    'into databases is completed by the next run, if it died after “%s”',
+    'a restore into databases that died after “%s” is completed by the next run',
     async (step, name) => {
       const words = ['restore', await copyOfBackup(name)];
       await stopsOnce(words, name);

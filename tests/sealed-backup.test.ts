@@ -61,7 +61,7 @@ describe('a sealed backup', () => {
     expect((await readdir('/dev/shm')).filter((name) => name.startsWith('kith-backup-'))).toEqual([]);
   });
 
-  it('can be restored with only its passphrase, and not without it', async () => {
+  it('a sealed backup can be restored with only its passphrase, and not without it', async () => {
     const restore = (name: string, env: NodeJS.ProcessEnv) =>
       runKith(['restore', pathOf('sealed')], { KITH_DATA: pathOf(name), ...env });
     const wrong = await restore('wrong', { KITH_BACKUP_PASSPHRASE: `${passphrase}!` });
@@ -94,7 +94,7 @@ describe('a sealed backup', () => {
     expect(await readdir(root)).not.toContain('open');
   });
 
-  it('that is incomplete is refused, and leaves no files', async () => {
+  it('an incomplete sealed backup is refused, and leaves no files', async () => {
     await cp(pathOf('sealed'), pathOf('cut'), { recursive: true });
     const path = join(pathOf('cut'), 'backup.sealed');
     await truncate(path, (await stat(path)).size - 10);
@@ -104,7 +104,7 @@ describe('a sealed backup', () => {
     expect(await readdir(root)).not.toContain('nowhere');
   });
 
-  it('can be started', async () => {
+  it('a sealed backup can be started', async () => {
     await cp(pathOf('sealed'), pathOf('booted'), { recursive: true });
     // An empty variable counts as absent, so the audience of the backup stays, and with it the tokens.
     const env = { KITH_DATA: pathOf('booted'), PORT: '0', INTERNAL_PORT: '0', TOKEN_AUDIENCE: '' };

@@ -155,7 +155,7 @@ describe('the arguments of a start', () => {
     return [await said.exited, said.output()];
   };
 
-  it('include a help text for npm run example, and an unknown option starts nothing', async () => {
+  it('npm run example has a help text, and an unknown option starts nothing', async () => {
     const example = async (...words: string[]) => {
       const said = await startScript('tools/example.ts', { env, until: ready, words });
       return [await said.exited, said.output()];

@@ -40,7 +40,7 @@ const circleOf = (next: (one: string) => readonly string[], all: readonly string
 };
 
 describe('a package', () => {
-  it('of this repository has a row', () => {
+  it('every package of this repository has a row', () => {
     const all = globSync('{libs,services,apps,tools}/*/src/index.ts', { cwd: root });
     expect(homes.toSorted()).toEqual(all.map((index) => dirname(dirname(index))).toSorted());
   });
@@ -61,7 +61,7 @@ describe('a package', () => {
     expect([...may, ...suites, ...more].filter((one) => !names.includes(one))).toEqual([]);
   });
 
-  it('never imports a package that imports it, directly or indirectly', () => {
+  it('no package imports a package that imports it, directly or indirectly', () => {
     const next = (home: string) =>
       homes.filter((other) => namesOf(other).some((name) => packages[home]?.may.includes(name)));
     expect(circleOf(next, homes)).toBeUndefined();
@@ -83,7 +83,7 @@ describe('a package', () => {
   );
 
   it.each([...homes.map((home) => `${home}/tests`), ...Object.keys(around)])(
-    'must also be imported by its name in %s',
+    'packages must also be imported by their names in %s',
     (folder) => {
       const file = `${folder}/some.test.ts`;
       const depth = '../'.repeat(folder.split('/').length);
@@ -96,7 +96,7 @@ describe('a package', () => {
     },
   );
 
-  it('must be imported by its name, in every form of import', () => {
+  it('a package must be imported by its name, in every form of import', () => {
     const leaving = [
       "import { x } from '../../identity/src/app.ts';",
       "import type { X } from '../../identity/src/app.ts';",
@@ -110,7 +110,7 @@ describe('a package', () => {
     }
   });
 
-  it.each(drivers)('may import $name only if the table allows it', ({ name, only, instead }) => {
+  it.each(drivers)('a package may import $name only if the table allows it', ({ name, only, instead }) => {
     const driver = name.endsWith('/') ? `${name}core` : name;
     for (const home of homes) {
       const file = `${home}/src/some.ts`;
@@ -123,7 +123,7 @@ describe('a package', () => {
 });
 
 describe.each(Object.entries(folders))('the folders of %s', (home, rooms) => {
-  it('may import each other only as the table says', () => {
+  it('the folders may import each other only as the table says', () => {
     for (const [from, may] of Object.entries(rooms)) {
       for (const to of Object.keys(rooms).filter((one) => one !== from)) {
         const path = (room: string) => `${home}/src/${room && `${room}/`}`;
@@ -135,12 +135,12 @@ describe.each(Object.entries(folders))('the folders of %s', (home, rooms) => {
     }
   });
 
-  it('import each other without a circle, apart from the files beside the folders', () => {
+  it('the folders import each other without a circle, apart from the files beside them', () => {
     const named = Object.keys(rooms).filter((one) => one !== '');
     expect(circleOf((one) => (rooms[one] ?? []).filter((other) => other !== ''), named)).toBeUndefined();
   });
 
-  it('are all in the table', () => {
+  it('a folder that is not in the table is refused', () => {
     const file = `${home}/src/unheard/some.ts`;
     expect(sentences({ [file]: "import { x } from '../other.ts';" })).toEqual([
       `${file}:1: unheard is not in the table of ${home}. Add it to tools/walls/table.ts.`,

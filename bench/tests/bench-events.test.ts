@@ -5,7 +5,7 @@ import { halves } from '../src/events/measure.ts';
 import { userEvent } from '../src/events/user-events.ts';
 
 describe('the events of the benchmark', () => {
-  it('fit the contract, and each user has one creating event and then changes with consecutive numbers', () => {
+  it('userEvent() makes valid events: for each user a creation and then changes with consecutive numbers', () => {
     const events = Array.from({ length: 12_000 }, (_, at) => userEvent(at));
     const byUser = Map.groupBy(events, ({ aggregate }) => aggregate.id);
     expect(byUser.size).toBe(3_000);

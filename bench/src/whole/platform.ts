@@ -127,7 +127,7 @@ export async function startWhole(settings: WholeSettings): Promise<WholePlatform
   try {
     await start('identity', fileURLToPath(new URL('../gateway/echo-nats.ts', import.meta.url)), {
       SUBJECT: `${prefix}.unused`,
-      // The echo service does not answer for connections, because the real connections service runs here.
+      // The echo service leaves out the requests to connections, because the real connections service answers them.
       WITHOUT_CONNECTIONS: '1',
       PAGE: JSON.stringify(samplePage()),
       JWK: JSON.stringify(population.jwk),

@@ -10,7 +10,7 @@ export function answersAsDocumented(
   { count, timeoutMs }: { count: number; timeoutMs: number },
 ): void {
   describe.each(engines)('requests that are made from the OpenAPI document (%s)', (engine) => {
-    it('get answers that follow the document', { timeout: timeoutMs * testEffort() }, async () => {
+    it('all answers follow the document', { timeout: timeoutMs * testEffort() }, async () => {
       await using platform = await startPlatform({ engine, env: { RATE_LIMIT_SCALE: '0' } });
       const { found, answers } = await sendFromDocument(platform, { count: count * testEffort(), seed: 1 });
       expect([...found.values()]).toEqual([]);

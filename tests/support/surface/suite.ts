@@ -32,7 +32,7 @@ export interface SurfaceWorld extends Pick<Surface, 'ok' | 'refused' | 'eightAtO
 }
 
 export interface SurfaceOptions {
-  /** The engines to test on. By default, those of suites of handlers. */
+  /** The engines to test on. By default, these are `handlerEngines()`. */
   engines?: readonly EngineKind[];
   /** Set if the suites need a platform of their own, because they look at the whole platform or change what other suites see. */
   isOwn?: true;
