@@ -51,7 +51,7 @@ describe.skipIf(!browser)(
       expect(visitor.complaints.filter((text) => !/status of 4\d\d/.test(text))).toEqual([]);
     });
 
-    it('shows an empty page at an incomplete address', async ({ expect }) => {
+    it('says that nothing was found at an incomplete address', async ({ expect }) => {
       const user = await world.platform.createUser({ name: 'Reader' });
       await using visitor = await world.open();
       const { page } = visitor;

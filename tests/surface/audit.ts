@@ -51,7 +51,7 @@ export const audit = surfaceSuite('audit', (world) => {
     for (let time = 0; time < 3; time++) await world.refused(signIn, wrong, 'auth/invalid-credentials');
     const newPassword = 'another battery staple';
     const own = { token: String(session.accessToken) };
-    // This changes nothing, because the user has no second factor.
+    // The step-up changes nothing, because the user has no second factor.
     await world.ok(stepUp, { ...own, body: { password } });
     await world.ok(changePassword, { ...own, body: { password, newPassword } });
     for (let time = 0; time < 2; time++)

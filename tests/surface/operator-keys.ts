@@ -63,7 +63,7 @@ export const operatorKeys = surfaceSuite('operator-keys', (world) => {
     const { token: __, ...other } = limited;
     // Other tests have made keys with the name `A key`, and have used these keys. `lastUsedAt` shows each use a moment later.
     const isTold = async () => (await all()).every((one) => one.name !== 'A key' || one.lastUsedAt !== null);
-    await waitFor(isTold, { what: 'the uses' });
+    await waitFor(isTold, { what: 'the last use of every key' });
     const rest = { createdAt: expect.any(String), lastUsedAt: null };
     expect((await all()).slice(0, 2)).toEqual([
       { ...other, ...rest },
@@ -168,7 +168,7 @@ export const operatorKeys = surfaceSuite('operator-keys', (world) => {
     await waitFor(() => world.ok(listProjects, given).catch(() => false as const), { what: 'the key' });
     const params = { keyId: made.id };
     await world.ok(deleteOperator, { token, params });
-    await waitFor(() => world.refused(listProjects, given, 'auth/unauthorized'), { what: 'its end' });
+    await waitFor(() => world.refused(listProjects, given, 'auth/unauthorized'), { what: 'the removal of the key' });
     expect((await all()).map(({ id }) => id)).not.toContain(made.id);
     for (const keyId of [made.id, 'nonsense']) {
       await world.refused(deleteOperator, { token, params: { keyId } }, 'auth/key-not-found');
@@ -177,7 +177,7 @@ export const operatorKeys = surfaceSuite('operator-keys', (world) => {
     const key = await operatorKey(world, { scopes: ['projects:read'], expiresAt });
     const message = 'The key has expired. Make another one.';
     await waitFor(() => world.refused(listProjects, { token: key }, 'auth/unauthorized', { message }), {
-      what: 'its expiry',
+      what: 'the expiry of the key',
     });
   });
 
@@ -186,7 +186,7 @@ export const operatorKeys = surfaceSuite('operator-keys', (world) => {
     const made = await make({ scopes: ['projects:read'] });
     await waitFor(() => world.ok(listProjects, { token: made.token }).catch(() => false as const));
     const used = async () => (await all()).find(({ id }) => id === made.id)?.lastUsedAt ?? null;
-    const at = await waitFor(used, { what: 'the use' });
+    const at = await waitFor(used, { what: 'the last use of the key' });
     expect(at >= before && at <= new Date().toISOString()).toBe(true);
   });
 });
