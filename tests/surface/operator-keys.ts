@@ -168,7 +168,9 @@ export const operatorKeys = surfaceSuite('operator-keys', (world) => {
     await waitFor(() => world.ok(listProjects, given).catch(() => false as const), { what: 'the key' });
     const params = { keyId: made.id };
     await world.ok(deleteOperator, { token, params });
-    await waitFor(() => world.refused(listProjects, given, 'auth/unauthorized'), { what: 'the removal of the key' });
+    await waitFor(() => world.refused(listProjects, given, 'auth/unauthorized'), {
+      what: 'the removal of the key',
+    });
     expect((await all()).map(({ id }) => id)).not.toContain(made.id);
     for (const keyId of [made.id, 'nonsense']) {
       await world.refused(deleteOperator, { token, params: { keyId } }, 'auth/key-not-found');

@@ -81,12 +81,14 @@ export const serverKeys = surfaceSuite('server-keys', (world) => {
     const [listed] = (await world.ok(listServerKeys, ofProject())).body.data;
     const params = { projectId: world.projectId, keyId: listed!.id };
     const isUsed = async () => (await world.ok(listServerKeys, ofProject())).body.data[0]?.lastUsedAt ?? null;
-    await waitFor(isUsed, { what: 'the use' });
+    await waitFor(isUsed, { what: 'the last use of the key' });
     const other = { token, params: { ...params, projectId: world.stranger.projectId } };
     await world.refused(deleteServerKey, other, 'auth/key-not-found');
     await world.ok(deleteServerKey, { token, params });
     const ask = { token: own, params: { userId: ada.id } };
-    await waitFor(() => world.refused(updateUser, ask, 'auth/unauthorized'), { what: 'its end' });
+    await waitFor(() => world.refused(updateUser, ask, 'auth/unauthorized'), {
+      what: 'the removal of the key',
+    });
     for (const keyId of [params.keyId, 'nonsense']) {
       await world.refused(deleteServerKey, { token, params: { ...params, keyId } }, 'auth/key-not-found');
     }
