@@ -3,8 +3,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Ask, http } from './support/http.ts';
 import { privateKey } from './support/keys.ts';
 
-// Tests every row of spec#addresses-forms. Each address combines an outer version with an inner version. It is sent with and without a
-// slash at its end, and with its id in upper and lower case.
+// Tests every row of spec#addresses-forms. Each address combines an outer version with an inner version. Each address is sent
+// with and without a slash at its end, and with the project id in upper and lower case.
 const outers = ['', '/v6', '/v7', '/api/v6', '/api/v7'];
 const inners = ['', '/v6', '/v7', '/api/v6', '/api/v7'];
 const forms = outers.flatMap((outer) =>

@@ -170,7 +170,7 @@ describe.each(availableEngines())('a busy user who leaves (%s)', (engine) => {
     expect(connections.map(({ connectedUser }) => connectedUser.name)).toEqual(['A']);
   }, 240_000);
 
-  // In the embedded form, one table holds all dead letters. The suites of bus and runtime test it there.
+  // In the embedded form, one table contains all dead letters. The suites of bus and runtime test the erasure in this table.
   it.runIf(engine === 'containers')(
     'the user is erased from dead letters whose events have expired',
     async () => {

@@ -84,7 +84,7 @@ it('the guide of hosting makes an installation behind TLS, with a key, a project
     CURL_CA_BUNDLE: authority,
     NODE_COMPILE_CACHE: compileCache(),
     NODE_ENV: '',
-    // With this variable of npm, Kith would end together with the process that has started it.
+    // If npm has set this variable, Kith ends together with the process that has started it. So the variable is cleared.
     npm_lifecycle_event: '',
     // This installation must not use the engines of the test suites.
     ...{ MONGODB_URL: '', NATS_URL: '', REDIS_URL: '' },

@@ -389,7 +389,7 @@ describe.each(availableEngines())('kith import (%s)', (engine) => {
       expectKilledImportToEndAlike(platform, folder, {
         lines: 400,
         askers: 10,
-        // Twenty requests of twenty lines each, four at the same time.
+        // With lines of this width, the file takes twenty requests of twenty lines each. Four requests run at the same time.
         width: 12_000,
         kills: [
           { of: 'users', request: 6, stage: 'asked' },

@@ -213,7 +213,7 @@ describe.each(availableEngines())('lists of v6 clients (%s)', (engine) => {
     const second = await ask();
     expect([first.status, second.status]).toEqual([201, 201]);
     expect(second.headers['idempotency-replayed']).toBe('true');
-    // The first answer, but with the ids that the list has now.
+    // The second answer is the first answer, but with the ids that the list has now.
     expect(second.json()).toEqual({ ...(first.json() as List), entityIds: ['x'] });
     const below = (await send('GET', `lists/${parent.id}/sub-lists`)).json();
     expect(below).toEqual([expect.objectContaining({ id, entityIds: ['x'] })]);

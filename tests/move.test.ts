@@ -210,7 +210,7 @@ describe.runIf(availableEngines().includes('containers'))('kith move', () => {
       collection: 'users',
       documents: 1,
     });
-    // The move never hands over to databases that it has not filled.
+    // A finished move refuses databases that it has not filled.
     const elsewhere = await runKith(['move', '--from', data], envOf(`${own}x`));
     expect(elsewhere.stderr).toContain(`The data was moved to the prefix ${own}.`);
     await eraseEngines(engines, own);

@@ -31,7 +31,7 @@ const idleMs = 700;
 interface Sent {
   headers?: Record<string, string>;
   body?: Uint8Array | string | AsyncIterable<Uint8Array>;
-  /** The client closes the connection once `body` has been sent. */
+  /** The client closes the connection after it has sent `body`. */
   leaves?: true;
 }
 

@@ -17,7 +17,7 @@ export function filmOf({ width, height, frames }: { width: number; height: numbe
     Buffer.from([0x21, 0xf9, 4, 0, 4, 0, 0, 0]),
     Buffer.concat([Buffer.from([0x2c, 0, 0, 0, 0]), size, Buffer.from([0x86])]),
     paletteOf(frame),
-    // The picture moves.
+    // Each frame begins one row later, so the picture moves.
     codesOf(pixels.subarray((frame % height) * width).subarray(0, width * height)),
   ]);
   const head = Buffer.concat([Buffer.from('GIF89a'), size, Buffer.from([0x70, 0, 0])]);
