@@ -3,8 +3,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Ask, http } from './support/http.ts';
 import { privateKey } from './support/keys.ts';
 
-// Tests every row of spec#addresses-forms. Each address combines an outer version with an inner version. It is sent with and without a
-// slash at its end, and with its id in upper and lower case.
+// Tests every row of spec#addresses-forms. Each address combines an outer version with an inner version. Each address is sent
+// with and without a slash at its end, and with the project id in upper and lower case.
 const outers = ['', '/v6', '/v7', '/api/v6', '/api/v7'];
 const inners = ['', '/v6', '/v7', '/api/v6', '/api/v7'];
 const forms = outers.flatMap((outer) =>
@@ -97,7 +97,7 @@ describe.each(availableEngines())('address forms (%s)', (engine) => {
   const invalidId = { error: 'The project id is not a UUID.', code: 'project/invalid-id' };
 
   it.each(outers.slice(1).flatMap((outer) => endpoints.map((endpoint) => `${outer}/not-a-uuid${endpoint}`)))(
-    '%s: a project that is no UUID after a version',
+    '%s: a project id that is no UUID is refused',
     async (path) => {
       const answer = await send({ path });
       expect([answer.status, answer.json(), answer.headers['content-type']]).toEqual([
@@ -121,7 +121,7 @@ describe.each(availableEngines())('address forms (%s)', (engine) => {
     '/PROJECT/Connections',
     '/PROJECT/api/connections',
     '/PROJECT/connections/x/y/z',
-  ])('%s is no endpoint', async (path) => {
+  ])('%s is not an endpoint', async (path) => {
     const answer = await send({ path: path.replace('PROJECT', ada.projectId) });
     expect([answer.status, answer.json(), answer.headers['content-type']]).toEqual([
       404,
@@ -134,7 +134,7 @@ describe.each(availableEngines())('address forms (%s)', (engine) => {
     ['PUT', '/crypto/sign-testing-jwt', 'POST, OPTIONS'],
     ['DELETE', '/connections', 'GET, HEAD, OPTIONS'],
     ['POST', '/connections', 'GET, HEAD, OPTIONS'],
-  ])('%s %s is 405 with Allow', async (method, endpoint, allow) => {
+  ])('%s %s answers 405 with an Allow header', async (method, endpoint, allow) => {
     for (const outer of outers) {
       const answer = await send({ method, path: `${outer}/${ada.projectId}${endpoint}` });
       expect(answer.status).toBe(405);
@@ -146,7 +146,7 @@ describe.each(availableEngines())('address forms (%s)', (engine) => {
     }
   });
 
-  it('HEAD follows GET, without the body', async () => {
+  it('HEAD gets the answer of GET without the body', async () => {
     const path = `/v7/${ada.projectId}/connections`;
     const get = await send({ path, token: ada.accessToken });
     const head = await send({ method: 'HEAD', path, token: ada.accessToken });

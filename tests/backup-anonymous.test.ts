@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-it('an anonymous backup has the same shapes, and nothing of anybody', async () => {
+it('an anonymous backup has data of the same form, but no user’s real data', async () => {
   const backup = join(folder, 'pocket');
   let world: World;
   let said: Awaited<ReturnType<typeof runKith>>;
@@ -24,7 +24,7 @@ it('an anonymous backup has the same shapes, and nothing of anybody', async () =
     await using platform = await startInFolder(join(folder, 'data'));
     const call = caller(platform.url);
     world = await makeBusy(call);
-    // There is room for one of these files, but not for two.
+    // The quota is enough for one of these files, but not for two.
     await call('PATCH', `/admin/projects/${world.projectId}`, {
       token: operatorToken,
       body: { storageMib: 1 },
@@ -81,7 +81,7 @@ it('an anonymous backup has the same shapes, and nothing of anybody', async () =
   expect(uploads).toEqual([201, 403]);
 }, 60_000);
 
-it('an anonymous backup of an installation that was restored takes later changes', async () => {
+it('an anonymous backup of a restored installation accepts later changes', async () => {
   const [adopted, backup] = [join(folder, 'adopted'), join(folder, 'restored')];
   type Caller = ReturnType<typeof caller>;
   type SignedIn = Pick<TestUser, 'id' | 'projectId' | 'accessToken'>;

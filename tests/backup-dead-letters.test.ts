@@ -65,7 +65,7 @@ describe.runIf(availableEngines().includes('containers'))('a backup of the distr
     const pair = { type: 'pair', id: `${blockerId}:${blockedId}` };
     return made(connectionUnblocked, pair, { blockerId, blockedId, connectionId: null });
   };
-  /** Publishes an event. With `service`, this service still has its record of the event. */
+  /** Publishes an event. If `service` is given, the database of this service still contains the event. */
   const publish = async (event: EventEnvelope, service?: string) => {
     const text = JSON.stringify(event);
     const body = new TextEncoder().encode(text);
@@ -82,7 +82,7 @@ describe.runIf(availableEngines().includes('containers'))('a backup of the distr
     return Object.fromEntries(rows.map(({ event, published }) => [JSON.parse(String(event)).id, published]));
   };
 
-  it('publishes again what a consumer has given up, even if it was replayed, or is older than the record of it', async () => {
+  it('marks the events of dead letters as unpublished, even if they were replayed or are no longer stored', async () => {
     const [received, again, old] = [deletion(), deletion(), deletion()];
     const [waiting, oldWaiting, done] = [unblocking(), unblocking(), unblocking()];
     const failing = { durable: 'storage-users', subjects: [`${prefix}.event.*.user.>`], maxDeliveries: 1 };
@@ -107,7 +107,7 @@ describe.runIf(availableEngines().includes('containers'))('a backup of the distr
     await publish(waiting, 'connections');
     await publish(oldWaiting);
     await publish(done, 'connections');
-    // A letter may hold something that is no event.
+    // A dead letter can contain a message that is not an event.
     await bus.publish({
       subject: `${prefix}.event.p.connection.none`,
       id: 'none',
@@ -115,7 +115,7 @@ describe.runIf(availableEngines().includes('containers'))('a backup of the distr
     });
     await lettersOf(slow.durable, 3);
     await intake.drain();
-    // Nobody has received the replayed events yet.
+    // No consumer has received the replayed events yet.
     expect(await bus.replayDeadLetters(slow.durable)).toBe(3);
     await waitFor(async () => (await bus.backlog(failing.durable)).pending === 0, { what: 'the last event' });
 

@@ -20,7 +20,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runKith } from './support/command.ts';
 import { movedSecret, operatorToken, startInFolder } from './support/moved-installation.ts';
 
-describe('a backup of a platform whose files lie elsewhere', () => {
+describe('a backup of a platform whose files are outside of the data folder', () => {
   let root: string;
   let leaver: TestUser;
   let other: TestUser;
@@ -32,7 +32,7 @@ describe('a backup of a platform whose files lie elsewhere', () => {
     for await (const { key } of blobs.list()) keys.push(key);
     return keys.toSorted();
   };
-  /** Settings that name places outside of the data folder. They are given in files, as secrets often are. */
+  /** Settings that name places outside of the data folder. The settings are read from files, as secrets often are. */
   const elsewhere = () => ({ STORAGE_URL_FILE: pathOf('url'), ERASURES_FILE: pathOf('erasures.jsonl') });
   const backUp = (name: string, env: NodeJS.ProcessEnv = elsewhere()) =>
     runKith(['backup', pathOf(name)], { KITH_DATA: pathOf('data'), ...env });
@@ -50,7 +50,7 @@ describe('a backup of a platform whose files lie elsewhere', () => {
   });
   afterAll(() => rm(root, { recursive: true, force: true }));
 
-  it('starts as a copy whose changes leave these places alone', async () => {
+  it('can be started as a copy, and changes in the copy do not change the original files', async () => {
     const before = await keysIn(pathOf('bucket'));
     expect(before).toHaveLength(2);
     const made = await backUp('copy');
@@ -70,7 +70,7 @@ describe('a backup of a platform whose files lie elsewhere', () => {
     expect(await readFile(join(pathOf('copy'), 'erasures.jsonl'), 'utf8')).toContain(leaver.id);
   });
 
-  it('is made of a copy with the files in the folder of the copy, and counts as old as the copy', async () => {
+  it('a backup of a copy contains the files in the copy’s folder, and has the copy’s time', async () => {
     expect((await backUp('original')).code).toBe(0);
     const url = pathToFileURL(pathOf('empty')).href;
     const made = await backUp('of-copy', { KITH_DATA: pathOf('original'), STORAGE_URL: url });
@@ -80,11 +80,11 @@ describe('a backup of a platform whose files lie elsewhere', () => {
         JSON.parse(await readFile(join(pathOf(name), 'backup.json'), 'utf8')),
       ),
     );
-    // The platform may have erased users between the two backups. The data of these users is in both.
+    // The platform can have erased users between the two backups. The data of these users is in both backups.
     expect(again.begunAt).toBe(original.begunAt);
   });
 
-  it('is not made without the files', async () => {
+  it('fails if the files are missing', async () => {
     const url = pathToFileURL(pathOf('empty')).href;
     const sealed = { KITH_BACKUP_PASSPHRASE: 'a passphrase of this suite' };
     for (const env of [{}, { STORAGE_URL: url }, sealed, { ...sealed, STORAGE_URL: url }]) {
@@ -101,7 +101,7 @@ describe('a backup of a platform whose files lie elsewhere', () => {
     expect(anonymous.code).toBe(0);
   });
 
-  it('is made if only some files are missing, which may have been deleted meanwhile, and warns', async () => {
+  it('succeeds with a warning if only some files are missing, because they may just have been deleted', async () => {
     const half = pathOf('half');
     await cp(pathOf('bucket'), half, { recursive: true });
     await rm(join(half, leaver.projectId, leaver.id), { recursive: true });
@@ -112,7 +112,7 @@ describe('a backup of a platform whose files lie elsewhere', () => {
     ]);
   });
 
-  it('is made if all bytes are lost but those of other files, and warns', async () => {
+  it('succeeds with a warning if the place has bytes, but only of unknown files', async () => {
     const place = pathOf('lost');
     const blobs = await openBlobs({ kind: 'folder', folder: place });
     const bytes = async function* () {
@@ -131,7 +131,7 @@ describe('a backup of a platform whose files lie elsewhere', () => {
     ['plain', {}],
     ['sealed', { KITH_BACKUP_PASSPHRASE: 'a passphrase of this suite' }],
   ])(
-    'holds no bytes of files that it has no record of, and neither does a restore: %s',
+    'contains no bytes of files without a record, and neither does a restored folder: %s',
     async (kind, sealed) => {
       const place = pathOf(`${kind}-place`);
       const store = async (folder: string) => {
@@ -159,7 +159,7 @@ describe('a backup of a platform whose files lie elsewhere', () => {
   );
 
   it.runIf(availableEngines().includes('containers'))(
-    'is not made without the files of databases',
+    'a backup of databases fails if the files are missing',
     async () => {
       await using engines = await startEngines();
       const prefix = uniquePrefix();

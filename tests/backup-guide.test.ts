@@ -26,7 +26,7 @@ describe('the guide of backups', async () => {
   });
   afterAll(() => rm(folder, { recursive: true, force: true }));
 
-  /** Makes a folder with an `npx`. This program does what `npx` does inside an installed checkout. */
+  /** Makes a folder with a program `npx`. It does the same as the real `npx` inside an installed checkout. */
   const programs = async (): Promise<string> => {
     const bin = join(folder, 'bin');
     await mkdir(bin);
@@ -35,7 +35,7 @@ describe('the guide of backups', async () => {
     return bin;
   };
 
-  it('makes backups by a timer, each started to see that it answers, before older ones are removed', async () => {
+  it('has a script for a timer that makes a backup, starts it as a test, and only then removes old backups', async () => {
     const [script = ''] = holding('rehearsal');
     const [port, internalPort] = [await freePort(), await freePort()];
     const text = script.replaceAll('8099', String(port)).replaceAll('9099', String(internalPort));
@@ -50,7 +50,7 @@ describe('the guide of backups', async () => {
     const kept = async () => (await names()).filter((name) => /^\d{4}-\d\d-\d\dT\d{6}$/.test(name)).sort();
     const older = Array.from({ length: 8 }, (_, day) => `2020-01-0${day + 1}T000000`);
     for (const name of older) await mkdir(join(folder, 'backups', name), { recursive: true });
-    // This looks as if an earlier run was killed. No platform starts on such a folder.
+    // The folder looks as if an earlier run was killed. No platform starts on such a folder.
     await mkdir(join(folder, 'backups', 'rehearsal'));
     await writeFile(join(folder, 'backups', 'rehearsal', 'identity.sqlite'), 'damaged');
 
@@ -64,13 +64,13 @@ describe('the guide of backups', async () => {
     expect(await names()).not.toContain('rehearsal');
   }, 60_000);
 
-  it('makes one and puts it back', async () => {
+  it('has commands that make a backup and restore it', async () => {
     const env = { KITH_DATA: join(folder, '.kith'), KITH_CWD: folder, KITH_SECRET: movedSecret };
     const [make = []] = kithWordsIn({ text: holding('kith backup backups')[0]! });
     const made = await runKith(make, env);
     expect([made.code, made.stderr]).toEqual([0, expect.stringContaining('the backup is in')]);
     const [restore = []] = kithWordsIn({ text: holding('kith restore backups')[0]! });
-    // Nobody was erased, and the list is there all the same.
+    // The list of erasures exists even if no user was erased.
     await copyFile(join(folder, '.kith', 'erasures.jsonl'), join(folder, 'erasures.jsonl'));
     const restored = await runKith(restore, { ...env, KITH_DATA: join(folder, 'restored') });
     expect([restored.code, restored.stderr]).toEqual([0, 'copied\n']);

@@ -48,7 +48,7 @@ describe('a backup that is interrupted', () => {
   };
 
   it.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)(
-    'by %s leaves nothing',
+    'a backup that %s interrupts leaves no files',
     async (signal) => {
       const { running } = await begin('one');
       running.kill(signal);
@@ -58,7 +58,7 @@ describe('a backup that is interrupted', () => {
     60_000,
   );
 
-  it('by SIGKILL leaves folders that the next one removes, and no other', async () => {
+  it('a backup that SIGKILL ends leaves folders, which the next backup to the same folder removes', async () => {
     const killed = await begin('killed');
     killed.running.kill();
     await killed.running.ended;
@@ -78,7 +78,7 @@ describe('a backup that is interrupted', () => {
   }, 60_000);
 
   it.each(['sealed', 'open'])(
-    'is not disturbed by another one of the same name (%s), which is refused',
+    'a second backup to the same folder is refused while the first is running (%s)',
     async (how) => {
       await makeSmall(pathOf('other'));
       const env = { ...envOf('other'), ...(how === 'open' && { KITH_BACKUP_PASSPHRASE: undefined }) };
@@ -97,13 +97,13 @@ describe('a backup that is interrupted', () => {
         running.kill();
         await running.ended;
       }
-      // Once the process is dead, the name is free again.
+      // After the end of the process, the folder is free again.
       expect((await again()).code).toBe(0);
     },
     60_000,
   );
 
-  it('leaves no trace of the interruption in one that is not', async () => {
+  it('a complete backup contains no lock and no mark of an unfinished backup', async () => {
     await makeSmall(pathOf('other'));
     const open = { ...envOf('other'), KITH_BACKUP_PASSPHRASE: undefined };
     expect((await runKith(['backup', pathOf('backups', 'open')], open)).code).toBe(0);

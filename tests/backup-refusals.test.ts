@@ -24,7 +24,7 @@ describe('kith backup, restore and adopt', () => {
   });
   afterAll(() => rm(root, { recursive: true, force: true }));
 
-  it('write to nothing that is there, and say what is missing', async () => {
+  it('the commands never write to existing files, and say what is missing', async () => {
     const data = { KITH_DATA: pathOf('data') };
     expect(await refused(['backup'], data)).toContain('Name the folder');
     expect(await refused(['backup', pathOf('backup')], data)).toContain('exists already');
@@ -39,7 +39,7 @@ describe('kith backup, restore and adopt', () => {
     expect(await refused(copy, database)).toContain('is a copy of a platform');
   });
 
-  it('keep the settings of a backup where the environment gives no others', async () => {
+  it('a backup of a backup keeps its settings unless the environment has other values', async () => {
     const settings = async (from: string, to: string, given: NodeJS.ProcessEnv) => {
       const made = await runKith(['backup', pathOf(to)], { KITH_DATA: pathOf(from), ...given });
       expect([made.code, made.stderr]).toEqual([0, expect.stringContaining('the backup is in')]);
@@ -53,7 +53,7 @@ describe('kith backup, restore and adopt', () => {
     expect(fromFile).toEqual({ ...own, TOKEN_AUDIENCE: 'example.com' });
   });
 
-  it('take no folder that was moved, and no backup of another format', async () => {
+  it('the commands refuse a folder that was moved, and a backup of another format', async () => {
     await makeSmall(pathOf('moved'));
     markMoved(join(pathOf('moved'), 'events.sqlite'));
     const moved = { KITH_DATA: pathOf('moved') };
@@ -63,7 +63,7 @@ describe('kith backup, restore and adopt', () => {
     expect(await refused(['restore', pathOf('newer')])).toContain('cannot be read by this version');
   });
 
-  it('name a list of erasures that is none, and go by one whose last line was cut off', async () => {
+  it('restore refuses an invalid list of erasures, and accepts a list whose last line is incomplete', async () => {
     const list = pathOf('erasures.jsonl');
     const to = { KITH_DATA: pathOf('restored'), KITH_SECRET: movedSecret };
     const restore = ['restore', pathOf('backup'), '--erased', list];
@@ -76,11 +76,11 @@ describe('kith backup, restore and adopt', () => {
       await writeFile(list, `${entry}\n${other}\n`);
       expect(await refused(restore, to)).toContain('erasures.jsonl, line 2 is not a valid erasure entry');
     }
-    // A list in UTF-16.
+    // This list is in UTF-16.
     await writeFile(list, `${entry}\n`, 'utf16le');
     expect(await refused(restore, to)).toContain('erasures.jsonl, line 1 is not a valid erasure entry');
     await writeFile(list, '\n{"projectId":"p","use');
-    // An editor of another system has changed the line ends.
+    // An editor on another system may have changed the line ends.
     await appendFile(list, `\r\n${entry}\r\n\r\n{"proj`);
     const restored = await runKith(restore, to);
     expect([restored.code, restored.stderr]).toEqual([0, expect.stringContaining('1 erasures')]);

@@ -77,7 +77,7 @@ describe.each(forms)('a backup of the %s form', (form) => {
     });
   };
 
-  it('made while everybody writes boots, and is put back after all is lost without those who were erased', async () => {
+  it('a backup that is made during writes can be started, and restored without the users who were erased later', async () => {
     const backup = pathOf('backup');
     let world: World;
     let before: unknown;
@@ -115,7 +115,7 @@ describe.each(forms)('a backup of the %s form', (form) => {
         await waitFor(() => writers.acknowledged.length > during, { what: 'changes after the backup' });
       }
 
-      // These changes come after the backup: one user leaves, a project is deleted, and another user exchanges a refresh token.
+      // After the backup, one user leaves, a project is deleted, and another user exchanges a refresh token.
       [leaver, , later] = kept as [Newcomer, Newcomer, Newcomer];
       await call('DELETE', `/v7/${leaver.projectId}/users/${leaver.id}`, { token: leaver.accessToken });
       await call('DELETE', `/admin/projects/${doomed.projectId}`, { token: operatorToken });

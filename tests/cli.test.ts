@@ -96,7 +96,7 @@ describe.each(availableEngines())('kith on a platform (%s)', (engine) => {
     expect(await update('--usual-limits')).toEqual({});
   });
 
-  it('deletes a project, once it is told to', async () => {
+  it('deletes a project only with --yes', async () => {
     const { id } = await platform.createProject();
     const asked = await runKith(['projects', 'delete', id], accessOf(platform));
     expect([asked.code, asked.stderr]).toEqual([
@@ -156,7 +156,7 @@ describe.each(availableEngines())('kith on a platform (%s)', (engine) => {
     expect(listed).toEqual([gone.id, ...before.map((user) => user.id)]);
   });
 
-  it('changes what operators set of a user', async () => {
+  it('changes the fields of a user that only operators may change', async () => {
     const { id } = await platform.createProject();
     const user = await platform.createUser(id);
     const update = (...words: string[]) => json('users', 'update', user.id, '--project', id, ...words);
@@ -174,7 +174,7 @@ describe.each(availableEngines())('kith on a platform (%s)', (engine) => {
     }
   });
 
-  it('suspends for a time, sets a password, lists and ends sessions', async () => {
+  it('suspends a user for a limited time, sets a password, and lists and ends sessions', async () => {
     const { id } = await platform.createProject();
     const user = await platform.createUser(id);
     const about = [user.id, '--project', id];
@@ -197,7 +197,7 @@ describe.each(availableEngines())('kith on a platform (%s)', (engine) => {
     expect([missing.code, missing.stderr]).toEqual([1, expect.stringContaining('There is no file')]);
   });
 
-  it('looks for a token’s file where the command is typed', async () => {
+  it('looks for a token’s file in the folder where the command is typed', async () => {
     await writeFile(join(folder, 'token'), `${platform.operatorToken}\n`, { mode: 0o600 });
     const env = { KITH_URL: platform.url, OPERATOR_TOKEN_FILE: 'token', KITH_CWD: folder };
     const said = await runKith(['projects', 'list'], env);
@@ -212,7 +212,7 @@ describe.each(availableEngines())('kith on a platform (%s)', (engine) => {
     expect(former).toEqual(former.map(() => 'verifying'));
   });
 
-  it('revokes a key, and says where there is none', async () => {
+  it('revokes a key, and reports an unknown key', async () => {
     const [waiting, ...others] = await json<{ kid: string; state: string }[]>('keys', 'rotate');
     expect(waiting?.state).toBe('published');
     expect(await json('keys', 'revoke', waiting!.kid)).toEqual(others);
@@ -220,7 +220,7 @@ describe.each(availableEngines())('kith on a platform (%s)', (engine) => {
     expect([said.code, said.stderr]).toEqual([1, expect.stringContaining('No such key.')]);
   });
 
-  it('fails in one sentence, with 1; on wrong usage, with 2', async () => {
+  it('fails with one sentence and the code 1, or the code 2 for wrong usage', async () => {
     const cases: [number, RegExp, string[], NodeJS.ProcessEnv?][] = [
       [2, /^kith: Name a command\.\n {2}kith start/, []],
       [
@@ -310,7 +310,7 @@ describe.each(availableEngines())('kith on a platform (%s)', (engine) => {
 });
 
 describe('kith', () => {
-  it('explains itself, every group, and every command', async () => {
+  it('has a help text for itself, every group and every command', async () => {
     const { stdout, code } = await kith(['--help'], {});
     expect(code).toBe(0);
     const names = [...stdout.matchAll(/^ {2}kith ([a-z -]+?) {2}/gm)].map(([, name]) => name?.trim() ?? '');
@@ -340,13 +340,13 @@ describe('kith', () => {
     expect(await told('--version')).toBe(`kith ${about.version}\n`);
   }, 60_000);
 
-  it('is what npx finds in a clone, before and after its packages are installed', () => {
+  it('is the program that npx finds in a clone, before and after its packages are installed', () => {
     const own = JSON.parse(readFileSync(join(root, 'apps/kith/package.json'), 'utf8'));
     expect(about.bin).toEqual({ kith: join('apps/kith', own.bin.kith) });
     expect(existsSync(join(root, about.bin.kith))).toBe(true);
   });
 
-  it('loads no service, database or bus to ask a platform that runs', async () => {
+  it('loads no service, database driver or bus for a request to a running platform', async () => {
     await using folder = await mkdtempDisposable(join(tmpdir(), 'kith-cli-'));
     const file = join(folder.path, 'modules');
     const said = await kith(['projects', 'list'], {
@@ -364,7 +364,7 @@ describe('kith', () => {
     expect(modules.filter((url) => /\/services\/|\/(mongodb|pino|nats-core)\//.test(url))).toEqual([]);
   });
 
-  it('takes the dead letters of an embedded installation, once it is stopped', async () => {
+  it('lists and replays the dead letters of an embedded installation that is stopped', async () => {
     const data = await mkdtemp(join(tmpdir(), 'kith-cli-'));
     const folder = openDataFolder(data);
     const bus = new InProcessBus({

@@ -37,7 +37,7 @@ describe.skipIf(!browser)('the published SDK in Chromium', { timeout: 120_000, c
     }
   };
 
-  it('takes two people from sign-up to a connection and its notifications', async ({ expect }) => {
+  it('leads two people from sign-up to a connection and its notifications', async ({ expect }) => {
     await using ada = await world.visit();
     await using grace = await world.visit();
     const { id: adaId } = await signUp(ada, 'ada.one');
@@ -81,7 +81,7 @@ describe.skipIf(!browser)('the published SDK in Chromium', { timeout: 120_000, c
     expect([ada.complaints, grace.complaints]).toEqual([[], []]);
   });
 
-  it('declines, withdraws and disconnects', async ({ expect }) => {
+  it('declines and withdraws requests, and ends connections', async ({ expect }) => {
     await using ada = await world.visit();
     await using grace = await world.visit();
     const { id: adaId } = await signUp(ada, 'ada.two');
@@ -137,7 +137,7 @@ describe.skipIf(!browser)('the published SDK in Chromium', { timeout: 120_000, c
     expect(ada.complaints).toEqual([]);
   });
 
-  it('changes the profile and the password, keeps its session, and ends it', async ({ expect }) => {
+  it('changes the profile and the password, keeps the session, and signs out', async ({ expect }) => {
     await using ada = await world.visit();
     const { page, ask } = ada;
     await signUp(ada, 'ada.four');
@@ -194,7 +194,7 @@ describe.skipIf(!browser)('the published SDK in Chromium', { timeout: 120_000, c
     expect(ada.complaints).toEqual([]);
   });
 
-  it('leaves the application’s own requests and their answers alone', async ({ expect }) => {
+  it('does not touch the application’s own requests and their answers', async ({ expect }) => {
     await using ada = await world.visit();
     const { page, ask } = ada;
     await signUp(ada, 'ada.six');

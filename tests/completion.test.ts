@@ -112,7 +112,7 @@ describe('kith completion', () => {
     // If zsh is not installed, bash runs the script for zsh. Bash understands all parts of zsh's language that this script uses.
     ['zsh', has('zsh') ? 'zsh' : 'bash'],
     ...(has('fish') ? ([['fish', 'fish']] as const) : []),
-  ] as const)('offers in %s every command, option and value of the table, asked by %s', async (shell, by) => {
+  ] as const)('offers every command, option and value of the table in %s, run by %s', async (shell, by) => {
     const asked = all.map(([words]) => words);
     const offered = await answers(shell, asked, by);
     expect(offered).toHaveLength(all.length);
@@ -120,7 +120,7 @@ describe('kith completion', () => {
     expect(found).toEqual(all.map(([words, offers]) => [words.join(' '), offers.toSorted()]));
   });
 
-  it('names every command and option in the script for fish, each line whole', async () => {
+  it('names every command and option in the script for fish, with valid lines only', async () => {
     const { stdout } = await runKith(['completion', 'fish'], {});
     const lines = stdout.split('\n').filter((line) => line.startsWith('complete '));
     const whole =
@@ -139,7 +139,7 @@ describe('kith completion', () => {
     }
   });
 
-  it('works in any folder after the lines of apps/kith/README.md, without asking a registry', async () => {
+  it('works in any folder after the commands of apps/kith/README.md, without a request to a registry', async () => {
     const guide = await readFile(join(root, 'apps/kith/README.md'), 'utf8');
     const blocks = [...guide.matchAll(/^```\n([\s\S]*?)^```$/gm)].map(([, text = '']) => text);
     const link = blocks.find((text) => text.includes('ln -s')) ?? '';

@@ -21,8 +21,8 @@ const run = promisify(execFile);
 const root = fileURLToPath(new URL('../', import.meta.url));
 
 /**
- * The file of the guide of observability that adds a collector. Here the collector is a script in an image that is built anyway. It
- * prints which services the spans are of.
+ * The file of the guide of observability that adds a collector. In this test, the collector is a script in an existing image.
+ * The script prints the names of the services whose spans it gets.
  */
 async function withCollector(): Promise<string> {
   const added = (await readBlocks('observability.md')).find(({ text }) => text.includes('  collector:\n'));
@@ -84,7 +84,7 @@ describe.runIf(availableEngines().includes('containers'))('docker-compose', () =
     }
   });
 
-  it('runs no service as root, each with its own credentials only, and none may write or gain rights', async () => {
+  it('runs every service without root, with only its own credentials, and without rights to write or gain rights', async () => {
     const services = ['gateway', ...serviceNames];
     const stored = new Set<string>(storingNames);
     const sealing = new Set<string>(['gateway', ...secretNames]);
@@ -123,7 +123,7 @@ describe.runIf(availableEngines().includes('containers'))('docker-compose', () =
     expect(await knows('gateway', 'mongo')).toBe('unknown');
   }, 180_000);
 
-  it('holds in each image its own packages alone, with their bill and licences where its labels say', async () => {
+  it('has only the needed packages in each image, with the bill of materials and licences where its labels say', async () => {
     const ids = (await project.call('ps', '-q', 'gateway', ...serviceNames)).split('\n').filter(Boolean);
     const inspected = await dockerOrThrow(['inspect', '-f', '{{json .Config.Labels}}', ...ids]);
     const labelled = inspected.split('\n').map((line): Record<string, string> => JSON.parse(line));
@@ -164,7 +164,8 @@ describe.runIf(availableEngines().includes('containers'))('docker-compose', () =
     await people.connect(user, friend);
     await people.createCollection(user, 'Traced');
     await createUploads(project.url).uploadFile(user, 'some bytes');
-    // In production no request reaches crypto, so crypto makes no spans. This shows that it could send some.
+    // In production no request reaches crypto, so crypto makes no spans. This request shows that crypto can reach the
+    // collector.
     const send = "fetch('http://collector:4318', { method: 'POST', body: 'kith-crypto' })";
     await project.call('exec', '-T', 'crypto', 'node', '-e', send);
     const told = async () => {
@@ -174,7 +175,7 @@ describe.runIf(availableEngines().includes('containers'))('docker-compose', () =
     await expect.poll(told, { interval: 1000, timeout: 60_000 }).toEqual(['gateway', ...serviceNames].sort());
   }, 120_000);
 
-  it('lets one service be stopped and started again alone', async () => {
+  it('keeps running while a single service is stopped and started again', async () => {
     const list = () => http(project.url, { path: '/v7/00000000-0000-0000-0000-000000000000/users/x' });
     expect((await list()).status).toBe(404);
     await project.call('stop', 'identity');
@@ -185,7 +186,7 @@ describe.runIf(availableEngines().includes('containers'))('docker-compose', () =
     await expect.poll(async () => (await list()).status, { interval: 1000, timeout: 30_000 }).toBe(404);
   }, 90_000);
 
-  it('is well for `kith doctor` as the guide of hosting runs it, which reads .env and finds an engine that is away', async () => {
+  it('passes `kith doctor` of the guide of hosting, which reads .env and finds an engine that is stopped', async () => {
     const blocks = await readBlocks('hosting.md');
     const lines = blocks.flatMap(({ text }) => text.split('\n'));
     const line = lines.find((one) => /^docker-compose .* kith doctor$/.test(one)) ?? '';
@@ -209,7 +210,7 @@ describe.runIf(availableEngines().includes('containers'))('docker-compose', () =
       expect(of(engine)).toEqual([expect.stringMatching(`^ok ${engine} \\d.*\\.$`)]);
     for (const name of storingNames)
       expect(of(`database ${name}`)).toEqual(['ok It is undamaged and has all its indexes.']);
-    // These two are the project's own settings. About the settings of the guide, the images and the secret there is nothing to say.
+    // These two are the project's own settings. The settings of the guide, the images and the secret cause no finding.
     expect(of('settings')).toEqual([
       expect.stringContaining('warning API_REFERENCE is all'),
       expect.stringContaining('warning PUBLIC_URL is not set'),
@@ -228,7 +229,7 @@ describe.runIf(availableEngines().includes('containers'))('docker-compose', () =
     await expect.poll(async () => (await examine()).isWell, { interval: 1000, timeout: 60_000 }).toBe(true);
   }, 180_000);
 
-  /** Starts a shell, in which `docker-compose` and `npx kith` are those of this project. Its folder is the project's. */
+  /** Starts a shell in the project's folder. In this shell, `docker-compose` and `npx kith` work on this project. */
   const startGuide = async (settings: NodeJS.ProcessEnv = {}) => {
     const { folder } = project;
     for (const name of ['bin', 'etc/kith', 'var/backups/kith', 'var/lib'])
@@ -237,7 +238,7 @@ describe.runIf(availableEngines().includes('containers'))('docker-compose', () =
     await writeFile(passphrase, 'a passphrase of this suite\n');
     const words = project.command.map((word) => `'${word}'`).join(' ');
     const programs = {
-      // The words may name the program without its path. With the test's own PATH, the shell then finds the program, and not this
+      // `words` can name the program without its path. With the test's own PATH, the shell finds the program, and not this
       // script again.
       'docker-compose': `PATH='${process.env.PATH}'\nexec ${words} "$@"`,
       npx: `shift\nexec '${process.execPath}' '${main}' "$@"`,
@@ -269,7 +270,7 @@ describe.runIf(availableEngines().includes('containers'))('docker-compose', () =
   const inside = async (service: string, file: string) =>
     (await project.call('exec', '-T', service, 'cat', `/etc/kith/self/${file}`)).trim();
 
-  it('is backed up, gets another secret, and is restored after all is lost, as the guides say', async () => {
+  it('can be backed up, get another secret, and be restored after the loss of all data, as the guides say', async () => {
     await using guide = await startGuide();
     const { follow } = guide;
 
@@ -305,7 +306,7 @@ describe.runIf(availableEngines().includes('containers'))('docker-compose', () =
         () => true,
         () => false,
       );
-    // The containers have been started, but perhaps they do not serve yet. More frequent requests could use up the limit of
+    // The containers have been started, but may not serve yet. More frequent requests could use up the limit of
     // this address.
     const untilServed = async () => {
       await expect.poll(isIn, { interval: 1000, timeout: 120_000 }).toBe(true);
@@ -324,7 +325,7 @@ describe.runIf(availableEngines().includes('containers'))('docker-compose', () =
     await expect(signIn(leaver)).rejects.toMatchObject({ status: 401 });
   }, 900_000);
 
-  it('takes over an embedded installation, as the guide of moving says', async () => {
+  it('can take over an embedded installation, as the guide of moving says', async () => {
     const { folder } = project;
     const embedded = async () => {
       await using platform = await startInFolder(join(folder, '.kith'), 'kith', { TOKEN_AUDIENCE: audience });
@@ -339,7 +340,7 @@ describe.runIf(availableEngines().includes('containers'))('docker-compose', () =
     await guide.follow('move.md', 'npx kith backup');
     expect(await guide.follow('move.md', 'kith restore')).toMatch(/^ok +Redis: Redis /m);
     expect(await inside('gateway', 'secret')).not.toBe(movedSecret);
-    // The user's token is from before, so the signing keys must have been opened.
+    // The user's token is from before the move, so the services must have opened the old signing keys.
     const [scope, token] = [`/v7/${user.projectId}`, user.accessToken];
     const get = (path: string) =>
       http(project.url, { path: `${scope}${path}`, token }).catch(() => undefined);

@@ -35,13 +35,13 @@ describe.each(availableEngines())('core endpoints (%s)', (engine) => {
     const sign = (body: unknown) =>
       outcome({ method: 'POST', path: `${scope}/crypto/sign-testing-jwt`, body });
 
-    it('takes PKCS#1, and base64 with line breaks', async () => {
+    it('accepts PKCS#1, and base64 with line breaks', async () => {
       const broken = privateKey({ type: 'pkcs1' }).replaceAll(/(.{64})/g, '$1\r\n');
       const { status } = await sign({ projectId: 'p', privateKey: broken, payload: { id: 'u' } });
       expect(status).toBe(200);
     });
 
-    it('answers 500 with details for a key it cannot sign with, and no log holds any part of a key', async () => {
+    it('answers 500 with details to a key that cannot sign, and no log contains any part of a key', async () => {
       const keys = {
         ec: ecKey(),
         short: privateKey({ bits: 1024 }),
@@ -73,7 +73,7 @@ describe.each(availableEngines())('core endpoints (%s)', (engine) => {
   });
 
   describe('rename (spec#collections-rename)', () => {
-    it('answers the same bytes for root, another user’s, another project’s, unknown and malformed ids', async () => {
+    it('answers the same bytes for ids that are the root’s, another user’s, another project’s, unknown or malformed', async () => {
       const root = await platform.call<{ id: string }>('GET', `${scope}/collections/root`, {
         token: ada.accessToken,
       });
@@ -97,7 +97,7 @@ describe.each(availableEngines())('core endpoints (%s)', (engine) => {
     const rename = (id: string, body: unknown) =>
       outcome({ method: 'PATCH', path: `${scope}/collections/${id}`, token: ada.accessToken, body });
 
-    it('names the name where there is no body at all, also before a bad id', async () => {
+    it('reports the missing name if there is no body, even if the id is bad, too', async () => {
       const { id } = await platform.createCollection(ada, 'Kept');
       const refused = {
         status: 400,
@@ -116,7 +116,7 @@ describe.each(availableEngines())('core endpoints (%s)', (engine) => {
     });
   });
 
-  it('bytes that are not UTF-8 are 400 request/invalid-json', async () => {
+  it('a body that is not UTF-8 gets 400 request/invalid-json', async () => {
     const { id } = await platform.createCollection(ada, 'Before');
     const patch = (body: Uint8Array) =>
       outcome({ method: 'PATCH', path: `${scope}/collections/${id}`, token: ada.accessToken, body });

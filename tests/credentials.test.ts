@@ -85,7 +85,7 @@ describe.runIf(availableEngines().includes('containers'))('the credentials', () 
       inboxPrefix: `_INBOX_${user}`,
     });
 
-  it('are kept for their owners, and what servers are told holds none of them', async () => {
+  it('credentials are readable only by their owners, and are not in the servers’ configuration', async () => {
     const files = join(folder, 'files');
     const isFile = async (name: string) => (await stat(join(files, name))).isFile();
     for (const name of await readdir(files, { recursive: true })) {
@@ -108,7 +108,7 @@ describe.runIf(availableEngines().includes('containers'))('the credentials', () 
     expect(again.ca).toBe(credentials.ca);
   });
 
-  it('serves the whole way, events included', async () => {
+  it('the services’ credentials are enough for the whole platform, events included', async () => {
     const internal = new Map<string, string>();
     await using platform = await startDistributed({
       env: {
@@ -159,7 +159,7 @@ describe.runIf(availableEngines().includes('containers'))('the credentials', () 
     const alan = await people.createUser(id);
     await people.connect(alan, ada);
     await waitFor(() => stream.events.length === 2, { what: 'the request on the stream' });
-    // The gateway learns of the sign-out from a notice. Without a notice, the gateway asks for revocations only every 30 s.
+    // The gateway learns of the sign-out from a notice. If it got no notice, it would ask for revocations only every 30 s.
     await call('POST', `/v7/${id}/auth/sign-out`, { body: { refreshToken: alan.refreshToken } });
     const isRefused = () =>
       call('GET', `/v7/${id}/auth/sessions`, { token: alan.accessToken }).then(
@@ -261,7 +261,7 @@ describe.runIf(availableEngines().includes('containers'))('the credentials', () 
     await connection.close();
   });
 
-  it('the keeper makes a consumer again that is gone', async () => {
+  it('the keeper creates a deleted consumer again', async () => {
     const connection = await as('connections');
     const { consumers } = await jetstreamManager(connection, { checkAPI: false });
     const [stream, durable] = [streamNames(prefix).events, 'connections-profiles'];
@@ -297,7 +297,7 @@ describe.runIf(availableEngines().includes('containers'))('the credentials', () 
     await expect(redis.client.call(command, ...words)).rejects.toThrow(/NOPERM|ACL failure/);
   });
 
-  it('the operator’s are all that `kith doctor` needs, and it tells a refused user from a server that is away', async () => {
+  it('the operator’s credentials are enough for `kith doctor`, which distinguishes a refused user from a stopped server', async () => {
     const env = {
       ...{ NODE_ENV: 'production', KITH_PREFIX: prefix, KITH_SECRET: 'the secret of a platform with rights' },
       ...{ NODE_EXTRA_CA_CERTS: credentials.caFile, NATS_NKEY: credentials.seedOf('operator') },
@@ -311,7 +311,7 @@ describe.runIf(availableEngines().includes('containers'))('the credentials', () 
       };
       return { code, findings: findings.filter(({ check }) => !['settings', 'clock'].includes(check)) };
     };
-    // This needs the test of the whole way, whose services have made the databases with their indexes.
+    // The services of the test of the whole platform, which runs before this test, have made the databases with their indexes.
     const { code, findings } = await examine();
     expect(findings.filter(({ state }) => state !== 'ok')).toEqual([]);
     expect(code).toBe(0);
@@ -347,7 +347,7 @@ describe.runIf(availableEngines().includes('containers'))('the credentials', () 
     await expect(redis.client.call(command, ...words)).rejects.toThrow(/NOPERM|ACL failure/);
   });
 
-  it('Redis refuses who is neither the gateway nor the operator, and passwords of databases', async () => {
+  it('Redis accepts only the gateway and the operator, and refuses the passwords of databases', async () => {
     for (const [user, password] of [
       ['gateway', 'wrong'],
       ['operator', credentials.passwordOf('operator')],
@@ -361,7 +361,7 @@ describe.runIf(availableEngines().includes('containers'))('the credentials', () 
     await expect(health.client.call('INCRBY', `${prefix}:limit:x`, '1')).rejects.toThrow(/NOPERM/);
   });
 
-  it('the database refuses who has not signed in, and with its roles what is another service’s', async () => {
+  it('the database refuses anonymous clients, and its roles refuse access to another service’s data', async () => {
     const url = (user: string, password: string) =>
       `mongodb://${user}:${password}@${at.mongo}/?authSource=admin&tls=true`;
     const find = async (from: string, database: string) => {
@@ -382,7 +382,7 @@ describe.runIf(availableEngines().includes('containers'))('the credentials', () 
     }
   });
 
-  it('no engine takes a connection that is not encrypted, nor is one of another authority trusted', async () => {
+  it('no engine accepts unencrypted connections, and no client trusts a certificate of another authority', async () => {
     const mongo = new MongoClient(`mongodb://${at.mongo}`, { serverSelectionTimeoutMS: 1_000 });
     await expect(mongo.connect()).rejects.toThrow();
     await mongo.close();
@@ -424,10 +424,10 @@ async function eventsOn(connection: NatsConnection, prefix: string): Promise<str
   return texts.join('\n');
 }
 
-/** Starts engines for this suite alone: the engines that suites share have no users. */
+/** Starts engines for this suite, because the engines that suites share have no users. */
 async function startOwnEngines({ secured }: Credentials): Promise<Engines> {
   const { MONGODB_URL: _mongodb, NATS_URL: _nats, REDIS_URL: _redis, ...env } = process.env;
   const provided = await provideEngines({ env });
-  if (provided.kind !== 'docker') throw new Error('Engines of its own need Docker.');
+  if (provided.kind !== 'docker') throw new Error('This suite starts its own engines, so it needs Docker.');
   return startContainers({ images: provided.images, secured });
 }

@@ -101,7 +101,7 @@ describe.each(handlerEngines())('tenants (%s)', (engine) => {
   };
 
   it.each(guarded.map((one) => [one.name, one] as const))(
-    '%s: a token of another project is 403',
+    '%s: a token of another project gets 403',
     async (_, one) => {
       const answer = await send(one, theirs.projectId);
       expect([answer.status, answer.json()]).toEqual([
@@ -113,7 +113,7 @@ describe.each(handlerEngines())('tenants (%s)', (engine) => {
   );
 
   it.each(withIds.map((one) => [one.name, one] as const))(
-    '%s: ids of another project are not there',
+    '%s: ids of another project get the same refusal as unknown ids',
     async (_, one) => {
       const answer = await send(one, mine.projectId);
       // If a parent collection is bad, the platform refuses it with 400 (spec#collections-create). No answer reveals what exists.

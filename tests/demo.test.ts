@@ -69,7 +69,7 @@ describe.each(availableEngines())('a demo of an earlier start (%s)', (engine) =>
       letIn: (user, { users }) => administer(`${user}/set-password`, { password: users[0]?.password }),
     },
   ];
-  it.each(cases)('stays, and says what keeps a user out: $what', async (one) => {
+  it.each(cases)('the demo is kept, and the start says why a user cannot sign in: $what', async (one) => {
     await using folder = await mkdtempDisposable(join(tmpdir(), 'kith-demo-'));
     const { start: first, notices } = await start(folder.path);
     expect(notices).toEqual([]);
@@ -100,12 +100,12 @@ describe.each(availableEngines())('a demo of an earlier start (%s)', (engine) =>
     expect(mended.start.users[0]?.accessToken).not.toBe('');
   });
 
-  it('is completed if an earlier start has stopped before its end', async () => {
+  it('the demo is completed if an earlier start was interrupted', async () => {
     await using folder = await mkdtempDisposable(join(tmpdir(), 'kith-demo-'));
     const { start: first } = await start(folder.path);
     const { projectId, users } = first;
     const kept = dataFolder(folder.path);
-    // As if the earlier start had died after the second sign-up, before it could note that.
+    // The file looks as if the earlier start had died right after the second sign-up, before it could record the tokens.
     const [ada, grace] = users.map((user) => ({ ...user, accessToken: '' }));
     const halfMade = { ...first, users: [ada, { ...grace, id: '' }], collectionId: '' };
     kept.write('demo.json', JSON.stringify(halfMade));
@@ -114,7 +114,7 @@ describe.each(availableEngines())('a demo of an earlier start (%s)', (engine) =>
     expect(second.users.map(({ id }) => id)).toEqual(users.map(({ id }) => id));
     expect(second.collectionId).not.toBe('');
     expect(JSON.parse(kept.read('demo.json') ?? '')).toEqual(second);
-    // As if it had died as soon as it had made the project, and the project was deleted then.
+    // The file looks as if the start had died right after it had made the project. Then the project was deleted.
     await administer(projectId, undefined, 'DELETE');
     const none = users.map((user) => ({ ...user, id: '', accessToken: '' }));
     kept.write('demo.json', JSON.stringify({ ...first, users: none, collectionId: '' }));
@@ -122,7 +122,7 @@ describe.each(availableEngines())('a demo of an earlier start (%s)', (engine) =>
     expect([third.users.length, third.projectId === projectId]).toEqual([2, false]);
   });
 
-  it('is made anew once its project is deleted', async () => {
+  it('the demo is created again after its project was deleted', async () => {
     await using folder = await mkdtempDisposable(join(tmpdir(), 'kith-demo-'));
     const { start: first } = await start(folder.path);
     await administer(first.projectId, undefined, 'DELETE');

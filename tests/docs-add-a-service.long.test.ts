@@ -27,19 +27,19 @@ describe(`docs/${guide}`, () => {
   }, 300_000);
   afterAll(() => copy[Symbol.asyncDispose](), 60_000);
 
-  it('leads to a service of the embedded form, and to a green check', async () => {
+  it('makes a service that runs in the embedded form and passes the check', async () => {
     const options = { folder: copy.path, env: { PORT: '0', NODE_ENV: undefined } };
     expect(await followGuide(guide, await readBlocks(guide), options)).toBe(4);
   }, 900_000);
 
-  it('leads to a service that passes its suite, on every engine', async () => {
+  it('makes a service that passes its suite on every engine', async () => {
     const words = ['tools/bootstrap.mjs', 'tools/test.ts', 'services/statistics'];
     const { stdout } = await run(process.execPath, words, { cwd: copy.path, env });
     expect(stdout).toContain(`${availableEngines().length} passed, 0 failed`);
   }, 60_000);
 
   it.runIf(availableEngines().includes('containers'))(
-    'leads to a container of the distributed form, with its rights on NATS and its metrics',
+    'makes a container of the distributed form that has its rights on NATS and its metrics',
     async () => {
       await using project = await startComposeProject({ version: '2.4' }, { root: copy.path });
       const answers = () =>

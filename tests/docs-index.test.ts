@@ -30,7 +30,7 @@ it.each(
 
 it('the table in apps/kith/README.md has every command of kith', () => {
   const rows = [...read('apps/kith/README.md').matchAll(/^\| (`.*?`) \| /gm)].map(([, cell = '']) => cell);
-  // The first entry of a row may name a group: `projects create`, `list`. A command without a group stands alone: `start`, `stop`.
+  // The first entry of a row can begin with a group: `projects create`, `list`. Commands without a group: `start`, `stop`.
   const listed = rows.flatMap((cell) => {
     const [first = '', ...others] = [...cell.matchAll(/`([^`]+)`/g)].map(([, name = '']) => name);
     const [group, second] = first.split(' ');

@@ -60,7 +60,7 @@ describe('kith doctor on a data folder', () => {
   });
   afterAll(() => folders?.[Symbol.asyncDispose]());
 
-  it('finds nothing wrong with one that is in order, and says so a line each', async () => {
+  it('reports ok for every check of an intact data folder, one line per check', async () => {
     const { isWell, findings, of } = await examine(env);
     expect(isWell).toBe(true);
     expect(findings.filter(({ state }) => state === 'wrong')).toEqual([]);
@@ -146,12 +146,16 @@ describe('kith doctor on a data folder', () => {
 
   it.each<[string, NodeJS.ProcessEnv, RegExp]>([
     [
-      'a setting that no start takes',
+      'an invalid setting',
       { CORS_ORIGINS: 'https://a.test/app' },
       /^wrong CORS_ORIGINS: "https:\/\/a\.test\/app" is not a web origin/,
     ],
-    ['several of them', { PORT: 'http', LOG_LEVEL: 'loud' }, /^wrong (PORT|LOG_LEVEL): /],
-    ['no production', { NODE_ENV: 'development' }, /^warning NODE_ENV is development/],
+    ['several invalid settings', { PORT: 'http', LOG_LEVEL: 'loud' }, /^wrong (PORT|LOG_LEVEL): /],
+    [
+      'an environment that is not production',
+      { NODE_ENV: 'development' },
+      /^warning NODE_ENV is development/,
+    ],
     ['an empty NODE_ENV', { NODE_ENV: '' }, /^warning NODE_ENV is development/],
     ['a short token', { OPERATOR_TOKEN: 'short' }, /^wrong OPERATOR_TOKEN has 5 characters/],
     [
@@ -184,7 +188,7 @@ describe('kith doctor on a data folder', () => {
     expect(isWell).toBe(found?.startsWith('warning'));
   });
 
-  it('says each setting that is wrong, and never what a secret is', async () => {
+  it('reports every wrong setting, and never prints a secret', async () => {
     const { findings } = await examine({ ...env, PORT: 'x', LOG_LEVEL: 'x', OPERATOR_TOKEN: 'hunter2' });
     const wrong = findings
       .filter(({ state }) => state === 'wrong')
@@ -193,12 +197,12 @@ describe('kith doctor on a data folder', () => {
     expect(JSON.stringify(findings)).not.toContain('hunter2');
   });
 
-  it('reads a unit’s file, and who can read the secrets that it names', async () => {
+  it('reads a unit’s file, and checks who can read the secrets that the file names', async () => {
     const [file, key] = [join(folder, 'kith.env'), join(folder, 'key')];
     await writeFile(key, secret, { mode: 0o644 });
     await writeFile(file, `KITH_DATA=${folder}\nKITH_SECRET_FILE=${key}\nTRUST_PROXY_HOPS=1\n`);
     const { of } = await examine({}, ['--env-file', file]);
-    // systemd gives Kith only what the file says, and without NODE_ENV `kith start` starts no production.
+    // systemd gives Kith only the variables of the file. Without NODE_ENV, `kith start` does not run in production.
     expect(of('settings')).toContain(development);
     expect((await examine({ NODE_ENV: 'production' }, ['--env-file', file])).of('settings')).toContain(
       development,
@@ -211,7 +215,7 @@ describe('kith doctor on a data folder', () => {
     for (const one of [says, development]) expect(after).not.toContain(one);
   });
 
-  it('finds that a unit’s file names no secret, as `kith start` does, and says where there is one', async () => {
+  it('finds that a unit’s file names no secret, as `kith start` does, and says where a secret is kept', async () => {
     const [file, kept] = [join(folder, 'kith.env'), join(folder, 'secret')];
     await writeFile(file, `NODE_ENV=production\nKITH_DATA=${folder}\nTRUST_PROXY_HOPS=1\n`);
     const anyPorts = { PORT: '0', INTERNAL_PORT: '0' };
@@ -242,7 +246,7 @@ describe('kith doctor on a data folder', () => {
     ]);
   });
 
-  it('goes by a unit’s file also where the file names files, whatever its own environment says', async () => {
+  it('uses the unit’s file instead of its own environment, also for settings that name files', async () => {
     const [file, key, where] = [join(folder, 'kith.env'), join(folder, 'key'), join(folder, 'where')];
     await writeFile(key, secret, { mode: 0o600 });
     await writeFile(where, `${folder}\n`);
@@ -253,7 +257,7 @@ describe('kith doctor on a data folder', () => {
     expect(of('settings').filter((one) => /KITH_SECRET|NODE_ENV/.test(one))).toEqual([]);
   });
 
-  it('asks what runs there whether it is ready', async () => {
+  it('asks the platform that runs on the data folder whether it is ready', async () => {
     let missing = ['identity: database'];
     const services = createServer((_, response) => response.end(JSON.stringify({ missing })));
     await new Promise<void>((resolve) => services.listen(0, '127.0.0.1', resolve));
@@ -287,7 +291,7 @@ describe('kith doctor at a public address', () => {
     await rm(folder, { recursive: true, force: true });
   });
 
-  it('finds a certificate that nobody trusts, one that ends soon, and no server at all', async () => {
+  it('finds a certificate that is not trusted, a certificate that expires soon, and a missing server', async () => {
     const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')];
     const words = ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes'];
     const names = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost', '-days', '5'];
@@ -336,7 +340,7 @@ describe.runIf(availableEngines().includes('containers'))('kith doctor at engine
   });
   afterAll(() => engines?.[Symbol.asyncDispose]());
 
-  it('finds nothing wrong with those of a platform, and warns of those that ask for no password', async () => {
+  it('finds nothing wrong with the engines of a platform, but warns of engines without passwords', async () => {
     const { isWell, of, findings } = await examine(env);
     expect(findings.filter(({ state }) => state === 'wrong')).toEqual([]);
     expect(isWell).toBe(true);
@@ -358,13 +362,13 @@ describe.runIf(availableEngines().includes('containers'))('kith doctor at engine
       /^wrong Redis at redis:\/\/127\.0\.0\.1:9 does not answer/,
     ],
     ['NATS', { NATS_URL: '' }, /^wrong NATS_URL is not set/],
-  ])('finds that %s is away', async (engine, changes, line) => {
+  ])('finds that %s cannot be used', async (engine, changes, line) => {
     const { isWell, of, findings } = await examine({ ...env, ...changes });
     expect([isWell, of(engine)]).toEqual([false, [expect.stringMatching(line)]]);
     expect(JSON.stringify(findings)).not.toContain('hunter2');
   });
 
-  it('finds indexes and streams that are not there', async () => {
+  it('finds missing indexes and streams', async () => {
     const { isWell, of } = await examine({ ...env, KITH_PREFIX: uniquePrefix() });
     expect(isWell).toBe(false);
     expect(of('database identity')).toEqual([expect.stringMatching(/^wrong It lacks .*by /)]);

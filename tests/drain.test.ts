@@ -38,7 +38,7 @@ async function startOne(engine: string): Promise<Running> {
   const env = { KITH_DATA: path, PORT: '0', DRAIN_MS };
   const kith = undo.use(await startByKith({ env, until: 'Ctrl-C ends it' }));
   const { url } = JSON.parse(await readFile(join(path, 'start.json'), 'utf8'));
-  // `kith stop` waits for so much longer.
+  // `kith stop` waits longer by this time.
   expect(JSON.parse(await readFile(join(path, 'running.json'), 'utf8')).drainMs).toBe(Number(DRAIN_MS));
   const kept = undo.move();
   return {
@@ -51,7 +51,7 @@ async function startOne(engine: string): Promise<Running> {
 }
 
 describe.each(availableEngines())('SIGTERM (%s)', (engine) => {
-  it('loses no request of a balancer that has not noticed yet, on a kept connection or a new one', async () => {
+  it('loses no request, on an open or a new connection, of a balancer that has not noticed the end yet', async () => {
     await using kith = await startOne(engine);
     const { port, hostname } = new URL(kith.url);
     const open = async () => {

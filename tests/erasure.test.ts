@@ -93,7 +93,7 @@ describe.each(availableEngines())('a busy user who leaves (%s)', (engine) => {
   });
   afterAll(() => platform?.[Symbol.asyncDispose]());
 
-  it('is in no database, event and dead letter any more', async () => {
+  it('the user is erased from all databases, events and dead letters', async () => {
     const { id } = await platform.createProject();
     const friend = await platform.createUser(id, { name: 'Friend who stays' });
     const others = await Promise.all(['A', 'B', 'C'].map((name) => platform.createUser(id, { name })));
@@ -121,7 +121,7 @@ describe.each(availableEngines())('a busy user who leaves (%s)', (engine) => {
       body: JSON.stringify(newcomer),
     });
     expect(refused.status).toBe(409);
-    // The last word stands for the user in the audit log and its events, as the actor or as the target of a change.
+    // The last word identifies the user in the audit log and in its events, as the actor or the target of a change.
     const words = [...wordsOfHers, ...answers, requestId, `user:${gone.id}`];
 
     await using bus = await openBusOf(platform);
@@ -142,7 +142,7 @@ describe.each(availableEngines())('a busy user who leaves (%s)', (engine) => {
     };
     await waitFor(isGone, { timeoutMs: 90_000, what: 'the erasure' }).catch(() => expect(left).toEqual([]));
 
-    // Logs contain ids, because addresses contain ids, and request ids. Logs contain nothing else that a user has written.
+    // Logs contain request ids, and ids that are part of addresses. Logs contain nothing else that a user has written.
     const aside = [await platform.logs(), await countsOf(platform)].join('\n');
     const logged = words.filter((word) => word !== requestId && aside.includes(word));
     expect(logged).toEqual([]);
@@ -170,9 +170,9 @@ describe.each(availableEngines())('a busy user who leaves (%s)', (engine) => {
     expect(connections.map(({ connectedUser }) => connectedUser.name)).toEqual(['A']);
   }, 240_000);
 
-  // In the embedded form, one table holds all dead letters. The suites of bus and runtime test it there.
+  // In the embedded form, one table contains all dead letters. The suites of bus and runtime test the erasure in this table.
   it.runIf(engine === 'containers')(
-    'is in no dead letter whose event has expired',
+    'the user is erased from dead letters whose events have expired',
     async () => {
       const { id } = await platform.createProject();
       const friend = await platform.createUser(id, { name: 'Late friend who stays' });

@@ -14,7 +14,7 @@ const browser = await sharedBrowser();
 afterAll(() => browser?.close());
 
 describe.skipIf(!browser)(
-  'how the example application shows itself',
+  'the display of the example application',
   { timeout: 120_000, concurrent: true },
   () => {
     let world: ExampleWorld;
@@ -23,7 +23,7 @@ describe.skipIf(!browser)(
     }, 120_000);
     afterAll(() => world?.[Symbol.asyncDispose]());
 
-    it('says what is wrong, where it is wrong', async ({ expect }) => {
+    it('shows each error at the field that is wrong', async ({ expect }) => {
       await using visitor = await world.open();
       const { page } = visitor;
       await signIn(visitor, { email: 'nobody@example.com', password: 'wrong one' });
@@ -47,11 +47,11 @@ describe.skipIf(!browser)(
       expect(await wrong.count()).toBe(0);
       await visitor.button('Create account').click();
       await page.getByText('This username is taken.').waitFor();
-      // The browser's console shows the refused requests. It must show nothing else.
+      // The browser's console shows the refused requests, and must show nothing else.
       expect(visitor.complaints.filter((text) => !/status of 4\d\d/.test(text))).toEqual([]);
     });
 
-    it('finds nothing at an address that somebody has cut', async ({ expect }) => {
+    it('says that nothing was found at an incomplete address', async ({ expect }) => {
       const user = await world.platform.createUser({ name: 'Reader' });
       await using visitor = await world.open();
       const { page } = visitor;
@@ -62,7 +62,7 @@ describe.skipIf(!browser)(
       expect(visitor.complaints.filter((text) => !/status of 4\d\d/.test(text))).toEqual([]);
     });
 
-    it('walks through a long list as it is scrolled', async ({ expect }) => {
+    it('loads more of a long list when it is scrolled', async ({ expect }) => {
       const user = await world.platform.createUser({ name: 'Walker' });
       await world.befriend(
         user,
@@ -146,7 +146,7 @@ describe.skipIf(!browser)(
       ['desktop', desktop],
       ['phone', phone],
     ] as const)(
-      'can be read and fits, in the light and in the dark, on a %s',
+      'has enough contrast and fits the screen, in light and dark, on a %s',
       async ([device, viewport], { expect }) => {
         const ada = await world.platform.createUser({
           // The search for `demo` below must not find this name. The five people of the world already fill the list of suggestions.

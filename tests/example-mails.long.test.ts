@@ -27,7 +27,7 @@ describe.skipIf(!browser)('mails of the example application', { timeout: 120_000
   };
   const says = (visitor: Visitor, text: string | RegExp) => visitor.page.getByText(text).first().waitFor();
 
-  it('a forgotten password is set anew by the link of a mail', async ({ expect }) => {
+  it('a forgotten password can be replaced with the link in a mail', async ({ expect }) => {
     await using elsewhere = await world.open();
     const ada = accountOf('Ada', 'forgetful');
     await signUp(elsewhere, ada);
@@ -107,7 +107,7 @@ describe.skipIf(!browser)('mails of the example application', { timeout: 120_000
     expect(await page.getByText('Your e-mail address is confirmed.').count()).toBe(1);
   });
 
-  it('an address is changed, and the change undone from the old one', async ({ expect }) => {
+  it('a changed address can be changed back with the mail to the old address', async ({ expect }) => {
     await using ada = await world.open();
     const { page } = ada;
     const account = accountOf('Ada', 'moved');
@@ -138,9 +138,7 @@ describe.skipIf(!browser)('mails of the example application', { timeout: 120_000
     expect(owner.complaints).toEqual([]);
   });
 
-  it('a link in somebody else’s mail signs out whoever is signed in, on the platform too', async ({
-    expect,
-  }) => {
+  it('a link in another user’s mail signs the current user out, also on the platform', async ({ expect }) => {
     const { platform, projectId } = world;
     const account = accountOf('Ada', 'elsewhere');
     const grace = await platform.createUser({ name: 'Grace' });
@@ -172,7 +170,9 @@ describe.skipIf(!browser)('mails of the example application', { timeout: 120_000
     });
   });
 
-  it('the platform’s own page verifies at the press of its button, and leads back', async ({ expect }) => {
+  it('the platform’s own page verifies the address when its button is pressed, and leads back', async ({
+    expect,
+  }) => {
     await using visitor = await world.open();
     const { page, complaints } = visitor;
     const app = page.url();

@@ -36,7 +36,7 @@ describe('npm run example', { timeout: 120_000 }, () => {
   const settingsAt = async (url: string): Promise<KithSettings> =>
     (await fetch(`${url}/kith.json`)).json() as Promise<KithSettings>;
 
-  it('goes on with the same people, and ends on Ctrl-C', async () => {
+  it('keeps its people when it is started again, and ends on Ctrl-C', async () => {
     const first = await start();
     const signIns = signInsIn(first.output());
     expect(signIns.map(({ email }) => email)).toEqual(['ada@example.com', 'grace@example.com']);
@@ -77,7 +77,7 @@ describe('npm run example', { timeout: 120_000 }, () => {
     taken.close();
   });
 
-  it.skipIf(!browser)('lets the two people in that it names, and lets them add a passkey', async () => {
+  it.skipIf(!browser)('prints two people who can sign in and add a passkey', async () => {
     await using example = await start();
     const app = addressIn(example.output());
     const { url: api } = await settingsAt(app);

@@ -22,7 +22,9 @@ describe.skipIf(!browser)('the example application', { timeout: 120_000, concurr
 
   const card = (page: Page, name: string) => page.getByRole('listitem').filter({ hasText: name });
 
-  it('lets two people find each other, and each sees at once what the other does', async ({ expect }) => {
+  it('lets two people find each other, and shows each person immediately what the other does', async ({
+    expect,
+  }) => {
     await using ada = await world.open();
     await using grace = await world.open({ viewport: phone });
     await signUp(ada, accountOf('Ada', 'demo'));
@@ -66,7 +68,7 @@ describe.skipIf(!browser)('the example application', { timeout: 120_000, concurr
     expect([ada.complaints, grace.complaints]).toEqual([[], []]);
   });
 
-  it('signs in by two steps: with an authenticator app, a recovery code and a passkey', async ({
+  it('signs in with a second step: an authenticator app, a recovery code or a passkey', async ({
     expect,
   }) => {
     await using ada = await world.open();
@@ -82,7 +84,7 @@ describe.skipIf(!browser)('the example application', { timeout: 120_000, concurr
     const app = new Authenticator(secret);
     await page.getByLabel('Code that the app shows').fill('000000');
     await ada.button('Add the app').click();
-    await page.getByText('This does not count, or not any more.').waitFor();
+    await page.getByText('This code or passkey is not valid.').waitFor();
     await page.getByLabel('Code that the app shows').fill(app.next());
     await ada.button('Add the app').click();
     const listed = page.getByRole('list', { name: 'Recovery codes' }).getByRole('listitem');
@@ -135,7 +137,7 @@ describe.skipIf(!browser)('the example application', { timeout: 120_000, concurr
     expect(ada.complaints.filter((one) => !/status of 40[13]/.test(one))).toEqual([]);
   });
 
-  it('asks for a proof to change the address, and again if it is over before a factor is confirmed', async ({
+  it('asks for a proof to change the address, and again if the proof expires before a factor is confirmed', async ({
     expect,
   }) => {
     await using ada = await world.open();
@@ -164,7 +166,7 @@ describe.skipIf(!browser)('the example application', { timeout: 120_000, concurr
     await prove();
     await form.getByText('A mail is on its way to ada.proved@example.com.').waitFor();
 
-    // Answers once as the platform does when the proof is over.
+    // Answers once as the platform does when the proof has expired.
     const json = { error: 'Prove your identity again.', code: 'auth/step-up-required' };
     await page.route('**/confirm', (route) => route.fulfill({ status: 403, json }), { times: 1 });
     await addApp();
@@ -174,7 +176,7 @@ describe.skipIf(!browser)('the example application', { timeout: 120_000, concurr
     expect(await factors.count()).toBe(2);
   });
 
-  it('withdraws, declines, blocks and unblocks', async ({ expect }) => {
+  it('withdraws and declines requests, and blocks and unblocks people', async ({ expect }) => {
     await using ada = await world.open();
     const own = accountOf('Ada', 'second');
     await signUp(ada, own);
@@ -202,7 +204,7 @@ describe.skipIf(!browser)('the example application', { timeout: 120_000, concurr
     expect(ada.complaints).toEqual([]);
   });
 
-  it('keeps people in folders, which are made, nested, renamed and deleted', async ({ expect }) => {
+  it('saves people in folders, which can be created, nested, renamed and deleted', async ({ expect }) => {
     await using ada = await world.open();
     const { page } = ada;
     await signUp(ada, accountOf('Ada', 'third'));
@@ -241,7 +243,7 @@ describe.skipIf(!browser)('the example application', { timeout: 120_000, concurr
     expect(ada.complaints).toEqual([]);
   });
 
-  it('shows a folder as chosen while that is stored, whatever it is told of others meanwhile', async ({
+  it('shows a folder as chosen while the choice is being stored, even if other folders change meanwhile', async ({
     expect,
   }) => {
     await using ada = await world.open();
@@ -284,7 +286,9 @@ describe.skipIf(!browser)('the example application', { timeout: 120_000, concurr
     expect(ada.complaints).toEqual([]);
   });
 
-  it('lets people change their picture, profile and password, and shows it to others', async ({ expect }) => {
+  it('lets people change their picture, profile and password, and shows others the new profile', async ({
+    expect,
+  }) => {
     const user = await world.platform.createUser({ name: 'Ada Eighth', username: 'ada.eighth' });
     await using ada = await world.open();
     const { page } = ada;
@@ -346,7 +350,7 @@ describe.skipIf(!browser)('the example application', { timeout: 120_000, concurr
     ]);
   });
 
-  it('shows where somebody is signed in, and ends it there', async ({ expect }) => {
+  it('lists the sessions of a user, and ends one of them', async ({ expect }) => {
     const user = await world.platform.createUser({ name: 'Ada Ninth' });
     await using here = await world.open();
     await using there = await world.open({
@@ -364,7 +368,7 @@ describe.skipIf(!browser)('the example application', { timeout: 120_000, concurr
     expect(here.complaints).toEqual([]);
   });
 
-  it('lets people decide who may ask them, who sees their connections, and what they are told of', async ({
+  it('lets people decide who may ask to connect, who sees their connections, and which notifications they get', async ({
     expect,
   }) => {
     const user = await world.platform.createUser({ name: 'Ada Private', username: 'ada.private' });
@@ -390,7 +394,7 @@ describe.skipIf(!browser)('the example application', { timeout: 120_000, concurr
     expect(ada.complaints).toEqual([]);
   });
 
-  it('gives people their data, and erases their account', async ({ expect }) => {
+  it('exports the data of people, and deletes their account', async ({ expect }) => {
     await using ada = await world.open();
     const own = accountOf('Ada', 'tenth');
     await signUp(ada, own);
@@ -409,7 +413,7 @@ describe.skipIf(!browser)('the example application', { timeout: 120_000, concurr
     expect(ada.complaints.filter((complaint) => !/status of 401/.test(complaint))).toEqual([]);
   });
 
-  it('erases an account without a failure, even if the answer is lost', async ({ expect }) => {
+  it('deletes an account without an error, even if the answer is lost', async ({ expect }) => {
     await using ada = await world.open();
     const { page } = ada;
     const own = accountOf('Ada', 'eleventh');
@@ -430,7 +434,7 @@ describe.skipIf(!browser)('the example application', { timeout: 120_000, concurr
     expect(await page.getByText(/session has ended|cannot be reached/).count()).toBe(0);
   });
 
-  it('shares a session with the other tabs, keeps it over a reload, and ends it everywhere', async ({
+  it('shares a session between tabs, keeps it after a reload, and ends it in all tabs', async ({
     expect,
   }) => {
     await using ada = await world.open();
@@ -456,7 +460,7 @@ describe.skipIf(!browser)('the example application', { timeout: 120_000, concurr
     expect(ada.complaints).toEqual([]);
   });
 
-  it('leads out whose account is suspended, and says so', async ({ expect }) => {
+  it('signs out a user whose account is suspended, and says why', async ({ expect }) => {
     await using ada = await world.open();
     const own = accountOf('Ada', 'sixth');
     await signUp(ada, own);
@@ -474,7 +478,7 @@ describe.skipIf(!browser)('the example application', { timeout: 120_000, concurr
     expect(await alert.textContent()).toContain('This account is suspended.');
   });
 
-  it('says that the connection is lost, and goes on by itself', async ({ expect }) => {
+  it('says that the connection is lost, and reconnects by itself', async ({ expect }) => {
     await using ada = await world.open();
     const own = accountOf('Ada', 'fifth');
     const stream = '**/app-notifications/stream';

@@ -10,7 +10,7 @@ type Document = OutputOf<typeof exportUser>;
 const pathOf = (user: TestUser) => `/v7/${user.projectId}/users/${user.id}/export`;
 const large = (index: number) => ({ index, text: 'ü'.repeat(4_000) });
 
-describe.each(availableEngines())('export while services end (%s)', (engine) => {
+describe.each(availableEngines())('an export while services end (%s)', (engine) => {
   let world: ExportWorld;
   let user: TestUser;
   let before: (subject: string, body: Uint8Array) => Promise<void>;
@@ -28,7 +28,7 @@ describe.each(availableEngines())('export while services end (%s)', (engine) => 
     return world;
   };
 
-  it('an absent service is told before any byte, one that dies in the middle by a broken answer', async () => {
+  it('the export fails before the first byte if a service is missing, and breaks off if a service dies meanwhile', async () => {
     await using _ = await start();
     const whole = await take(world.url, user);
     expect([whole.status, whole.isWhole]).toEqual([200, true]);

@@ -40,7 +40,7 @@ describe.each(availableEngines())('export (%s)', (engine) => {
   /** A user's profile, as another user sees it. */
   const seen = (user: TestUser, by: TestUser) => call<unknown>(by, 'GET', `/users/${user.id}`);
 
-  it('gives back everything a busy user has made, and what others have sent', async () => {
+  it('the export contains everything that a user has made, and requests and messages from others', async () => {
     const ada = await newUser('Ada', { username: 'ada', bio: 'Zoë’s "friend" }', metadata: { 'a.b': [1] } });
     const names = ['Grace', 'Alan', 'Kurt', 'Emmy', 'Paul', 'Rosa'];
     const others = await Promise.all(names.map((name) => newUser(name)));
@@ -185,7 +185,7 @@ describe.each(availableEngines())('export (%s)', (engine) => {
     expect((await read(rosa)).blocks).toEqual([]);
   });
 
-  it('of a user who has done nothing has every part of it, empty', async () => {
+  it('the export of a user who has done nothing has every part, but empty', async () => {
     const user = await newUser('New');
     const {
       exportedAt: _,
@@ -203,7 +203,7 @@ describe.each(availableEngines())('export (%s)', (engine) => {
     expect(Object.keys(lists)).toHaveLength(Object.keys(exportUser.parts.sections).length - 2);
   });
 
-  it('is whole beyond a page', async () => {
+  it('the export is complete if a part has more than one page', async () => {
     const user = await newUser('Large');
     const { id } = await platform.createCollection(user, 'Large');
     const count = 70;
@@ -217,7 +217,7 @@ describe.each(availableEngines())('export (%s)', (engine) => {
     );
   });
 
-  it('HEAD tells the same without the document', async () => {
+  it('HEAD gets the same headers without the document', async () => {
     const user = await newUser('Head');
     const answer = await http(platform.url, {
       method: 'HEAD',
@@ -231,7 +231,7 @@ describe.each(availableEngines())('export (%s)', (engine) => {
     ]);
   });
 
-  it('refuses as PATCH does: no token, another user’s, a malformed id, who is no more', async () => {
+  it('the export refuses the same requests as PATCH: no token, another user’s id, a malformed id, a deleted user', async () => {
     const [ada, grace] = [await newUser('Ada'), await newUser('Grace')];
     const stranger = await platform.createUser((await platform.createProject()).id);
     const ask = async (path: string, token?: string) => {

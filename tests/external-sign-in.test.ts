@@ -6,7 +6,7 @@ import { http } from './support/http.ts';
 import { keyPair } from './support/keys.ts';
 
 test.each(availableEngines())(
-  'a signed test token is exchanged for a session, and calls as that user (%s)',
+  'a signed test token can be exchanged for a session of its user (%s)',
   async (engine) => {
     await using world = await startAuthWorld(engine);
     const { id: projectId } = await world.createProject();

@@ -6,7 +6,7 @@ import { http } from './support/http.ts';
 const day = 24 * 3600_000;
 
 test.each(availableEngines())(
-  'sixty addresses get ten guesses together; the user signs in from home; nobody waits the day after (%s)',
+  'sixty addresses share ten attempts, the user’s usual address is not blocked, and blocks end after a day (%s)',
   async (engine) => {
     let ahead = 0;
     await using world = await startAuthWorld(engine, { now: () => Date.now() + ahead });

@@ -5,14 +5,14 @@ import { availableEngines, startPlatform, type TestPlatform, type TestUser } fro
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 /**
- * How long a process is frozen, in ms. This is longer than a caller here waits for an answer. It is shorter than the time after which
- * the broker drops a silent client.
+ * How long a process is frozen, in ms. A caller in this suite does not wait that long for an answer. The broker drops a silent
+ * client only after a longer time.
  */
 const frozenMs = 2_500;
 const requestTimeoutMs = 1_000;
 
-describe('an embedded platform whose process stood still', () => {
-  it('serves what comes then, within what is left of its time', async () => {
+describe('an embedded platform whose process was blocked', () => {
+  it('serves requests that arrived during the block within the rest of their time', async () => {
     const env = { REQUEST_TIMEOUT_MS: '6000' };
     await using platform = await startPlatform({ engine: 'embedded', env });
     const { accessToken, projectId } = await platform.createUser();
@@ -24,7 +24,7 @@ describe('an embedded platform whose process stood still', () => {
   });
 });
 
-/** Turns tracing on, because traced requests take another way through a process. No collector listens at this address. */
+/** Turns tracing on, because traced requests take another path through a process. No collector listens at this address. */
 const traced = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9', OTEL_TRACES_SAMPLER: 'always_on' };
 
 describe.runIf(availableEngines().includes('containers')).each<[string, object, ProcessName[]]>([
@@ -41,7 +41,7 @@ describe.runIf(availableEngines().includes('containers')).each<[string, object, 
   afterAll(() => platform?.stop());
 
   it.each(names)(
-    'does not do, as %s, what was asked of it meanwhile: whoever asked has gone on',
+    '%s does not process requests that arrived meanwhile and whose callers no longer wait',
     async (name) => {
       const pid = platform.processes?.process(name)?.pid as number;
       const rename = (to: string, signal?: AbortSignal) =>

@@ -32,7 +32,7 @@ const given: Record<string, string> = {
     declare function writeKeychain(session: Session | null): Promise<void>;`,
 };
 
-it('the code of these documents has no type errors', { timeout: 60_000 }, async () => {
+it('the code in the documents has no type errors', { timeout: 60_000 }, async () => {
   const folder = await mkdtemp(join(tmpdir(), 'kith-guide-types-'));
   try {
     await symlink(join(root, 'node_modules'), join(folder, 'node_modules'));

@@ -18,31 +18,34 @@ const blocks = guides.flatMap(([guide, of]) =>
 const inLanguage = (language: string) =>
   blocks.filter((block) => block.language === language).map((block) => [block.at, block] as const);
 
-describe('what a guide changes', () => {
+describe('the changes in a guide', () => {
   const changing = guides
     .map(([guide, of]) => [guide, of.filter(({ file }) => file !== undefined)] as const)
     .filter(([, of]) => of.length > 0);
 
-  it.each(changing)('docs/%s fits the files as they are, and leaves them whole', (guide, of) => {
-    const files = new Map<string, string>();
-    const contentOf = (file: string) => {
-      const at = new URL(file, root);
-      return files.get(file) ?? (existsSync(at) ? readFileSync(at, 'utf8') : undefined);
-    };
-    for (const block of of as (Block & { file: string })[])
-      files.set(block.file, changed(contentOf(block.file), block, `docs/${guide}:${block.line}`));
-    expect(files.size).toBeGreaterThan(0);
-    for (const [file, content] of files)
-      if (file.endsWith('.ts')) expect(() => stripTypeScriptTypes(content), file).not.toThrow();
-  });
+  it.each(changing)(
+    'docs/%s changes only files that exist in this form, and leaves valid files',
+    (guide, of) => {
+      const files = new Map<string, string>();
+      const contentOf = (file: string) => {
+        const at = new URL(file, root);
+        return files.get(file) ?? (existsSync(at) ? readFileSync(at, 'utf8') : undefined);
+      };
+      for (const block of of as (Block & { file: string })[])
+        files.set(block.file, changed(contentOf(block.file), block, `docs/${guide}:${block.line}`));
+      expect(files.size).toBeGreaterThan(0);
+      for (const [file, content] of files)
+        if (file.endsWith('.ts')) expect(() => stripTypeScriptTypes(content), file).not.toThrow();
+    },
+  );
 
-  it('is something in the guide that adds an endpoint', () => {
+  it('the guide that adds an endpoint has changes', () => {
     expect(changing.map(([guide]) => guide)).toContain('add-an-endpoint.md');
   });
 });
 
-describe('what a guide shows can be read', () => {
-  it('as commands', () => {
+describe('the blocks of guides can be parsed', () => {
+  it('blocks of commands are valid for bash', () => {
     const commands = inLanguage('bash');
     expect(commands.length).toBeGreaterThan(10);
     const wrong = commands.flatMap(([at, { text }]) => {
@@ -52,15 +55,18 @@ describe('what a guide shows can be read', () => {
     expect(wrong).toEqual([]);
   });
 
-  it.each(inLanguage('ts'))('as TypeScript: %s', (_, { text }) => {
+  it.each(inLanguage('ts'))('the block is valid TypeScript: %s', (_, { text }) => {
     expect(() => stripTypeScriptTypes(text)).not.toThrow();
   });
 
-  it.each(inLanguage('json').filter(([, { text }]) => !text.includes('…')))('as JSON: %s', (_, { text }) => {
-    expect(() => JSON.parse(text)).not.toThrow();
-  });
+  it.each(inLanguage('json').filter(([, { text }]) => !text.includes('…')))(
+    'the block is valid JSON: %s',
+    (_, { text }) => {
+      expect(() => JSON.parse(text)).not.toThrow();
+    },
+  );
 
-  it.each(inLanguage('jsonl'))('as a line of JSON each: %s', (_, { text }) => {
+  it.each(inLanguage('jsonl'))('each line of the block is valid JSON: %s', (_, { text }) => {
     for (const line of text.trim().split('\n')) expect(() => JSON.parse(line), line).not.toThrow();
   });
 });

@@ -47,7 +47,7 @@ beforeAll(async () => {
 });
 afterAll(() => ending.disposeAsync());
 
-it('the page of hosting leads from nothing to an installation behind TLS, with a key, a project and a backup', async () => {
+it('the guide of hosting makes an installation behind TLS, with a key, a project and a backup', async () => {
   const [port, internalPort] = [await freePort(), await freePort()];
   const { address, authority } = await startFront(port);
   const bin = join(folder, 'bin');
@@ -84,7 +84,7 @@ it('the page of hosting leads from nothing to an installation behind TLS, with a
     CURL_CA_BUNDLE: authority,
     NODE_COMPILE_CACHE: compileCache(),
     NODE_ENV: '',
-    // With this variable of npm, Kith would end together with the process that has started it.
+    // If npm has set this variable, Kith ends together with the process that has started it. So the variable is cleared.
     npm_lifecycle_event: '',
     // This installation must not use the engines of the test suites.
     ...{ MONGODB_URL: '', NATS_URL: '', REDIS_URL: '' },

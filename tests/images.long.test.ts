@@ -22,7 +22,7 @@ const run = promisify(execFile);
 const root = fileURLToPath(new URL('../', import.meta.url));
 
 describe.runIf(availableEngines().includes('containers'))(
-  'services that have nothing but their images',
+  'services that have only the content of their images',
   () => {
     it('start, are healthy, and serve together', async () => {
       await using running = new AsyncDisposableStack();

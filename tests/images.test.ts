@@ -37,7 +37,7 @@ beforeAll(async () => {
 afterAll(() => undo.disposeAsync(), 60_000);
 
 describe.each(names)('the image of %s', (name) => {
-  it('holds the sources of no other service', () => {
+  it('contains no sources of other services', () => {
     expect(readdirSync(join(treeOf(name), 'services'))).toEqual([name]);
     expect(readdirSync(treeOf(name)).sort()).toEqual(
       ['LICENSE', 'libs', 'licences.txt', 'node_modules', 'sbom.cdx.json', 'services', 'tools'].sort(),
@@ -45,7 +45,7 @@ describe.each(names)('the image of %s', (name) => {
     expect(globSync('{libs,services}/**/*.test.ts', { cwd: treeOf(name) })).toEqual([]);
   });
 
-  it('holds the packages that its service and the libraries behind it use, what these need, and no others', () => {
+  it('contains only the packages that its service and its libraries use, and the packages that these need', () => {
     const config = services.find((one) => one.name === name)?.config.shape ?? {};
     const { dependencies } = json(join(root, 'services', name, 'package.json'));
     const expected = new Set([
@@ -87,7 +87,7 @@ describe.each(names)('the image of %s', (name) => {
   });
 });
 
-it('the bill of an image names what CycloneDX finds in the same packages', async () => {
+it('the bill of materials of an image names the components that CycloneDX finds in the same packages', async () => {
   const { lock } = imageOf(root, 'gateway', lockOf(root));
   const ours = Object.keys(lock.packages).filter((path) => !path.includes('node_modules/'));
   const own = { name: 'kith', version: '0.0.0', workspaces: ours };
@@ -115,7 +115,7 @@ it('the bill of an image names what CycloneDX finds in the same packages', async
   expect(purls(JSON.parse(stdout))).toEqual(purls(json(join(treeOf('gateway'), 'sbom.cdx.json'))));
 }, 30_000);
 
-it('refuses a source that imports what its package does not depend on', () => {
+it('refuses a source that imports a package on which its own package does not depend', () => {
   const lock = structuredClone(lockOf(root));
   delete lock.packages['services/storage']?.dependencies?.sharp;
   expect(() => imageOf(root, 'storage', lock)).toThrow(

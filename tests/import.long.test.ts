@@ -23,15 +23,15 @@ describe.each(availableEngines())('kith import of large files (%s)', (engine) =>
   afterEach(() => rm(folder, { recursive: true, force: true }));
 
   it(
-    'brings in a tree that is deeper than a request, whatever is under way at once',
+    'imports a tree that is deeper than one request, with several requests at the same time',
     () => expectDeepImport(platform, folder, { chains: 30, depth: 90, entities: 6_000 }),
     4 * minutes,
   );
 
   it(
-    'goes on where it was killed, whatever was under way, and comes to the same',
+    'continues where it was killed, at any stage of a request, and gets the same result',
     () => {
-      // Each file takes twelve requests of a thousand lines each. A try gets at most four answers before the test kills it.
+      // Each file takes twelve requests of a thousand lines each. A run gets at most four answers before the test kills it.
       const inFile = (of: Kill['of']): Kill[] => [
         { of, request: 5, stage: 'asked' },
         { of, request: 5, stage: 'answered' },

@@ -55,7 +55,7 @@ describe.each(availableEngines())('kith import (%s)', (engine) => {
   const asked = <T>(path: string, token: string) =>
     platform.call<T>('GET', `/v7/${projectId}${path}`, { token });
 
-  it('brings files in from where their lines say, and none from elsewhere', async () => {
+  it('imports files from the paths in their lines, but no files outside of the folder', async () => {
     await write('users', [{ foreignId: '1', email: 'ada@example.org' }]);
     await mkdir(join(folder, 'bytes'));
     await writeFile(join(folder, 'bytes/notes.txt'), 'notes');
@@ -106,7 +106,7 @@ describe.each(availableEngines())('kith import (%s)', (engine) => {
     await rm(outside, { recursive: true });
   });
 
-  it('brings files in under any name', async () => {
+  it('imports files with any name', async () => {
     await write('users', [{ foreignId: '1', email: 'ada@example.org' }]);
     await mkdir(join(folder, 'bytes'));
     await writeFile(join(folder, 'bytes/back\\'), 'bytes');
@@ -126,7 +126,7 @@ describe.each(availableEngines())('kith import (%s)', (engine) => {
     expect(counts(await run([...words('files'), '--restart']))[0]).toMatchObject({ unchanged: 4 });
   });
 
-  it('takes a key that is limited to the project, and no key of another project before anything is written', async () => {
+  it('accepts a key that is limited to the project, and refuses a key of another project before it writes anything', async () => {
     const scopes: OperatorScope[] = ['projects:read', 'projects:write'];
     const key = await operatorKey({ platform }, { scopes, projectIds: [projectId] });
     const other = await platform.createProject();
@@ -165,7 +165,7 @@ describe.each(availableEngines())('kith import (%s)', (engine) => {
     expect(connections.map(({ connectedUser }) => connectedUser.foreignId)).toEqual(['1']);
   });
 
-  it('brings a whole backend in, and people go on with the passwords they had', async () => {
+  it('imports a complete backend, and people sign in with their old passwords', async () => {
     const password = 'correct horse battery';
     const salt = randomBytes(16);
     const b64 = (bytes: Buffer) => bytes.toString('base64').replaceAll('=', '');
@@ -277,7 +277,7 @@ describe.each(availableEngines())('kith import (%s)', (engine) => {
     expect(await storedHash(platform, projectId, 'bcrypt@example.com')).toMatch(/^\$argon2id/);
   });
 
-  it('names the lines that it cannot import, without what stands in them', async () => {
+  it('names the lines that it cannot import, without their content', async () => {
     const secret = `$2b$99$${'Secret'.repeat(9).slice(1)}`;
     await write('users', [
       { foreignId: '1', email: 'one@example.com' },
@@ -311,7 +311,7 @@ describe.each(availableEngines())('kith import (%s)', (engine) => {
     expect((await platform.logs()).includes('SecretSecret')).toBe(false);
   });
 
-  it('counts what this run did, and all runs, and says where the rejected lines are', async () => {
+  it('counts the rows of this run and of all runs, and says where the rejected lines are', async () => {
     const rejectedFile = join(folder, 'users.jsonl.rejected.jsonl');
     const rows = [{ foreignId: '1' }, { foreignId: '2', email: 'bad' }];
     await write('users', rows);
@@ -325,7 +325,7 @@ describe.each(availableEngines())('kith import (%s)', (engine) => {
     expect([first.code, first.lines.length, first.stderr]).toEqual([1, 2, expect.stringContaining(refusal)]);
     expect(first.stderr.replace(refusal, '')).toMatch(importProgress);
     expect(first.lines[1]).toMatch(/^users {2}2 {6}1 {9}0 {10}1 /);
-    // The second run has nothing left to import. It still reports what became of the whole file. After this run, the file gets more
+    // The second run has nothing left to import, but reports the results of the whole file. After this run, the file gets more
     // lines.
     const second = await tell();
     expect([second.code, second.stderr]).toEqual([1, refusal]);
@@ -361,7 +361,7 @@ describe.each(availableEngines())('kith import (%s)', (engine) => {
     expect(await readdir(folder)).not.toContain('users.jsonl.rejected.jsonl');
   });
 
-  it('refuses what is no file to be read, in a sentence', async () => {
+  it('refuses a path that is not a readable file, in one sentence', async () => {
     const cases: [string, string][] = [
       [folder, `kith: ${folder} is a folder; a file is needed.\n`],
       [join(folder, 'nothing'), `kith: There is no file ${join(folder, 'nothing')}.\n`],
@@ -378,18 +378,18 @@ describe.each(availableEngines())('kith import (%s)', (engine) => {
   });
 
   it(
-    'brings in a tree that is deeper than a request, whatever is under way at once',
+    'imports a tree that is deeper than one request, with several requests at the same time',
     () => expectDeepImport(platform, folder, { chains: 30, depth: 45, entities: 2_500 }),
     60_000,
   );
 
   it(
-    'goes on where it was killed, in the middle of a file or between two, and comes to the same',
+    'continues where it was killed, in the middle of a file or between two files, and gets the same result',
     () =>
       expectKilledImportToEndAlike(platform, folder, {
         lines: 400,
         askers: 10,
-        // Twenty requests of twenty lines each, four at the same time.
+        // With lines of this width, the file takes twenty requests of twenty lines each. Four requests run at the same time.
         width: 12_000,
         kills: [
           { of: 'users', request: 6, stage: 'asked' },

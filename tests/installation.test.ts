@@ -40,7 +40,7 @@ describe('the files of an installation', () => {
     },
   };
   it.each(files.flatMap((file) => Object.entries(wrongs).map(([wrong, make]) => ({ file, wrong, make }))))(
-    '$file that $wrong is refused by its name, and nothing is changed',
+    '$file that $wrong is refused with its name, and no file is changed',
     async ({ file, wrong, make }) => {
       const folder = await copy();
       await make(join(folder, file), file, folder);
@@ -55,7 +55,7 @@ describe('the files of an installation', () => {
     },
   );
 
-  it('keep no old event for a consumer that no service has any more', async () => {
+  it('an old event is deleted, even if a consumer that no longer belongs to a service has not received it', async () => {
     const folder = await copy();
     using log = new DatabaseSync(join(folder, 'events.sqlite'), { timeout: 5_000 });
     const old = () => log.prepare("SELECT 1 FROM events WHERE id = 'old'").get();
@@ -69,7 +69,7 @@ describe('the files of an installation', () => {
     expect(old()).toBeUndefined();
   });
 
-  it('of a folder from before they were stamped are taken once, also where a process died on the way', async () => {
+  it('files of earlier versions, without stamps, are accepted once, even if a process died while it stamped them', async () => {
     const folder = await copy();
     for (const file of files) unstamp(folder, file);
     {
@@ -83,7 +83,7 @@ describe('the files of an installation', () => {
     await expect(startOn(folder)).rejects.toThrow(`${files[1]} in the data folder ${folder} is missing`);
   });
 
-  it('may be backups from before that, once it is said that they were restored', async () => {
+  it('a file without a stamp from an older backup is accepted after `kith restored`', async () => {
     const folder = await copy();
     const file = 'connections.sqlite';
     unstamp(folder, file);

@@ -37,7 +37,7 @@ async function sizeOf(folder: string): Promise<number> {
 const { HTTPS_PROXY, NODE_EXTRA_CA_CERTS, npm_config_registry } = process.env;
 const network = { HTTPS_PROXY, NODE_EXTRA_CA_CERTS, npm_config_registry };
 
-it('a fresh clone runs on 130 packages and 185 MB at most, and fetches no Node', async () => {
+it('a fresh clone runs with at most 130 packages and 185 MB, and does not download Node', async () => {
   await using copy = await cloneRepository();
   await using data = await mkdtempDisposable(join(tmpdir(), 'kith-data-'));
   await using kith = await startByKith({
@@ -54,7 +54,7 @@ it('a fresh clone runs on 130 packages and 185 MB at most, and fetches no Node',
   expect(await sizeOf(modules)).toBeLessThanOrEqual(185e6);
   expect(existsSync(join(copy.path, 'tools/node/node_modules'))).toBe(false);
 
-  // Does what people do first: pastes the request, opens the reference page, and runs a command.
+  // Does the same as people do first: sends the printed request, opens the reference page, and runs a command.
   const [line = ''] = curlLines(kith.output());
   expect(JSON.parse((await run('bash', ['-c', line])).stdout).connections).toHaveLength(1);
   const start: StartFile = JSON.parse(await readFile(join(data.path, 'start.json'), 'utf8'));

@@ -22,26 +22,30 @@ const main = 'apps/kith/src/cli/main.ts';
 const ofOthers = (paths: Iterable<string>) =>
   [...paths].filter((path) => /node_modules\/(?!@kith\/)/.test(path));
 
-describe('the packages that running needs', () => {
+describe('the packages that are needed to run Kith', () => {
   const run = ofOthers(pathsOf(['run'], lock));
 
-  it('are 130 at most', () => {
+  it('at most 130 third-party packages are needed to run Kith', () => {
     // npm does not install packages for other systems.
     const installed = run.filter((path) => existsSync(join(root, path)));
     expect(installed.length).toBeGreaterThan(60);
     expect(installed.length).toBeLessThanOrEqual(130);
   });
 
-  it.each(Object.entries(extras))('are without those for %s, which the lock file has', (_, { names }) => {
-    const have = (paths: readonly string[], start: string) =>
-      paths.some((path) => path.startsWith(`node_modules/${start}`));
-    for (const start of names) {
-      expect(have(Object.keys(lock.packages), start), start).toBe(true);
-      // The library for metrics brings OpenTelemetry's API package with it. That package has only types and functions that do nothing.
-      const others = run.filter((path) => path !== 'node_modules/@opentelemetry/api');
-      expect(have(others, start), start).toBe(false);
-    }
-  });
+  it.each(Object.entries(extras))(
+    'the packages for %s are in the lock file, but not needed to run Kith',
+    (_, { names }) => {
+      const have = (paths: readonly string[], start: string) =>
+        paths.some((path) => path.startsWith(`node_modules/${start}`));
+      for (const start of names) {
+        expect(have(Object.keys(lock.packages), start), start).toBe(true);
+        // The library for metrics brings OpenTelemetry's API package with it. That package has only types and functions that do
+        // nothing.
+        const others = run.filter((path) => path !== 'node_modules/@opentelemetry/api');
+        expect(have(others, start), start).toBe(false);
+      }
+    },
+  );
 
   it.each<[string, string[], NodeJS.ProcessEnv, string[]]>([
     [main, ['start'], {}, ['run']],
@@ -52,11 +56,11 @@ describe('the packages that running needs', () => {
     [main, ['start'], { OTEL_TRACES_EXPORTER: 'otlp' }, ['run', 'tracing']],
     ['tools/check.ts', [], {}, ['all']],
     ['tools/test.ts', ['--long'], {}, ['all']],
-  ])('are for %s %j with %j: %j', (script, words, env, parts) => {
+  ])('%s %j with %j needs the parts %j', (script, words, env, parts) => {
     expect(partsFor(script, words, env)).toEqual(parts);
   });
 
-  it('are cut out of the lock file with their versions, and no package of ours asks for others', () => {
+  it('the needed packages have the versions of the lock file, and none of our packages requires others', () => {
     const { lock: cut, trim } = cutTo(['run'], lock);
     for (const path of ofOthers(Object.keys(cut.packages))) {
       expect(cut.packages[path]).toEqual(lock.packages[path]);
@@ -66,7 +70,7 @@ describe('the packages that running needs', () => {
     expect(Object.keys(trim(store).dependencies ?? {})).toEqual(['@kith/base', '@kith/contracts', 'zod']);
   });
 
-  it('are there without a package that only packages for other machines need', () => {
+  it('a package that only packages for other machines need is left out', () => {
     const platform = 'node_modules/@kith/platform';
     const packages: Lock['packages'] = {
       [platform]: { link: true, resolved: 'apps/kith' },
@@ -84,7 +88,7 @@ describe('the packages that running needs', () => {
     expect(holds({ packages: older }, ['run'], { packages })).toBe(false);
   });
 
-  it('are all that a start loads', async () => {
+  it('a start loads only the needed packages', async () => {
     await using folder = await mkdtempDisposable(join(tmpdir(), 'kith-loaded-'));
     const file = join(folder.path, 'modules');
     const env = {
@@ -153,7 +157,7 @@ describe('the bootstrap', () => {
   const staging = async () => (await readdir(copy.path)).filter((name) => name.startsWith('.kith-install-'));
   const traced = () => ({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9' });
 
-  it('installs what running needs, once', async () => {
+  it('installs the packages that are needed to run Kith, once', async () => {
     await runs(run);
     expect(await installed()).toEqual(holding('run'));
     await runs(run);
@@ -161,7 +165,7 @@ describe('the bootstrap', () => {
     expect(await staging()).toEqual([]);
   });
 
-  it('installs everything for work on Kith, also where the smaller size is, and that serves running as well', async () => {
+  it('installs all packages for work on Kith, also over the smaller set, and needs no second set to run', async () => {
     await runs(run);
     await runs(work);
     expect(await installed()).toEqual(holding('all'));
@@ -170,7 +174,7 @@ describe('the bootstrap', () => {
     expect(await npm.calls()).toHaveLength(2);
   });
 
-  it('installs drivers and tracing where they are needed, and keeps what is there', async () => {
+  it('installs drivers and tracing when they are needed, and keeps the installed packages', async () => {
     await runs(run, { ...npm.env(), ...traced() });
     expect(await installed()).toEqual(holding('run', 'tracing'));
     await runs(distributed);
@@ -179,7 +183,7 @@ describe('the bootstrap', () => {
     expect(await npm.calls()).toHaveLength(2);
   });
 
-  it('installs nothing where npm has installed the lock file, without what is for other machines', async () => {
+  it('installs nothing if npm has installed the lock file without the packages for other machines', async () => {
     const { '': _, ...packages } = lock.packages;
     const [foreign = ''] = Object.keys(packages).filter((path) => packages[path]?.optional);
     delete packages[foreign];
@@ -190,7 +194,7 @@ describe('the bootstrap', () => {
     expect(await npm.calls()).toEqual([]);
   });
 
-  it('installs where npm was interrupted', async () => {
+  it('installs packages if npm was interrupted', async () => {
     await mkdir(inCopy('node_modules/zod'), { recursive: true });
     await runs(run);
     expect(await npm.calls()).toHaveLength(1);
@@ -199,7 +203,7 @@ describe('the bootstrap', () => {
   it.each([
     ['run', run],
     ['all', work],
-  ] as const)('installs the same size (%s) again when a package has another version', async (part, words) => {
+  ] as const)('installs the same set (%s) again when a package has another version', async (part, words) => {
     await runs(words);
     const changed = structuredClone(lock);
     Object.assign(changed.packages['node_modules/zod'] ?? {}, { version: '4.0.0' });
@@ -210,7 +214,7 @@ describe('the bootstrap', () => {
     expect(await installed()).toEqual(holding(part));
   });
 
-  it('leaves what was there when npm fails', async () => {
+  it('keeps the installed packages when npm fails', async () => {
     await runs(run);
     const { code, output } = await start(work, npm.env('fails')).ended;
     expect([code, output]).toEqual([1, expect.stringMatching(/; see the output of npm above\.\n$/)]);
@@ -219,7 +223,7 @@ describe('the bootstrap', () => {
     await runs(work);
   });
 
-  it('starts nothing if it was interrupted while it installed, and the next start needs no npm', async () => {
+  it('starts nothing if it was interrupted at the end of the installation, and the next start needs no npm', async () => {
     const { code, output } = await start(run, npm.env('interrupts')).ended;
     expect([code, output]).toEqual([1, expect.not.stringContaining('ran')]);
     await runs(run);
@@ -227,7 +231,7 @@ describe('the bootstrap', () => {
     expect(await staging()).toEqual([]);
   });
 
-  it('goes on after an installation that was killed, and removes what that has left', async () => {
+  it('works after an installation that was killed, and removes the files that it has left', async () => {
     await runs(run);
     const killed = start(work, npm.env('hangs'));
     await waitFor(async () => (await npm.calls()).length === 2, { what: 'npm' });
@@ -243,7 +247,7 @@ describe('the bootstrap', () => {
     expect(await installed()).toEqual(holding('all'));
   });
 
-  it('may run twice at the same time', async () => {
+  it('can run twice at the same time', async () => {
     const both = [start(run, npm.env('waits')), start(work, npm.env('waits'))];
     for (const one of both) expect(await one.ended).toMatchObject({ code: 0 });
     expect(await npm.calls()).toHaveLength(2);
@@ -251,26 +255,26 @@ describe('the bootstrap', () => {
     expect(await installed()).toEqual(holding('all'));
   });
 
-  it('takes nothing from another that runs at the same time', async () => {
+  it('keeps the packages that another bootstrap installs at the same time', async () => {
     const both = [start(run, { ...npm.env('waits'), ...traced() }), start(distributed, npm.env('waits'))];
     for (const one of both) expect(await one.ended).toMatchObject({ code: 0 });
     expect(await installed()).toEqual(holding('run', 'tracing', 'distributed'));
   });
 
-  describe('and Node', () => {
+  describe('the Node of the bootstrap', () => {
     const old = (env: NodeJS.ProcessEnv = {}) => ({
       ...npm.env(),
       NODE_OPTIONS: `--import ${supportFile('old-node.mjs')}`,
       ...env,
     });
 
-    it('is not fetched where this machine’s is new enough', async () => {
+    it('is not downloaded if this machine’s Node is new enough', async () => {
       await runs(work);
       expect(await npm.calls()).toEqual(['kith']);
       expect(existsSync(inCopy('tools/node/node_modules'))).toBe(false);
     });
 
-    it('is fetched once where it is too old', async () => {
+    it('is downloaded once if this machine’s Node is too old', async () => {
       await runs(run, old());
       await runs(work, old());
       expect((await npm.calls()).toSorted()).toEqual(['kith', 'kith', 'kith-node']);
@@ -289,7 +293,7 @@ describe('the bootstrap', () => {
       }
     });
 
-    it('is asked for where npm has none', async () => {
+    it('has to be installed by hand if npm has no Node for the platform', async () => {
       const { code, output } = await start(run, old({ KITH_TEST_PLATFORM: 'aix' })).ended;
       expect([code, output]).toEqual([
         1,
@@ -301,7 +305,7 @@ describe('the bootstrap', () => {
   it.each([
     ['the Node of these tests', process.execPath],
     ['the machine’s Node', 'node'],
-  ])('shows help with nothing installed, on %s', async (_, node) => {
+  ])('shows help without installed packages, on %s', async (_, node) => {
     const help = (...words: string[]) => start([main, ...words], { PATH: process.env.PATH }, node).ended;
     for (const words of [['--help'], ['start', '--help'], ['help', 'users', 'list']])
       expect(await help(...words)).toEqual({ code: 0, output: helpOf(main, words)?.text });

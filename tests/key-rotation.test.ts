@@ -13,7 +13,7 @@ interface Key {
 }
 
 describe.runIf(availableEngines().includes('containers'))('rotation of the signing key', () => {
-  it('loses no request under load, over several replicas', async () => {
+  it('loses no request under load, with several replicas', async () => {
     const keyTimes = { announceMs: 3_000, reloadMs: 100, verifyMs: 6_000 };
     await using world = await startAuthWorld('containers', { keyTimes });
     await world.anotherIdentity();

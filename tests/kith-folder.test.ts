@@ -52,7 +52,7 @@ describe('kith in the folder of an installation', () => {
   });
   const urlOf = () => /Kith is up at (\S+)/.exec(started.output())?.[1] ?? '';
 
-  it('tells what runs there, as its endpoints say', async () => {
+  it('shows the running platform as its endpoints describe it', async () => {
     const { code, stdout, stderr } = await kith('status --json');
     expect([code, stderr]).toEqual([0, '']);
     expect(JSON.parse(stdout)).toEqual({
@@ -68,7 +68,7 @@ describe('kith in the folder of an installation', () => {
     for (const name of services) expect(shown.stdout).toMatch(new RegExp(`^${name} +ready `, 'm'));
   });
 
-  it('reaches it without being told where, and with what token', async () => {
+  it('finds the platform’s address and token by itself', async () => {
     const { code, stdout, stderr } = await kith('projects list --json');
     expect([code, stderr]).toEqual([0, '']);
     expect(JSON.parse(stdout)).toMatchObject([{ name: 'Demo' }] satisfies Partial<Project>[]);
@@ -76,7 +76,7 @@ describe('kith in the folder of an installation', () => {
     expect(named).toEqual({ code, stdout, stderr });
   });
 
-  it('sends the folder’s token to no other address, however that is named', async () => {
+  it('sends the folder’s token to no other address, no matter how the address is given', async () => {
     const asked: string[] = [];
     const { url } = await listening((request, response) => {
       asked.push(String(request.headers.authorization));
@@ -97,7 +97,7 @@ describe('kith in the folder of an installation', () => {
     expect([own.code, JSON.parse(own.stdout), asked]).toEqual([0, [], ['Bearer another']]);
   });
 
-  it('sends the token of a folder whose platform was killed to nobody who has taken its address', async () => {
+  it('does not send the token of a killed platform to another program at the same address', async () => {
     const asked: unknown[] = [];
     const { url } = await listening((request, response) => {
       asked.push(request.headers.authorization);
@@ -115,7 +115,7 @@ describe('kith in the folder of an installation', () => {
     expect(asked).toEqual([]);
   });
 
-  it('makes no second demo where a start has made one, and prints no operator’s token', async () => {
+  it('shows the demo of the start instead of a second demo, and does not print the operator’s token', async () => {
     const start = JSON.parse(await readFile(join(folder, '.kith/start.json'), 'utf8'));
     const { code, stdout } = await kith('demo --json');
     expect([code, JSON.parse(stdout).projectId]).toEqual([0, start.projectId]);
@@ -124,7 +124,7 @@ describe('kith in the folder of an installation', () => {
     expect(shown.stdout.split('\n').filter((line) => line.startsWith('curl '))).toHaveLength(1);
   });
 
-  it('finds none in another folder, and says so', async () => {
+  it('finds no platform in another folder, and says so', async () => {
     const other = join(folder, 'empty');
     await mkdir(other);
     const nothing = `No Kith is running on the data folder ${other}/.kith.`;
@@ -141,19 +141,19 @@ describe('kith in the folder of an installation', () => {
     expect([named.code, named.stdout]).toEqual([0, expect.stringContaining(urlOf())]);
   });
 
-  it('goes by the folder where it is typed, below the one that npm runs it in', async () => {
+  it('uses the folder in which it is typed, if this is below the folder in which npm runs it', async () => {
     const below = join(folder, 'below');
     await mkdir(join(below, '.kith'), { recursive: true });
     const bin = fileURLToPath(new URL('../apps/kith/bin/kith.mjs', import.meta.url));
     const typedIn = (INIT_CWD: string) =>
       run(process.execPath, [bin, 'status'], { cwd: folder, env: { PATH: process.env.PATH, INIT_CWD } });
     await expect(typedIn(below)).rejects.toMatchObject({ code: 3 });
-    // Another npm may have set `INIT_CWD` to a folder above the command's own. Then the command uses the folder in which it
+    // If another npm has set `INIT_CWD` to a folder above the command's own folder, the command uses the folder in which it
     // runs.
     expect((await typedIn('/')).stdout).toContain(urlOf());
   });
 
-  it('finds an environment file there, too', async () => {
+  it('also finds an environment file in this folder', async () => {
     await writeFile(join(folder, 'kith.env'), 'NODE_ENV=development\n');
     const bin = fileURLToPath(new URL('../apps/kith/bin/kith.mjs', import.meta.url));
     const words = [bin, 'doctor', '--json', '--env-file', 'kith.env'];
@@ -166,7 +166,7 @@ describe('kith in the folder of an installation', () => {
     ]);
   });
 
-  it('stops that one alone, and has waited for its end', async () => {
+  it('stops only this folder’s platform, and waits for its end', async () => {
     const neighbour = join(folder, 'neighbour');
     await mkdir(neighbour);
     const words = ['--json'];
@@ -189,14 +189,14 @@ describe('kith in the folder of an installation', () => {
   });
 });
 
-describe('kith status of one that is not ready', () => {
+describe('kith status of a platform that is not ready', () => {
   let folder: string;
   beforeEach(async () => {
     folder = await mkdtemp(join(tmpdir(), 'kith-status-'));
   });
   afterEach(() => rm(folder, { recursive: true, force: true }));
 
-  it('names each service that is not, and what it lacks', async () => {
+  it('names each service that is not ready, and what the service lacks', async () => {
     const answer =
       (missing: string[]): RequestListener =>
       (_, response) =>

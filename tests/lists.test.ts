@@ -38,7 +38,7 @@ describe.each(availableEngines())('lists of v6 clients (%s)', (engine) => {
     (await send('POST', `lists/${parent.id}/sub-lists`, { listName })).json() as List;
   const collection = async (path: string) => (await send('GET', `collections/${path}`)).json();
 
-  it('are collections with the ids of what they hold', async () => {
+  it('a list is a collection with the ids of its entities', async () => {
     expect(root).toEqual({ ...((await collection('root')) as Collection), entityIds: [], entities: [] });
     const made = await send('POST', `lists/${root.id}/sub-lists`, { listName: ' Reading ' });
     expect(made.status).toBe(201);
@@ -83,7 +83,7 @@ describe.each(availableEngines())('lists of v6 clients (%s)', (engine) => {
     expect((await send('GET', `lists/${root.id}/sub-lists`)).json()).toEqual([empty]);
   });
 
-  it('give the ids of the 1,000 entities saved last, and every list of a page', async () => {
+  it('every list of a page has the ids of the 1,000 entities saved last', async () => {
     const user = await platform.createUser();
     const parent = await platform.createCollection(user, 'Many');
     const below = await Promise.all(
@@ -122,7 +122,7 @@ describe.each(availableEngines())('lists of v6 clients (%s)', (engine) => {
     expect([entityCount, entityIds]).toEqual([1_001, rows.slice(1).map(({ entityId }) => entityId)]);
   });
 
-  it('refuse as collections do, in the words of the client', async () => {
+  it('requests are refused in the same cases as for collections, with the field names of the client', async () => {
     const grace = await platform.createUser();
     const reading = await make('Refused');
     const refused = async (...args: Parameters<typeof send>) => {
@@ -187,7 +187,7 @@ describe.each(availableEngines())('lists of v6 clients (%s)', (engine) => {
     ]);
   });
 
-  it('count together with the operations of collections', async () => {
+  it('the operations of lists share their limits with the operations of collections', async () => {
     const user = await platform.createUser((await platform.createProject()).id);
     const left = async (method: string, path: string, body?: unknown) => {
       const { headers } = await send(method, path, body, { user });
@@ -203,7 +203,7 @@ describe.each(availableEngines())('lists of v6 clients (%s)', (engine) => {
     expect(await left('POST', `collections/${id}/entities`, { entityId: 'x' })).toEqual([adding, 49_998]);
   });
 
-  it('are made once for a key (spec#existing-clients-list-key)', async () => {
+  it('a list is made once for an idempotency key (spec#existing-clients-list-key)', async () => {
     const key = randomUUID();
     const parent = await make('Of a key');
     const ask = () => send('POST', `lists/${parent.id}/sub-lists`, { listName: 'Once' }, { key });
@@ -213,7 +213,7 @@ describe.each(availableEngines())('lists of v6 clients (%s)', (engine) => {
     const second = await ask();
     expect([first.status, second.status]).toEqual([201, 201]);
     expect(second.headers['idempotency-replayed']).toBe('true');
-    // The first answer, but with the ids that the list has now.
+    // The second answer is the first answer, but with the ids that the list has now.
     expect(second.json()).toEqual({ ...(first.json() as List), entityIds: ['x'] });
     const below = (await send('GET', `lists/${parent.id}/sub-lists`)).json();
     expect(below).toEqual([expect.objectContaining({ id, entityIds: ['x'] })]);
@@ -229,7 +229,7 @@ describe.each(availableEngines())('lists of v6 clients (%s)', (engine) => {
     expect(now).toMatchObject({ name: 'Second name', entityIds: ['x', 'y'] });
   });
 
-  it('are told again for a key after they are deleted (spec#existing-clients-list-key)', async () => {
+  it('a repeated request with a key is answered even after the list was deleted (spec#existing-clients-list-key)', async () => {
     const { id } = await make('Of another key');
     const add = () => send('PATCH', `lists/${id}/add-entity`, { entityId: 'x' }, { key: `add-${id}` });
     const rename = () => send('PATCH', `lists/${id}`, { update: { name: 'New' } }, { key: `rename-${id}` });

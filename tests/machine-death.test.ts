@@ -10,7 +10,7 @@ import { makeFolders, operatorToken, startOn } from './support/folder-platform.t
 
 const services = ['identity', 'connections', 'collections', 'notifications'];
 
-/** What people see of themselves and of each other. */
+/** The data that people see of themselves and of each other. */
 async function viewOf(call: Call, users: readonly TestUser[]) {
   return Promise.all(
     users.map(async ({ projectId, accessToken: token }) => {
@@ -145,7 +145,7 @@ describe('an installation whose machine died', () => {
     ...subsets(['events', 'identity', 'notifications']).map((lost) => ({ what: 'connections', lost })),
     ...subsets(['events', 'connections', 'notifications']).map((lost) => ({ what: 'users', lost })),
   ])(
-    'has all that was answered of $what, once, after $lost lost their last changes',
+    'has all acknowledged changes of $what, once, after $lost lost their last changes',
     async ({ what, lost }) => {
       const [before, after] = what === 'users' ? [connected, renamed] : [early, connected];
       const folder = await folders.mix(
@@ -157,7 +157,7 @@ describe('an installation whose machine died', () => {
     },
   );
 
-  it('takes nothing for lost that was erased with an account', async () => {
+  it('does not take erased data of an account for lost data', async () => {
     const folder = await folders.mix(early, early, []);
     const [eve] = users.slice(4) as [TestUser];
     const has = (file: string, sql: string) => {
@@ -169,7 +169,7 @@ describe('an installation whose machine died', () => {
     await act(first.call, eve, 'DELETE', `/users/${eve.id}`);
     await waitFor(() => has('events', "SELECT 1 FROM events WHERE subject LIKE '%.collection.%'"));
     const isForgotten = () => !has('collections', 'SELECT 1 FROM events');
-    await waitFor(isForgotten, { timeoutMs: 30_000, what: 'a sweep after the end was told' });
+    await waitFor(isForgotten, { timeoutMs: 30_000, what: 'the deletion of the event' });
     await settled(folder);
     await first.stop();
     await (await startOn(folder)).stop();
@@ -177,13 +177,13 @@ describe('an installation whose machine died', () => {
     expect(restored).toEqual([]);
   }, 60_000);
 
-  it('takes nothing for lost because an old event was published again', async () => {
+  it('does not suspect a loss because an old event was published again', async () => {
     const folder = await folders.mix(early, early, []);
     {
       using log = new DatabaseSync(join(folder, 'events.sqlite'));
       log.exec(`INSERT INTO dead_letters (durable, id, subject, body, error, at)
         SELECT 'connections-profiles', id, subject, body, 'any', at FROM events WHERE subject LIKE '%.user.%' LIMIT 1`);
-      // As after a week.
+      // The files look as after a week.
       using identity = new DatabaseSync(join(folder, 'identity.sqlite'));
       identity.exec('DELETE FROM events; DELETE FROM marks');
       log.exec('DELETE FROM events');
@@ -198,7 +198,7 @@ describe('an installation whose machine died', () => {
   // The files look as they would after a power failure with `synchronous=NORMAL`. They would look the same if somebody had put back an
   // older copy of a file. The log shows that later changes existed.
   it.each(subsets(['connections', 'notifications']).map((lost) => ({ lost })))(
-    'shows users as identity has them after it lost changes and $lost lost theirs',
+    'shows users as in identity after identity and $lost lost their last changes',
     async ({ lost }) => {
       const folder = await folders.mix(
         renamed,
@@ -214,7 +214,7 @@ describe('an installation whose machine died', () => {
   );
 
   it.each(subsets(['identity', 'notifications']).map((lost) => ({ lost })))(
-    'has lists and totals as connections has them after it lost changes and $lost lost theirs',
+    'has the lists and totals of connections after connections and $lost lost their last changes',
     async ({ lost }) => {
       const folder = await folders.mix(
         connected,

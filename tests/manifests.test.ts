@@ -8,7 +8,7 @@ afterEach(() => vi.restoreAllMocks());
 
 // This test is about the embedded form. On NATS, each service signs in as a user of its own, and the rights of this user limit the
 // service in the same way (tests/credentials.test.ts).
-it('in the embedded form a service may do what its manifest says, and nothing else', async () => {
+it('in the embedded form, a service may do only what its manifest allows', async () => {
   const starts = services.map((manifest) => vi.spyOn(manifest, 'start'));
   await using _platform = await startPlatform({ engine: 'embedded' });
   const buses = starts.map((start) => start.mock.lastCall?.[0].bus as Bus);

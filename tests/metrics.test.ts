@@ -18,9 +18,9 @@ const expressions = [
   ...alertExpressions(read('deploy/prometheus/alerts.yml')),
 ];
 
-// If these times were included, an alert about slow requests would only say that somebody has a slow connection.
+// If these operations were included, an alert about slow requests would only mean that a client has a slow connection.
 it.each(expressions.filter((one) => one.includes('_duration_seconds_bucket')))(
-  'times leave out what lasts as long as its client takes: %s',
+  'request times leave out operations that last as long as the client takes: %s',
   (expression) => {
     const [, pattern] = /operation!~"([^"]*)"/.exec(expression) ?? [];
     const leftOut = operations.filter(({ name }) => new RegExp(`^(?:${pattern})$`).test(name));
@@ -77,7 +77,7 @@ describe.each(availableEngines())('metrics (%s)', (engine) => {
   const value = (name: string, labels: Record<string, string> = {}) =>
     samplesOf(scraped, name, labels).map((sample) => sample.value);
 
-  it('counts requests by operation in gateway and services', () => {
+  it('the metrics count requests by operation in gateway and services', () => {
     const operation = 'collections.rename';
     const http = (status: string) =>
       value('kith_http_requests_total', { operation, method: 'PATCH', status });
@@ -90,7 +90,7 @@ describe.each(availableEngines())('metrics (%s)', (engine) => {
     expect(value('kith_operation_duration_seconds_count', { operation, status: '400' })).toEqual([1]);
   });
 
-  it('tells the state of the limiter', () => {
+  it('the metrics show the state of the limiter', () => {
     const isShared = engine === 'containers';
     expect(value('kith_limiter_refusals_total', { operation: 'collections.rename' })).toEqual([1]);
     expect(value('kith_limiter_store', { store: isShared ? 'redis' : 'memory' })).toEqual([1]);
@@ -99,7 +99,7 @@ describe.each(availableEngines())('metrics (%s)', (engine) => {
     expect(Math.max(...value('kith_limiter_redis_errors_total'))).toBe(0);
   });
 
-  it('tells how far events are', async () => {
+  it('the metrics show the progress of events', async () => {
     const durable = 'notifications-feed';
     expect(Math.max(...value('kith_event_last_lag_seconds', { durable }))).toBeGreaterThan(0);
     await waitFor(async () => {
@@ -111,7 +111,7 @@ describe.each(availableEngines())('metrics (%s)', (engine) => {
     });
   });
 
-  it('tells what the gateway keeps of identity, what runs, and how the process is', () => {
+  it('the metrics show the age of the gateway’s tables, the version, and the state of the process', () => {
     for (const table of ['revocations', 'project_settings', 'api_keys']) {
       const [age = Number.NaN] = value('kith_gateway_table_age_seconds', { table });
       expect(age, table).toBeGreaterThan(0);
@@ -125,12 +125,12 @@ describe.each(availableEngines())('metrics (%s)', (engine) => {
     expect(value('process_cpu_seconds_total')).toHaveLength(platform.internalUrls.length);
   });
 
-  it('has no label that grows with projects and users', () => {
+  it('no metric has a label that grows with projects and users', () => {
     expect(scraped.text).not.toMatch(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}/);
     expect(scraped.text).not.toContain('PROPFIND');
   });
 
-  it('has every metric and label that the dashboard and the alerts name', () => {
+  it('every metric and label that the dashboard and the alerts name exists', () => {
     expect(expressions.length).toBeGreaterThan(40);
     const declared = new Metrics({ process: true }).registry.getMetricsAsArray() as unknown as {
       name: string;

@@ -23,13 +23,13 @@ describe.runIf(availableEngines().includes('containers'))('kith move, killed', (
     await rm(folder, { recursive: true, force: true });
   });
 
-  it('goes on after it is killed at any step, and comes to the same', async () => {
+  it('continues after a kill at any step, and gets the same result', async () => {
     const original = join(folder, 'original');
     {
       await using platform = await startInFolder(original);
       await makeBusy(caller(platform.url));
     }
-    /** Moves a copy of the installation to new databases. If `killAt` is given, a first try is killed at that step. */
+    /** Moves a copy of the installation to new databases. If `killAt` is given, the first move is killed at that step. */
     const move = async (name: string, killAt?: string) => {
       const data = join(folder, name);
       await cp(original, data, { recursive: true });
@@ -58,7 +58,7 @@ describe.runIf(availableEngines().includes('containers'))('kith move, killed', (
     for (const [index, step] of steps.entries()) {
       if (index % 4 !== 0 && index < steps.length - 1) continue;
       const { killed, ended } = await move(`k${index}`, step);
-      // On a busy machine the kill may come after the end of the move. The output of the killed process shows whether this happened.
+      // On a busy machine, the move can end before the kill. The output of the killed process shows whether this happened.
       if (ended.code === 1) {
         expect([step, ended.stderr]).toEqual([
           step,
@@ -73,7 +73,7 @@ describe.runIf(availableEngines().includes('containers'))('kith move, killed', (
       expect([step, result.counts]).toEqual([step, counts]);
       resumed++;
     }
-    // Not every move is resumed, because some kills may come too late.
+    // Some kills can come after the end of the move. So not every move is resumed.
     expect(resumed).toBeGreaterThan(5);
   }, 300_000);
 });

@@ -76,7 +76,7 @@ describe.runIf(availableEngines().includes('containers'))('kith move', () => {
   };
   const done = [0, expect.stringMatching(moveProgress)];
 
-  it('goes on after it is killed, and the distributed form answers as the embedded one did', async () => {
+  it('continues after it was killed, and the distributed form then answers as the embedded form did', async () => {
     const data = join(folder, 'data');
     let world: World;
     let before: unknown;
@@ -137,7 +137,7 @@ describe.runIf(availableEngines().includes('containers'))('kith move', () => {
     expect(twice.stderr).toMatch(/was moved to \S+_identity already/);
   }, 120_000);
 
-  it('to another prefix applies the events that were not received before', async () => {
+  it('applies the events that were not received before, when it moves to another prefix', async () => {
     const data = join(folder, 'unread');
     const own = partOf('u');
     await addUnreadDeletion(data, await makeSmall(data));
@@ -147,7 +147,7 @@ describe.runIf(availableEngines().includes('containers'))('kith move', () => {
     expect(await client.db(`${own}_notifications`).collection('endedUsers').countDocuments()).toBe(1);
   }, 60_000);
 
-  it('copies anew what has changed between two tries', async () => {
+  it('copies data again that has changed between two runs', async () => {
     const data = join(folder, 'changed');
     const own = partOf('c');
     const user = await makeSmall(data, { name: 'Before' });
@@ -163,7 +163,7 @@ describe.runIf(availableEngines().includes('containers'))('kith move', () => {
         body: { name: 'After' },
       });
     }
-    // This looks as if the first try had copied a file that was removed since.
+    // The database looks as if the first run had copied a file that was removed later.
     const bytes = async function* () {
       yield Buffer.from('bytes of a removed file');
     };
@@ -177,7 +177,7 @@ describe.runIf(availableEngines().includes('containers'))('kith move', () => {
     expect(stored.map(({ d }) => JSON.parse(d).name)).toEqual(['After']);
   }, 60_000);
 
-  it('is ended by the next try, wherever it died once counts and checksums matched', async () => {
+  it('is completed by the next run, if it died at any step after counts and checksums matched', async () => {
     const data = join(folder, 'handed');
     const own = partOf('h');
     await makeSmall(data);
@@ -210,7 +210,7 @@ describe.runIf(availableEngines().includes('containers'))('kith move', () => {
       collection: 'users',
       documents: 1,
     });
-    // The move never hands over to databases that it has not filled.
+    // A finished move refuses databases that it has not filled.
     const elsewhere = await runKith(['move', '--from', data], envOf(`${own}x`));
     expect(elsewhere.stderr).toContain(`The data was moved to the prefix ${own}.`);
     await eraseEngines(engines, own);
@@ -221,7 +221,7 @@ describe.runIf(availableEngines().includes('containers'))('kith move', () => {
     ]);
   }, 120_000);
 
-  it('leaves a folder that no embedded platform starts on, also of a version before', async () => {
+  it('leaves a folder on which no embedded platform starts, even of an earlier version', async () => {
     const data = join(folder, 'left');
     await (await startInFolder(data)).stop();
     const moved = await runKith(['move', '--from', data], envOf(partOf('l')));
@@ -237,7 +237,7 @@ describe.runIf(availableEngines().includes('containers'))('kith move', () => {
     }
   }, 60_000);
 
-  it('copies anew what another version has begun', async () => {
+  it('copies all data again if another version has begun the move', async () => {
     const data = join(folder, 'version');
     const own = partOf('v');
     await makeSmall(data);
@@ -261,7 +261,7 @@ describe.runIf(availableEngines().includes('containers'))('kith move', () => {
     expect(db.prepare('SELECT traceparent FROM events LIMIT 1').get()).toBeDefined();
   }, 60_000);
 
-  it('names a consumer that no service has any more, at once, and goes without it where told', async () => {
+  it('refuses a consumer that no longer belongs to a service, and leaves it out with --without', async () => {
     const data = join(folder, 'retired');
     const own = partOf('r');
     await makeSmall(data);
@@ -278,7 +278,7 @@ describe.runIf(availableEngines().includes('containers'))('kith move', () => {
     expect([moved.code, moved.stderr]).toEqual(done);
   }, 60_000);
 
-  it('has an event that was given up published once more', async () => {
+  it('makes the platform publish the events of dead letters again', async () => {
     const data = join(folder, 'dead');
     const own = partOf('d');
     await makeSmall(data);
@@ -296,7 +296,7 @@ describe.runIf(availableEngines().includes('containers'))('kith move', () => {
     expect(await events.countDocuments({ unpublished: true })).toBe(1);
   }, 60_000);
 
-  it('refuses databases that hold other data, and folders that hold none or more than it knows', async () => {
+  it('refuses databases with other data, folders without data, and unknown files and tables', async () => {
     const data = join(folder, 'refused');
     const own = partOf('f');
     await (await startInFolder(data)).stop();

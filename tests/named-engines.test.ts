@@ -31,7 +31,7 @@ describe.runIf(provided?.kind === 'docker')('engines with names', () => {
   const containers = () =>
     dockerOrThrow(['ps', '-a', '--format', '{{.Names}}', '--filter', `name=^${name}-`]);
 
-  it('leave a container alone that is not one of Kith’s, whatever its name is', async () => {
+  it('a start does not touch a container that is not Kith’s, even if it has the same name', async () => {
     const container = `${name}-mongo`;
     await dockerOrThrow(['create', '--name', container, images.redis]);
     try {
@@ -42,7 +42,7 @@ describe.runIf(provided?.kind === 'docker')('engines with names', () => {
     }
   });
 
-  it('refuse volumes of another installation at once, and say whose they are and how to remove them', async () => {
+  it('a start refuses volumes of another installation, and says whose volumes they are and how to remove them', async () => {
     const [mongo, nats] = volumes;
     const labels = ['--label', 'org.kith.installation=other', '--label', 'org.kith.folder=/data/other'];
     for (const volume of [mongo, nats]) await dockerOrThrow(['volume', 'create', ...labels, volume]);
@@ -57,7 +57,7 @@ describe.runIf(provided?.kind === 'docker')('engines with names', () => {
     await dockerOrThrow(removal.split(' ').slice(1));
   });
 
-  it('go on with volumes of an earlier version where that version has run, and nowhere else', async () => {
+  it('volumes of an earlier version are used only for the data folder on which that version has run', async () => {
     const [mongo, nats] = volumes;
     await dockerOrThrow(['volume', 'create', mongo]);
     await expect(start()).rejects.toThrow(

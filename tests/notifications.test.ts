@@ -34,7 +34,7 @@ describe.each(availableEngines())('notifications (%s)', (engine) => {
   const count = ({ accessToken: token }: TestUser) =>
     platform.call<number>('GET', `${scope}/count`, { token });
 
-  it('from a request to all being read', async () => {
+  it('requests and acceptances create notifications, which can be listed and marked as read', async () => {
     const [ada, grace] = (await users('Ada', 'Grace')) as [TestUser, TestUser];
     const connectionId = await platform.connect(ada, grace);
     await waitFor(async () => (await count(ada)) === 1 && (await count(grace)) === 1);
@@ -82,7 +82,7 @@ describe.each(availableEngines())('notifications (%s)', (engine) => {
     expect(await platform.call('PATCH', all, { token: ada.accessToken })).toEqual({ markedAsRead: 0 });
   });
 
-  it('needs a token of the project', async () => {
+  it('notifications can be read only with a token of the project', async () => {
     const other = (await platform.createProject()).id;
     const user = await platform.createUser(other);
     const paths = ['', '/count', '/stream'].map((path) => ['GET', scope + path] as const);
@@ -95,7 +95,7 @@ describe.each(availableEngines())('notifications (%s)', (engine) => {
     }
   });
 
-  it('a stream ends when its session does', async () => {
+  it('a stream ends when its session ends', async () => {
     const user = await platform.createUser(projectId);
     const token = user.accessToken;
     using source = await EventSource.open(`${platform.url}${scope}/stream`, { token });
@@ -107,7 +107,7 @@ describe.each(availableEngines())('notifications (%s)', (engine) => {
     expect([refused.status, refused.json()]).toMatchObject([401, { code: 'auth/unauthorized' }]);
   });
 
-  it('a stream tells at once, and goes on where it was cut at another gateway', async () => {
+  it('a stream sends notifications immediately, and continues at another gateway where it was cut', async () => {
     const [ada, grace, alan] = (await users('Ada', 'Grace', 'Alan')) as [TestUser, TestUser, TestUser];
     const open = (url: string, lastEventId?: string) =>
       EventSource.open(`${url}${scope}/stream`, { token: grace.accessToken, lastEventId });

@@ -35,7 +35,7 @@ describe.runIf(availableEngines().includes('containers'))('outages', () => {
   const names = Object.keys(asks) as (keyof typeof asks)[];
 
   it.each(names.flatMap((name) => [[name, 'stop'] as const, [name, 'kill'] as const]))(
-    'while %s is gone (%s) it alone answers 503, and it serves again when it is back',
+    'while %s is gone (%s), only its own requests get 503, and it serves again when it is back',
     async (name, how) => {
       await platform.processes?.process(name)?.[how]();
       // If a process is killed, the broker sees that the process's connection is closed. So the platform notices the death.

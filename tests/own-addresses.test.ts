@@ -10,11 +10,11 @@ import { availableEngines, startPlatform } from '@kith/testing';
 import { describe, expect, it } from 'vitest';
 
 const run = promisify(execFile);
-/** An address of this machine alone that nobody else uses. Only Linux has such addresses without further settings. */
+/** A loopback address that nothing else uses. Only Linux has such addresses without further settings. */
 const host = `127.${1 + (process.pid % 250)}.${1 + (Date.now() % 250)}.1`;
 const isLinux = process.platform === 'linux';
 
-/** Whether this process may listen on a port. Low ports often need a right. */
+/** Whether this process may listen on a port. Low ports often need an additional right. */
 async function mayListen(port: number): Promise<boolean> {
   const server = createServer().listen(port, host);
   try {
@@ -28,7 +28,7 @@ async function mayListen(port: number): Promise<boolean> {
 }
 
 describe.runIf(isLinux).each(availableEngines())('a platform at one address (%s)', (engine) => {
-  it('is reached there, also after its gateway has started again', async () => {
+  it('can be reached at this address, even after its gateway has started again', async () => {
     // 80 is the usual port of HTTP, so URLs do not show it.
     const ADMIN_PORT = (await mayListen(80)) ? '80' : '0';
     const env = { HOST: host, INTERNAL_HOST: host, ADMIN_PORT };
@@ -53,7 +53,7 @@ describe.runIf(isLinux).each(availableEngines())('a platform at one address (%s)
 });
 
 describe.runIf(isLinux)('the health check of an image', () => {
-  it('asks where the process listens, also if files say where', async () => {
+  it('asks at the address where the process listens, even if the address is set in files', async () => {
     await using folder = await mkdtempDisposable(join(tmpdir(), 'kith-health-'));
     const asked: string[] = [];
     const server = createServer((socket) => {

@@ -26,7 +26,7 @@ function importedBy(folder: string): string[] {
 }
 
 describe('the packages that are published', () => {
-  it('are the client, the testing package and what that needs', () => {
+  it('the client, the testing package and the packages that it needs are published', () => {
     expect(packages.map(({ name }) => name)).toEqual(
       expect.arrayContaining([
         'client',
@@ -41,7 +41,7 @@ describe('the packages that are published', () => {
   });
 
   it.each(packages.map((one) => [one.manifest.name, one] as const))(
-    '%s exports files that there are, and names what it imports',
+    '%s exports existing files, and lists the packages that it imports',
     (name, { folder, manifest }) => {
       const {
         exports,
@@ -65,7 +65,7 @@ describe('the packages that are published', () => {
     },
   );
 
-  it('are installed as the guides say: the client stays a dependency when the testing package is added', async () => {
+  it('after the commands of the guides, the client is a dependency and the testing package a development dependency', async () => {
     await using temporary = await mkdtempDisposable(join(tmpdir(), 'kith-install-'));
     const application = join(temporary.path, 'my-app');
     const write = async (folder: string, content: object) => {
@@ -74,7 +74,7 @@ describe('the packages that are published', () => {
     };
     await write(application, { name: 'my-app', version: '1.0.0' });
     const version = '1.0.0';
-    // Empty packages are enough, because this is only about where npm writes them.
+    // Empty packages are enough, because the test only checks where npm writes them.
     const client = join(temporary.path, 'client');
     const testing = join(temporary.path, 'testing');
     await write(client, { name: '@kith/client', version });

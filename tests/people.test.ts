@@ -22,7 +22,7 @@ describe.each(availableEngines())('people (%s)', (engine) => {
     return list;
   };
 
-  it('two who sign up, connect and list see each other at once, and later each other’s new profile', async () => {
+  it('two people who connect see each other in their lists immediately, and later see each other’s new profile', async () => {
     const ada = await platform.createUser(projectId, { name: 'Ada', username: 'ada', bio: 'First' });
     const grace = await platform.createUser(projectId, { name: 'Grace', username: 'grace' });
     const id = await platform.connect(ada, grace, 'Hello');
@@ -48,7 +48,7 @@ describe.each(availableEngines())('people (%s)', (engine) => {
     expect(seen.connectedUser).toMatchObject({ id: ada.id, name: 'Countess', bio: null, username: 'ada' });
   });
 
-  it('no answer tells a password, a hash or another’s e-mail address', async () => {
+  it('no answer contains a password, a hash or another user’s e-mail address', async () => {
     const one = await platform.createUser(projectId);
     const two = await platform.createUser(projectId);
     await platform.connect(one, two);

@@ -137,7 +137,7 @@ describe.each(availableEngines())('a photo of 12 MB (%s)', { timeout: 120_000 },
     }
   }
 
-  it.skipIf(!hasCurl)('comes from curl, and goes out in parts and once', async () => {
+  it.skipIf(!hasCurl)('can be uploaded with curl, and downloaded in ranges and with an ETag', async () => {
     const { stdout } = await run('curl', [
       ...['--silent', '--show-error', '--fail-with-body', '-H', `Authorization: Bearer ${ada.accessToken}`],
       ...['-F', `file=@${path}`, '-F', `sizes=${JSON.stringify(sizes)}`],
@@ -160,7 +160,7 @@ describe.each(availableEngines())('a photo of 12 MB (%s)', { timeout: 120_000 },
 
   // A page uses neither store nor bus, so one form is enough.
   it.skipIf(!browser || engine !== 'embedded')(
-    'comes from a page, which is told how far it is, and is shown there',
+    'can be uploaded by a page, which gets the progress and shows the photo',
     async () => {
       await using site = await servePage();
       const page = await (browser as NonNullable<typeof browser>).newPage();

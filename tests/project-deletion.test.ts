@@ -79,7 +79,7 @@ function callsOf(projectId: string, user: TestUser, operatorToken: string): [str
 }
 
 describe.each(availableEngines())('a project that is deleted (%s)', (engine) => {
-  it('answers no more at once, and what it had is in no database, event and dead letter', async () => {
+  it('a deleted project is refused immediately, and its data disappears from all databases, events and dead letters', async () => {
     await using platform = await startPlatform({ engine });
     const { operatorToken: token } = platform;
     const call = <T>(
@@ -127,7 +127,7 @@ describe.each(availableEngines())('a project that is deleted (%s)', (engine) => 
     for (const [method, path, options] of callsOf(id, ada, token)) {
       expect([method, path, ...(await refusal(method, path, options))]).toEqual([method, path, ...gone]);
     }
-    // This address names no project. The platform looks for the project of the user, who may be erased by now.
+    // This address names no project, so the platform looks for the user's project. By now, the user may already be erased.
     const [status] = await refusal('GET', `/v7/users/${ada.id}/connections`);
     expect(status).toBe(404);
     expect(await refusal('POST', `/v7/${id}/crypto/sign-testing-jwt`, { body: {} })).toEqual([
@@ -162,7 +162,7 @@ describe.each(availableEngines())('a project that is deleted (%s)', (engine) => 
 });
 
 describe.each(availableEngines())('the erasure of a project (%s)', (engine) => {
-  it('goes on after crashes and without a service, and ends', async () => {
+  it('the erasure continues after crashes and while a service is missing, and ends', async () => {
     await using runtime = await createRuntime(engine);
     await using stores = new AsyncDisposableStack();
     const store = async () => stores.use(await createStore(engine)).config;

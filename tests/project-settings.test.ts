@@ -54,7 +54,7 @@ describe.each(availableEngines())('settings of a project (%s)', (engine) => {
     for (const url of urls) await waitFor(async () => holds(await http(url, { path, headers })), within);
   };
 
-  it('lowers and raises a limit on every gateway, which count together', async () => {
+  it('a changed limit takes effect on every gateway, and the gateways share their counts', async () => {
     const { id } = await platform.createProject();
     const bystander = await platform.createProject('Other');
     const path = `/v7/${id}/users/check-username?username=someone`;
@@ -87,7 +87,7 @@ describe.each(availableEngines())('settings of a project (%s)', (engine) => {
     await everywhere(path, tells(100));
   }, 60_000);
 
-  it('refuses a limit of an operation that is not there, and changes nothing', async () => {
+  it('a limit of an unknown operation is refused and changes nothing', async () => {
     const { id } = await platform.createProject();
     const limits = { 'identity.check-username': { max: 9, windowSeconds: 300 } };
     await patch(id, { limits });
@@ -100,7 +100,7 @@ describe.each(availableEngines())('settings of a project (%s)', (engine) => {
     await everywhere(path, ({ headers }) => headers['x-ratelimit-limit'] === '9');
   });
 
-  it('lets pages of the listed origins call, and no others', async () => {
+  it('only pages of the listed origins can send requests', async () => {
     const { id } = await platform.createProject();
     const path = `/v7/${id}/users/check-username?username=someone`;
     const origin = ({ headers }: Answer) => headers['access-control-allow-origin'];
@@ -123,7 +123,7 @@ describe.each(availableEngines())('settings of a project (%s)', (engine) => {
   });
 
   it.each([{ publicConnections: false }, { publicProfiles: false }])(
-    'keeps connection lists to the project’s users: %j',
+    'the setting restricts connection lists to the project’s users: %j',
     async (setting) => {
       const { id } = await platform.createProject();
       const foreign = await platform.createUser((await platform.createProject('Other')).id);
@@ -158,7 +158,7 @@ describe.each(availableEngines())('settings of a project (%s)', (engine) => {
     },
   );
 
-  it.runIf(engine === 'containers')('is known to a gateway that starts later', async () => {
+  it.runIf(engine === 'containers')('a gateway that starts later knows the settings', async () => {
     const { id } = await platform.createProject();
     await patch(id, { webOrigins: [listed], publicConnections: false });
     await using late = await startSecondGateway(platform, env);
@@ -173,7 +173,7 @@ describe.each(availableEngines())('settings of a project (%s)', (engine) => {
 });
 
 describe.runIf(availableEngines().includes('containers'))('settings over a bus that breaks', () => {
-  it('reach a gateway that was cut off, as soon as it is back', async () => {
+  it('a gateway that was disconnected gets changed settings as soon as it is connected again', async () => {
     await using world = await startAuthWorld('containers');
     await using engines = await startEngines();
     await using way = await layLine(new URL(engines.natsUrl));

@@ -8,7 +8,7 @@ import { startSecondGateway } from './support/second-gateway.ts';
 const exceeded = { error: 'Too many requests. Try again later.', code: 'rate-limit/exceeded' };
 
 describe.each(availableEngines())('rate limits (%s)', (engine) => {
-  it('lets exactly 100 of 101 requests of one client through, over any gateway', async () => {
+  it('exactly 100 of 101 requests of one client are accepted, over any gateway', async () => {
     await using platform = await startPlatform({ engine, env: { RATE_LIMIT_SCALE: '1' } });
     await using second = engine === 'containers' ? await startSecondGateway(platform) : undefined;
     const urls = [platform.url, second?.url ?? platform.url];
@@ -56,7 +56,7 @@ describe.each(availableEngines())('rate limits (%s)', (engine) => {
     });
   });
 
-  it('counts the address a trusted proxy names, when one is configured', async () => {
+  it('requests are counted by the client address that a configured, trusted proxy sends', async () => {
     await using platform = await startPlatform({
       engine,
       env: {
@@ -71,7 +71,7 @@ describe.each(availableEngines())('rate limits (%s)', (engine) => {
         http(platform.url, { path: `/${id}/connections`, headers: { 'x-forwarded-for': forwarded } });
       expect((await ask('203.0.113.1')).status).toBe(401);
       expect((await ask('203.0.113.1')).status).toBe(429);
-      // Only the last entry of the header comes from the proxy. The client may have sent the earlier entries.
+      // Only the last entry of the header comes from the proxy. The client can have sent the earlier entries.
       expect((await ask('198.51.100.9, 203.0.113.1')).status).toBe(429);
       expect((await ask('203.0.113.2')).status).toBe(401);
       // An IPv6 client is counted by its /64 network.

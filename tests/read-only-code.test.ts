@@ -10,7 +10,7 @@ import { startByKith } from './support/start-script.ts';
 
 const run = promisify(execFile);
 
-/** Runs a program without the capabilities by which root may write wherever it likes. */
+/** Runs a program without the capabilities that allow root to write everywhere. */
 const by =
   process.getuid?.() === 0
     ? ['setpriv', '--bounding-set', '-dac_override', '--inh-caps', '-dac_override']
@@ -35,7 +35,7 @@ describe('code that its user cannot change', () => {
   const start = (until: string) =>
     startByKith({ folder: copy.path, by, env: { KITH_DATA: data, PORT: '0', INTERNAL_PORT: '0' }, until });
 
-  it('runs, and stays as it is', async () => {
+  it('runs, and stays unchanged', async () => {
     await protect();
     const before = await readdir(copy.path, { recursive: true });
     await using kith = await start('Ctrl-C ends it');
@@ -43,7 +43,7 @@ describe('code that its user cannot change', () => {
     expect(await readdir(copy.path, { recursive: true })).toEqual(before);
   }, 60_000);
 
-  it('says who has to install packages that are missing', async () => {
+  it('says which user has to install missing packages', async () => {
     await run('chmod', ['-R', 'u+w', copy.path]);
     await rm(join(copy.path, 'node_modules/.package-lock.json'));
     await protect();

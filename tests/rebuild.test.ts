@@ -22,7 +22,7 @@ async function empty(platform: TestPlatform, service: string, copy: string): Pro
   await client.db(`${platform.prefix}_${service}`).collection(copy).deleteMany({});
 }
 
-/** Makes identity's copy say what it said after the first event of each two users, as if the later events were lost. */
+/** Puts identity's copy back to its state after the first event of each two users, as if the later events were lost. */
 async function forgetUnblocking(platform: TestPlatform): Promise<void> {
   const doc = JSON.stringify({ isBlocked: true });
   if (!platform.engines) {
@@ -45,7 +45,7 @@ describe.each(availableEngines())('kith rebuild (%s)', (engine) => {
   });
   afterAll(() => platform?.stop());
 
-  it('makes emptied copies anew: profiles in connections and notifications, blocks in identity', async () => {
+  it('fills empty copies again: profiles in connections and notifications, blocks in identity', async () => {
     const { id } = await platform.createProject();
     const ada = await platform.createUser(id, { name: 'Ada', username: 'ada.one' });
     const grace = await platform.createUser(id, { name: 'Grace', username: 'grace.one' });
@@ -86,7 +86,7 @@ describe.each(availableEngines())('kith rebuild (%s)', (engine) => {
     expect(await suggested()).toEqual([]);
   });
 
-  it('takes a block out of identity if the connections service no longer has it', async () => {
+  it('removes a block from identity if the connections service no longer has it', async () => {
     const { id } = await platform.createProject();
     const ada = await platform.createUser(id, { name: 'Ada', username: 'ada.two' });
     const troll = await platform.createUser(id, { name: 'Troll', username: 'troll.two' });
@@ -107,7 +107,7 @@ describe.each(availableEngines())('kith rebuild (%s)', (engine) => {
     expect((await rebuild()).stdout).toBe('0 copied\n');
   });
 
-  it('wants an operator, and a copy that there is', async () => {
+  it('refuses a wrong operator token and an unknown copy', async () => {
     const failed = async (word: string) => {
       const said = await runKith(['rebuild', word], { ...accessOf(platform), OPERATOR_TOKEN: 'wrong' });
       return [said.code, said.stderr];

@@ -77,7 +77,7 @@ describe.skipIf(!browser)('the reference page in Chromium', { timeout: 120_000 }
     }
   }
 
-  it('leads from a problem to its code, from there to who says it, and to an answer for who has a token', async () => {
+  it('leads from a problem to its code, to the operations with this code, and to an answer with a token', async () => {
     const refused = await fetch(`${platform.url}/nothing`, {
       headers: { accept: 'application/problem+json' },
     });
@@ -133,7 +133,7 @@ describe.skipIf(!browser)('the reference page in Chromium', { timeout: 120_000 }
     await page.close();
   });
 
-  it('sends a file that is chosen on the page, and the fields beside it', async () => {
+  it('sends a file that is chosen on the page, and the other fields of the form', async () => {
     const page = await open(`/docs?project=${ada.projectId}#/Files/storage.create-image`);
     const { input, authorize, close } = await tokenField(page);
     await input.fill(ada.accessToken);
@@ -165,7 +165,7 @@ describe.skipIf(!browser)('the reference page in Chromium', { timeout: 120_000 }
     await page.close();
   });
 
-  it('is not filled with what is no project’s id', async () => {
+  it('does not fill in a project id that is not valid', async () => {
     const page = await open(`/docs?project=${encodeURIComponent('x" autofocus')}`);
     await expectToFit(page, '.opblock-tag');
     await openTag(page, 'Connections');

@@ -57,7 +57,7 @@ describe('kith restore', () => {
     await cp(pathOf('backup'), pathOf(name), { recursive: true });
     return pathOf(name);
   };
-  /** The ids of the users who have files in a place. */
+  /** The ids of the users whose files are in a place. */
   const ownersIn = async (place: BlobsConfig) => {
     const blobs = await openBlobs(place);
     const owners = new Set<string | undefined>();
@@ -132,9 +132,9 @@ describe('kith restore', () => {
     expect(await readdir(data)).not.toContain('storage.sqlite.files');
   });
 
-  it('keeps users whom the list of erasures names from before the backup, and the list', async () => {
+  it('keeps users who were erased before the backup and came back, and keeps the list of erasures', async () => {
     const [backup, data] = [await copyOfBackup('later'), pathOf('later-restored')];
-    // This looks as if the user was erased before the backup, and then imported again.
+    // The backup now looks as if the user was erased before the backup, and then imported again.
     await postdate(backup);
     const env = { KITH_DATA: data, KITH_SECRET: movedSecret };
     const restored = await runKith(['restore', backup, '--erased', list()], env);
@@ -148,7 +148,7 @@ describe('kith restore', () => {
   });
 
   it.each(hasDatabases ? ['folder', 'databases'] : ['folder'])(
-    'erases again whom a restore without a list has brought back before the backup (%s)',
+    'erases users whom an earlier restore without a list had brought back (%s)',
     async (form) => {
       const name = `unlisted_${form}`;
       const env =
@@ -167,14 +167,14 @@ describe('kith restore', () => {
     60_000,
   );
 
-  it('erases again whom a restore by an earlier version has brought back before the backup', async () => {
+  it('erases users whom a restore by an earlier version had brought back', async () => {
     const env = { KITH_DATA: pathOf('untold'), KITH_SECRET: movedSecret };
     expect((await runKith(['restore', pathOf('backup')], env)).code).toBe(0);
     const backup = pathOf('untold-backup');
     expect((await runKith(['backup', backup], env)).code).toBe(0);
     await postdate(backup);
     {
-      // Leaves only the values that an earlier version noted.
+      // Leaves only the values that an earlier version recorded.
       using db = new DatabaseSync(join(backup, 'identity.sqlite'));
       const told = JSON.stringify({ number: 1, restoredAt: Date.now() });
       db.prepare("UPDATE facts SET value = ? WHERE name = 'epoch'").run(told);
@@ -184,7 +184,7 @@ describe('kith restore', () => {
     expect(namesInFolder(again.KITH_DATA)).toEqual(['Other']);
   });
 
-  it('under another prefix applies the events that were not received before the backup', async () => {
+  it('applies the events that were not received before the backup, when it uses another prefix', async () => {
     const backup = await copyOfBackup('unread');
     await addUnreadDeletion(backup, other);
     for (const [name, listed, owners] of [
@@ -203,7 +203,7 @@ describe('kith restore', () => {
   });
 
   it.each(['files', 'bytes', 'files/bytes'])(
-    'into a folder whose STORAGE_URL is its folder %s keeps the files there',
+    'keeps the files in the folder if STORAGE_URL is the subfolder %s of the data folder',
     async (below) => {
       const data = pathOf(`with-${below.replace('/', '-')}`);
       await mkdir(data);
@@ -218,7 +218,7 @@ describe('kith restore', () => {
     },
   );
 
-  it('into a folder copies files to STORAGE_URL before the folder is there', async () => {
+  it('copies files to STORAGE_URL before it creates the data folder', async () => {
     const bucket = pathOf('bucket');
     const words = ['restore', pathOf('backup')];
     const envTo = (name: string, place: string) => ({
@@ -238,7 +238,7 @@ describe('kith restore', () => {
     expect(await ownersIn(place)).toEqual([other.id]);
   });
 
-  it('takes all changes of a backup that runs as a copy, or was killed', async () => {
+  it('restores all changes of a backup that was started as a copy, even if the copy was killed', async () => {
     const copy = await copyOfBackup('tried');
     await using platform = await startInFolder(copy);
     const people = createPeople(caller(platform.url), operatorToken);
@@ -266,7 +266,7 @@ describe('kith restore', () => {
     expect(await readdir(root)).not.toContain('undamaged');
   });
 
-  it('fills the folder that a link leads to', async () => {
+  it('fills the folder to which a link leads', async () => {
     await mkdir(pathOf('disk'));
     await symlink(pathOf('disk'), pathOf('link'));
     const restored = await runKith(['restore', pathOf('backup')], { KITH_DATA: pathOf('link') });
@@ -275,7 +275,7 @@ describe('kith restore', () => {
     expect((await lstat(pathOf('link'))).isSymbolicLink()).toBe(true);
   });
 
-  it('says when no folder can be made beside the data folder', async () => {
+  it('says if it cannot create a folder beside the data folder', async () => {
     const data = join(pathOf('backup'), 'backup.json', 'data');
     const refused = await runKith(['restore', pathOf('backup')], { KITH_DATA: data });
     expect([refused.code, refused.stderr]).toEqual([
@@ -285,7 +285,7 @@ describe('kith restore', () => {
   });
 
   it.each(hasDatabases ? ['folder', 'databases'] : ['folder'])(
-    'is refused while another one fills the same place (%s)',
+    'is refused while another restore fills the same place (%s)',
     async (form) => {
       const from = await copyOfBackup(`twice-${form}`);
       const env =
@@ -316,7 +316,7 @@ describe('kith restore', () => {
     60_000,
   );
 
-  it.runIf(hasDatabases)('copies no files to databases that it refuses', async () => {
+  it.runIf(hasDatabases)('copies no files if it refuses the databases', async () => {
     const theirs = collectionOf('theirs', 'storage', 'files');
     await theirs.insertOne({ d: '{}' });
     const refused = await runKith(['restore', await copyOfBackup('refused')], envOf('theirs'));
@@ -328,7 +328,7 @@ describe('kith restore', () => {
   });
 
   it.runIf(hasDatabases)(
-    'into databases goes by the list of erasures that its last run was given',
+    'a resumed restore into databases uses the list of erasures of its last run',
     async () => {
       const words = ['restore', await copyOfBackup('resumed')];
       await stopsOnce(words, 'list');
@@ -347,7 +347,7 @@ describe('kith restore', () => {
     ['identity.sqlite: marked as moved', 'second'],
     ['the data is moved', 'last'],
   ])(
-    'into databases is completed by the next run, if it died after “%s”',
+    'a restore into databases that died after “%s” is completed by the next run',
     async (step, name) => {
       const words = ['restore', await copyOfBackup(name)];
       await stopsOnce(words, name);

@@ -36,7 +36,7 @@ describe.each(availableEngines())('a database that was restored from a backup (%
     );
   };
 
-  it('identity: its changes count again, and who had left or had not come yet is gone everywhere', async () => {
+  it('identity: later changes take effect, and users who left or signed up after the backup are gone everywhere', async () => {
     const { id: project } = await people().createProject();
     const add = (name: string) => people().createUser(project, { name });
     const [viewer, ada, bob] = [await add('Viewer'), await add('Ada'), await add('Bob')];
@@ -64,7 +64,7 @@ describe.each(availableEngines())('a database that was restored from a backup (%
     await sees(viewer, ['Ada Anew']);
   });
 
-  it('connections: it hears again who has left, and blocks count again', async () => {
+  it('connections: deleted users are removed again, and new blocks take effect', async () => {
     const { id: project } = await people().createProject();
     const add = (name: string) => people().createUser(project, { name, username: name });
     const [viewer, ada, bob, troll] = [
@@ -89,8 +89,8 @@ describe.each(availableEngines())('a database that was restored from a backup (%
     await sees(viewer, ['ada']);
 
     expect(await platform.restore('connections')).toBe('connections: epoch 1; you can start it now\n');
-    // The log still has events from before the restore. No start since then has mistaken these events for a sign of another loss.
-    // Otherwise that start would have raised the epoch again.
+    // The log still has events from before the restore. A start must not take these events for a sign of another loss.
+    // If a start had done so, it would have raised the epoch.
     if (engine === 'embedded') {
       await platform.backUp('connections');
       expect(await platform.restore('connections')).toBe('connections: epoch 2; you can start it now\n');
@@ -102,7 +102,7 @@ describe.each(availableEngines())('a database that was restored from a backup (%
     expect(await suggested()).toBe(0);
   });
 
-  it('storage: who has left loses its files again, and the others go on with theirs', async () => {
+  it('storage: the files of deleted users are removed again, and other users keep theirs', async () => {
     const { id: project } = await people().createProject();
     const [ada, bob] = [await people().createUser(project), await people().createUser(project)];
     const upload = (by: TestUser, text: string) => createUploads(platform.url).uploadFile(by, text);
@@ -122,7 +122,7 @@ describe.each(availableEngines())('a database that was restored from a backup (%
     expect(list.data.map(({ fileId }) => fileId)).toEqual([anew.fileId, hers.fileId]);
   });
 
-  it('is said of a service that there is', async () => {
+  it('kith restored refuses a service that has no database', async () => {
     const { code, stderr } = await runKith(['restored', 'crypto'], {});
     expect([code, stderr]).toEqual([2, expect.stringContaining('Name the restored service')]);
   });

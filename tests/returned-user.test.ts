@@ -9,7 +9,7 @@ import { http } from './support/http.ts';
 const tenDaysMs = 10 * 24 * 3600 * 1000;
 
 test.each(availableEngines())(
-  'an old event of a user’s end does not erase a user who has come back (%s)',
+  'an old event of a user’s deletion does not erase a user who was imported again (%s)',
   async (engine) => {
     await using world = await startExportWorld(engine, { before: async () => undefined });
     const { id: projectId } = await world.createProject();
@@ -33,7 +33,7 @@ test.each(availableEngines())(
         .sort();
     await waitFor(async () => (await accepted()).length === 2);
 
-    // As when an operator replays a dead letter of the user's earlier account.
+    // Publishes the event that an operator publishes by replaying a dead letter of the user's earlier account.
     const event = makeEvent(userDeleted, {
       projectId,
       actorId: back.id,
@@ -43,7 +43,8 @@ test.each(availableEngines())(
     });
     const body = new TextEncoder().encode(JSON.stringify(event));
     await world.bus.publish({ subject: eventSubject(world.bus.prefix, event), id: event.id, body });
-    // The erasers handle users in the order of their ends. When the second user is erased, the first would be, too.
+    // Users are erased in the order of their deletion. So when the second user is erased, it is certain that the first user is
+    // not erased.
     await ask(leaver, `/users/${leaver.id}`, 'DELETE');
     const names = async () => {
       const { connections } = await ask<{ connections: { connectedUser: { name: string } }[] }>(
@@ -52,7 +53,7 @@ test.each(availableEngines())(
       );
       return connections.map(({ connectedUser }) => connectedUser.name);
     };
-    // Between the loss of her profile and the erasure, she has no name.
+    // The copy of Leaver's profile is deleted first. Until the erasure ends, this user has no name.
     await waitFor(async () => (await names()).every((name) => name === 'Friend'), { timeoutMs: 20_000 });
     await waitFor(async () => !(await accepted()).includes('Leaver'), { timeoutMs: 20_000 });
     expect(await names()).toEqual(['Friend']);

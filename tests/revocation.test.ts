@@ -35,7 +35,7 @@ describe.each(availableEngines())('revocation (%s)', (engine) => {
     return (await post(`${scope()}/sign-in`, { email, password })).json() as TestUser;
   };
 
-  it('of a session that signed out, was ended, or met a reuse reaches every gateway within a second', async () => {
+  it('after a sign-out, an ended session or a reused token, every gateway refuses the session within a second', async () => {
     const second = await world.anotherGateway();
     const refresh = (refreshToken: string) => post(`${scope()}/request-new-access-token`, { refreshToken });
     const ends: ((user: TestUser) => Promise<unknown>)[] = [
@@ -68,7 +68,7 @@ describe.each(availableEngines())('revocation (%s)', (engine) => {
     }
   });
 
-  it('of the other sessions follows a changed password', async () => {
+  it('a change of the password revokes the other sessions', async () => {
     const user = await world.createUser(projectId);
     const other = await signIn(user);
     const body = { password: user.password, newPassword: 'another password' };
@@ -77,7 +77,7 @@ describe.each(availableEngines())('revocation (%s)', (engine) => {
     expect((await sessions(user)).status).toBe(200);
   });
 
-  it('stops a suspended user’s tokens at once, as such, and lets it sign in again when restored', async () => {
+  it('a suspended user’s tokens get auth/suspended until the user is restored and signs in again', async () => {
     const user = await world.createUser(projectId);
     expect((await admin(user, 'suspend')).status).toBe(200);
     const answer = await waitFor(async () => {
@@ -92,7 +92,7 @@ describe.each(availableEngines())('revocation (%s)', (engine) => {
     expect((await sessions(await signIn(user))).status).toBe(200);
   });
 
-  it('is known to a gateway that was just started', async () => {
+  it('a gateway that was just started knows the revocations', async () => {
     const user = await world.createUser(projectId);
     await post(`${scope()}/sign-out`, { refreshToken: user.refreshToken });
     const started = await world.anotherGateway();
@@ -100,7 +100,7 @@ describe.each(availableEngines())('revocation (%s)', (engine) => {
     expect([answer.status, answer.json()]).toEqual([401, unauthorized]);
   });
 
-  it('of a signing key ends its tokens at every gateway within a second; a refresh gives one that holds', async () => {
+  it('after the revocation of a signing key, every gateway refuses its tokens, and a refresh returns a valid token', async () => {
     const second = await world.anotherGateway();
     await world.anotherIdentity();
     const urls = [world.url, second.url];
@@ -132,7 +132,7 @@ describe.each(availableEngines())('revocation (%s)', (engine) => {
     expect((await sessions(user, started.url)).status).toBe(401);
   });
 
-  it('wants an operator to suspend and to restore', async () => {
+  it('suspending and restoring a user requires an operator’s token', async () => {
     const user = await world.createUser(projectId);
     for (const what of ['suspend', 'restore']) {
       for (const token of [undefined, user.accessToken]) {
@@ -147,7 +147,7 @@ describe.each(availableEngines())('revocation (%s)', (engine) => {
 });
 
 describe.runIf(availableEngines().includes('containers'))('revocation over a bus that breaks', () => {
-  it('reaches a gateway that was cut off, as soon as it is back', async () => {
+  it('a gateway that was disconnected gets the revocations as soon as it is connected again', async () => {
     await using world = await startAuthWorld('containers');
     await using engines = await startEngines();
     await using way = await layLine(new URL(engines.natsUrl));

@@ -49,7 +49,7 @@ describe('a sealed backup', () => {
   });
   afterAll(() => rm(root, { recursive: true, force: true }));
 
-  it('holds nothing that can be read, and the secret of the platform neither', async () => {
+  it('contains no readable data, and not the secret of the platform', async () => {
     expect(await readdir(pathOf('sealed'))).toEqual(['backup.sealed']);
     const path = join(pathOf('sealed'), 'backup.sealed');
     expect((await stat(path)).mode & 0o077).toBe(0);
@@ -61,7 +61,7 @@ describe('a sealed backup', () => {
     expect((await readdir('/dev/shm')).filter((name) => name.startsWith('kith-backup-'))).toEqual([]);
   });
 
-  it('is restored with nothing but its passphrase, and not without', async () => {
+  it('a sealed backup can be restored with only its passphrase, and not without it', async () => {
     const restore = (name: string, env: NodeJS.ProcessEnv) =>
       runKith(['restore', pathOf('sealed')], { KITH_DATA: pathOf(name), ...env });
     const wrong = await restore('wrong', { KITH_BACKUP_PASSPHRASE: `${passphrase}!` });
@@ -78,7 +78,7 @@ describe('a sealed backup', () => {
     expect(await isThere(platform.url)).toMatchObject({ data: [expect.anything()] });
   });
 
-  it('is not made of a file whose first line is empty, and nothing unsealed in its place', async () => {
+  it('is not made, and no unsealed backup either, if the first line of the passphrase file is empty', async () => {
     await writeFile(pathOf('empty'), '\n');
     const ways = [
       { words: ['--passphrase-file', pathOf('empty')], env: {} },
@@ -94,7 +94,7 @@ describe('a sealed backup', () => {
     expect(await readdir(root)).not.toContain('open');
   });
 
-  it('that was cut off is refused, and leaves nothing', async () => {
+  it('an incomplete sealed backup is refused, and leaves no files', async () => {
     await cp(pathOf('sealed'), pathOf('cut'), { recursive: true });
     const path = join(pathOf('cut'), 'backup.sealed');
     await truncate(path, (await stat(path)).size - 10);
@@ -104,7 +104,7 @@ describe('a sealed backup', () => {
     expect(await readdir(root)).not.toContain('nowhere');
   });
 
-  it('boots', async () => {
+  it('a sealed backup can be started', async () => {
     await cp(pathOf('sealed'), pathOf('booted'), { recursive: true });
     // An empty variable counts as absent, so the audience of the backup stays, and with it the tokens.
     const env = { KITH_DATA: pathOf('booted'), PORT: '0', INTERNAL_PORT: '0', TOKEN_AUDIENCE: '' };
@@ -117,7 +117,7 @@ describe('a sealed backup', () => {
   });
 
   it.runIf(availableEngines().includes('containers'))(
-    'is restored into databases under their secret, and made of them',
+    'can be restored into databases with another secret, and made of these databases',
     async () => {
       await using engines = await startEngines();
       const prefix = uniquePrefix();

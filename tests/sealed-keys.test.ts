@@ -15,7 +15,7 @@ describe.each(availableEngines())('keys in a copy of the database (%s)', (engine
   const sessionsOf = async (projectId: string, token: string) =>
     (await http(platform.url, { path: `/v7/${projectId}/auth/sessions`, token })).status;
 
-  it('sign nothing without KITH_SECRET', async () => {
+  it('the stored keys cannot sign tokens without KITH_SECRET', async () => {
     const user = await platform.createUser();
     const stored = await storedKeys(platform);
     expect(stored.length).toBeGreaterThan(0);
@@ -28,7 +28,7 @@ describe.each(availableEngines())('keys in a copy of the database (%s)', (engine
     expect(await sessionsOf(user.projectId, user.accessToken)).toBe(200);
   });
 
-  it('sign with it, until the key is revoked', async () => {
+  it('a stored key can sign tokens with KITH_SECRET until it is revoked', async () => {
     const user = await platform.createUser();
     const forged = await forgedToken(platform, user.accessToken, new Secrets(platform.secret));
     expect(forged).not.toBe(user.accessToken);

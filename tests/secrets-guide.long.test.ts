@@ -49,7 +49,7 @@ describe('the guide of the secret', async () => {
     return true;
   };
 
-  it('changes it in a data folder, and moves it out of there', async () => {
+  it('changes the secret in a data folder, and moves the secret out of the folder', async () => {
     const data = join(folder, 'data');
     const none = { KITH_SECRET: undefined };
     let user: TestUser;
@@ -92,7 +92,7 @@ describe('the guide of the secret', async () => {
   }, 60_000);
 
   it.runIf(availableEngines().includes('containers'))(
-    'changes it process by process, in any order, without a gap',
+    'changes the secret process by process, in any order, without an outage',
     async () => {
       const prefix = uniquePrefix();
       await using engines = await startEngines();

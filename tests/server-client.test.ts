@@ -33,7 +33,7 @@ describe.each(availableEngines())('the client of an application’s back end (%s
   });
   afterAll(() => platform.stop());
 
-  it('reads and changes users as themselves cannot', async () => {
+  it('reads and changes fields of users that the users themselves cannot', async () => {
     const { id } = await server.users.getByUsername({ username: 'ada' });
     expect(id).toBe(ada.id);
     expect(await server.users.get({ userId: id })).toMatchObject({ name: 'Ada', email: ada.email });
@@ -41,7 +41,7 @@ describe.each(availableEngines())('the client of an application’s back end (%s
     expect(changed).toMatchObject({ id, role: 'customer', reputation: 7 });
   });
 
-  it('does for a user what the user could do, and for nobody else', async () => {
+  it('acts for a user as the user could, and not for users of other projects', async () => {
     const forAda = server.onBehalfOf(ada.id);
     const { id: collectionId, userId } = await forAda.collections.getRoot();
     expect(userId).toBe(ada.id);
@@ -54,7 +54,7 @@ describe.each(availableEngines())('the client of an application’s back end (%s
     await expect(asStranger).rejects.toSatisfy((error) => isKithError(error, 'auth/forbidden'));
   });
 
-  it('announce.ts tells people, in their lists and at once in a stream', async () => {
+  it('announce.ts notifies people, in their lists and immediately in their streams', async () => {
     const stopping = new AbortController();
     const kith = platform.client(grace);
     const heard: string[] = [];
@@ -73,7 +73,7 @@ describe.each(availableEngines())('the client of an application’s back end (%s
         },
       });
     const { stdout } = await run(['We are open again', ada.id, grace.id]);
-    expect(stdout).toBe('2 told\n');
+    expect(stdout).toBe('2 notified\n');
     const announced = { type: 'announcement', metadata: { text: 'We are open again' } };
     expect(await told).toMatchObject(announced);
     stopping.abort();

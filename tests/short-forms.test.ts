@@ -31,7 +31,7 @@ describe.each(availableEngines())('existing clients (%s)', (engine) => {
     limit: 20,
   };
 
-  it('connections.list carries the general envelope beside its own under a v7 short form only', async () => {
+  it('connections.list has the general envelope in addition to its own only under a v7 short form', async () => {
     const short = (await get('/v7/connections', ada.accessToken)).json() as { connections: Connection[] };
     expect(short).toEqual({
       connections: [expect.objectContaining({ id: connectionId })],
@@ -83,7 +83,7 @@ describe.each(availableEngines())('existing clients (%s)', (engine) => {
     });
   });
 
-  it('crypto.sign-testing-jwt-v2 answers the bare token', async () => {
+  it('crypto.sign-testing-jwt-v2 answers only the token', async () => {
     const sign = (body: unknown) =>
       http(platform.url, { method: 'POST', path: `/v7/${ada.projectId}/crypto/sign-testing-jwt/v2`, body });
     const userData = { id: 'user-1', role: 'visitor' };
@@ -107,7 +107,7 @@ describe.each(availableEngines())('existing clients (%s)', (engine) => {
     ]);
   });
 
-  it('identity.get-project-lean answers before anybody has signed in', async () => {
+  it('identity.get-project-lean answers before a user has signed in', async () => {
     const answer = await get(`/v7/${ada.projectId}/projects/lean`);
     expect([answer.status, answer.json()]).toEqual([
       200,

@@ -28,7 +28,7 @@ function find(pattern: RegExp): { at: string; match: string; group: string }[] {
   });
 }
 
-it('each anchor of docs/spec.md is there once', () => {
+it('each anchor of docs/spec.md exists only once', () => {
   expect(anchors.length).toBeGreaterThan(300);
   expect(anchors.filter((id, index) => anchors.indexOf(id) !== index)).toEqual([]);
 });
@@ -45,7 +45,7 @@ it('each link inside docs/spec.md leads to an anchor', () => {
   expect(links.filter((id) => !known.has(id))).toEqual([]);
 });
 
-it('nothing is cited by letter and number any more', () => {
+it('no rule is cited by letter and number any more', () => {
   const old = find(/\bSPEC(?=[\s.,;:)'’]|$)/gm);
   expect(old.map(({ at, match }) => `${at} ${match}`)).toEqual([]);
 });

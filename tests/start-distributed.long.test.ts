@@ -20,7 +20,7 @@ const processes = ['gateway', ...serviceNames];
 describe.each(availableEngines().filter((engine) => engine === 'containers'))(
   'kith start --distributed (%s)',
   () => {
-    it('prints ten lines, one of them to paste, each service its own process, and ends them all', async () => {
+    it('prints ten lines with a command to paste, runs each service as a process, and ends all processes', async () => {
       await using engines = await startEngines();
       const prefix = uniquePrefix();
       const data = await mkdtemp(join(tmpdir(), 'kith-distributed-'));
@@ -28,7 +28,7 @@ describe.each(availableEngines().filter((engine) => engine === 'containers'))(
         KITH_DATA: data,
         KITH_PREFIX: prefix,
         PORT: '0',
-        // Longer than the time in which a process has to stop.
+        // This time is longer than the time in which a process has to stop.
         DRAIN_MS: '26000',
         MONGODB_URL: engines.mongodbUrl,
         NATS_URL: engines.natsUrl,
@@ -104,7 +104,7 @@ describe.each(availableEngines().filter((engine) => engine === 'containers'))(
       for (const folder of [data, `${data}-2`]) await rm(folder, { recursive: true, force: true });
     }, 120_000);
 
-    it('starts engines with passwords and TLS, and finds the data again', async () => {
+    it('starts engines with passwords and TLS, and keeps the data', async () => {
       const data = await mkdtemp(join(tmpdir(), 'kith-distributed-'));
       const prefix = uniquePrefix();
       const env = { KITH_DATA: data, KITH_PREFIX: prefix, PORT: '0', CI: 'true' };

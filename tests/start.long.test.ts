@@ -13,7 +13,7 @@ import { curlLines, startByKith } from './support/start-script.ts';
 
 const ready = 'Ctrl-C ends it';
 
-describe('npm start, in the longer cases', () => {
+describe('npm start, in cases that take longer', () => {
   let data: string;
   beforeAll(async () => {
     data = await mkdtemp(join(tmpdir(), 'kith-start-'));
@@ -51,7 +51,7 @@ describe('npm start, in the longer cases', () => {
       const names = new Map(listed.map(({ id, name }) => [id, name]));
       for (const [id, name] of acknowledged) expect(names.get(id)).toBe(name);
 
-      // Writers send requests until the process is gone. So the kill comes in the middle of their requests.
+      // Writers send requests until the process has ended. So the kill comes in the middle of their requests.
       const writer = async (index: number) => {
         for (let turn = 0; ; turn++) {
           const name = `r${round}-${index}-${turn}`;
@@ -118,7 +118,7 @@ describe('npm start, in the longer cases', () => {
     await rm(other, { recursive: true, force: true });
   }, 90_000);
 
-  it('takes another internal port where the usual one is taken, and says so', async () => {
+  it('uses another internal port if the usual port is taken, and says so', async () => {
     const usual = await listening(9090).catch((error: NodeJS.ErrnoException) => {
       // If another program has this port already, the test works just as well.
       expect(error.code).toBe('EADDRINUSE');
@@ -137,7 +137,7 @@ describe('npm start, in the longer cases', () => {
     expect(internalIn(kith.output())).toEqual([`http://127.0.0.1:${port}`, '(/healthz, /readyz, /metrics)']);
   });
 
-  it('makes no demo and no test tokens in production', async () => {
+  it('makes no demo, and signs no test tokens, in production', async () => {
     const production = await mkdtemp(join(tmpdir(), 'kith-production-'));
     const KITH_SECRET = 'a secret from outside of the data folder';
     const env = { KITH_DATA: production, PORT: '0', NODE_ENV: 'production', KITH_SECRET };

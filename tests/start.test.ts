@@ -30,7 +30,7 @@ describe('npm start', () => {
   /** The internal address in the output, and the text after the address. */
   const internalIn = (output: string) => /internal +(\S+) (.*)/.exec(output)?.slice(1) ?? [];
 
-  it('prints ten lines, one of them to paste, and writes start.json; a second start goes on with the same data', async () => {
+  it('prints ten lines with a command to paste, and writes start.json; a second start uses the same data', async () => {
     let first: StartFile;
     {
       await using kith = await start();
@@ -94,7 +94,7 @@ describe('npm start', () => {
     expect(() => process.kill(-kith.pid, 0)).toThrow();
   });
 
-  it('is up if a rate limit stops the demo, which the next start completes', async () => {
+  it('starts even if a rate limit stops the demo, which the next start completes', async () => {
     await using folder = await mkdtempDisposable(join(tmpdir(), 'kith-start-'));
     const env = {
       KITH_DATA: folder.path,
@@ -119,7 +119,7 @@ describe('npm start', () => {
     expect(JSON.parse(listed.stdout)).toHaveLength(1);
   });
 
-  it('takes its port from the command line', async () => {
+  it('uses the port from the command line', async () => {
     const port = await freePort();
     await using kith = await start({}, ['--port', String(port)]);
     expect(kith.output()).toContain(`Kith is up at http://127.0.0.1:${port}\n`);
@@ -127,8 +127,8 @@ describe('npm start', () => {
 });
 
 describe('a start that takes long', () => {
-  it('is ended at once by kith stop', async () => {
-    // The services wait for engines that take connections and never answer.
+  it('is ended immediately by kith stop', async () => {
+    // The services wait for engines that accept connections but never answer.
     const silent = createServer().listen(0, '127.0.0.1');
     await once(silent, 'listening');
     await using folder = await mkdtempDisposable(join(tmpdir(), 'kith-start-'));
@@ -148,14 +148,14 @@ describe('a start that takes long', () => {
   });
 });
 
-describe('a start that is asked for in words', () => {
+describe('the arguments of a start', () => {
   const env = { KITH_DATA: '/dev/null/kith' };
   const say = async (...words: string[]) => {
     const said = await startByKith({ env, until: ready, words });
     return [await said.exited, said.output()];
   };
 
-  it('explains npm run example, and starts nothing for a word it does not know', async () => {
+  it('npm run example has a help text, and an unknown option starts nothing', async () => {
     const example = async (...words: string[]) => {
       const said = await startScript('tools/example.ts', { env, until: ready, words });
       return [await said.exited, said.output()];
@@ -171,11 +171,11 @@ describe('a start that is asked for in words', () => {
     [['--port', 'eighty'], '--port: a whole number is needed.'],
     [['--port', '65536'], '--port: a whole number from 0 to 65535 is needed.'],
     [['--plain-engines'], '--plain-engines needs --distributed.'],
-  ])('starts nothing for %j', async (words, sentence) => {
+  ])('%j starts nothing', async (words, sentence) => {
     expect(await say(...words)).toEqual([2, `kith: ${sentence} See kith start --help.\n`]);
   });
 
-  it('starts no engines if only some are given', async () => {
+  it('Kith starts no engines if only some engines are set', async () => {
     const words = ['--distributed'];
     const given = { ...env, MONGODB_URL_FILE: fileURLToPath(import.meta.url), NATS_URL: 'nats://127.0.0.1' };
     const said = await startByKith({ env: given, until: ready, words });
@@ -184,7 +184,7 @@ describe('a start that is asked for in words', () => {
     expect([await said.exited, said.output()]).toEqual([1, `kith: ${sentence}\n`]);
   });
 
-  it.each([[[]], [['--distributed']]])('goes by a file that names production, with %j', async (words) => {
+  it.each([[[]], [['--distributed']]])('a file can set production, with %j', async (words) => {
     await using folder = await mkdtempDisposable(join(tmpdir(), 'kith-start-'));
     const file = join(folder.path, 'node-env');
     await writeFile(file, 'production\n');
@@ -196,7 +196,7 @@ describe('a start that is asked for in words', () => {
     expect(await said.exited).toBe(1);
   });
 
-  it('starts nothing for what npm leaves of an option, and says why', async () => {
+  it('Kith starts nothing if npm has removed the name of an option, and says why', async () => {
     const given = { env: { ...env, npm_lifecycle_event: 'start' }, until: ready, words: ['4000'] };
     const said = await startByKith(given);
     const npm = 'npm passes on only options after two dashes.';

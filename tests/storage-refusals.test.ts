@@ -27,11 +27,11 @@ const boundary = 'the-boundary';
 const type = `multipart/form-data; boundary=${boundary}`;
 const idleMs = 700;
 
-/** What is sent after the request line and the token. */
+/** The part of the request after the request line and the token. */
 interface Sent {
   headers?: Record<string, string>;
   body?: Uint8Array | string | AsyncIterable<Uint8Array>;
-  /** The client closes the connection once `body` has been sent. */
+  /** The client closes the connection after it has sent `body`. */
   leaves?: true;
 }
 
@@ -39,7 +39,7 @@ interface Case {
   to: 'images' | 'files' | 'both';
   what: string;
   sent: () => Sent | Promise<Sent>;
-  /** The expected error code. It is missing if the client leaves early, because then nobody gets an answer. */
+  /** The expected error code. `undefined` if the client closes the connection early, because then the client gets no answer. */
   code?: ErrorCode;
 }
 
@@ -78,7 +78,7 @@ const cases: readonly Case[] = [
   { to: 'both', what: 'no part', sent: () => whole([]), code: 'storage/no-file' },
   {
     to: 'both',
-    what: 'no part of that name',
+    what: 'no part with the right name',
     sent: () => whole([{ ...filePart('x'), name: 'files' }]),
     code: 'storage/no-file',
   },
@@ -90,7 +90,7 @@ const cases: readonly Case[] = [
   },
   {
     to: 'both',
-    what: 'a form in which nobody has chosen a file',
+    what: 'a form without a chosen file',
     sent: () => whole([{ ...filePart('', ''), type: 'application/octet-stream' }]),
     code: 'storage/no-file',
   },
@@ -134,7 +134,7 @@ const cases: readonly Case[] = [
   },
   {
     to: 'both',
-    what: 'a form that breaks off in a file under another name',
+    what: 'a form that ends in the middle of a file with another name',
     sent: () => {
       const cut = Buffer.concat([head('x'), Buffer.from('abc')]);
       return { headers: { 'content-type': type, 'content-length': String(cut.length) }, body: cut };
@@ -143,7 +143,7 @@ const cases: readonly Case[] = [
   },
   {
     to: 'both',
-    what: 'a second file that comes in many pieces and breaks off',
+    what: 'a second file that comes in many pieces and is incomplete',
     sent: () => {
       const cut = Buffer.concat([head(), smallPng, Buffer.from('\r\n'), head(), filler.subarray(0, 150_000)]);
       return { headers: { 'content-type': type, 'content-length': String(cut.length) }, body: cut };
@@ -190,7 +190,7 @@ const cases: readonly Case[] = [
   },
   {
     to: 'both',
-    what: 'too large by its header',
+    what: 'a file that is too large by its Content-Length',
     sent: () => ({
       headers: { 'content-type': type, 'content-length': String(2 * maxFileBytes) },
       body: endless(head(), filler, 3),
@@ -199,13 +199,13 @@ const cases: readonly Case[] = [
   },
   {
     to: 'files',
-    what: 'too large when it has come',
+    what: 'a file that turns out to be too large',
     sent: () => ({ headers: chunked, body: endless(head(), filler, 52) }),
     code: 'storage/file-too-large',
   },
   {
     to: 'images',
-    what: 'too large, and an image',
+    what: 'an image that turns out to be too large',
     sent: async () => ({
       headers: chunked,
       body: endless(Buffer.concat([head(), await image()]), filler, 52),
@@ -302,13 +302,13 @@ const cases: readonly Case[] = [
   },
   {
     to: 'images',
-    what: 'sizes that are none, behind the image',
+    what: 'invalid sizes after the image',
     sent: () => whole([filePart(smallPng), { name: 'sizes', value: '{"a":0}' }]),
     code: 'storage/invalid-body',
   },
   {
     to: 'images',
-    what: 'a quality that is none, before the image',
+    what: 'an invalid quality before the image',
     sent: () => whole([{ name: 'quality', value: '500' }, filePart(smallPng)]),
     code: 'storage/invalid-body',
   },
@@ -322,7 +322,7 @@ const cases: readonly Case[] = [
   ),
   {
     to: 'images',
-    what: 'a HEIC image, which is no AVIF',
+    what: 'a HEIC image, which is not AVIF',
     sent: async () => {
       const bytes = await sharp(smallPng).avif().toBuffer();
       const heic = bytes.toString('latin1').replaceAll('avif', 'heic');
@@ -332,7 +332,7 @@ const cases: readonly Case[] = [
   },
   {
     to: 'both',
-    what: 'a sender that stops',
+    what: 'a sender that stops in the middle',
     sent: async () => ({
       headers: { 'content-type': type, 'content-length': '900000' },
       body: Buffer.concat([head(), await image()]),
@@ -341,13 +341,13 @@ const cases: readonly Case[] = [
   },
   {
     to: 'both',
-    what: 'a sender that sends its head alone',
+    what: 'a sender that sends only headers',
     sent: () => ({ headers: { 'content-type': type, 'content-length': '900000' }, body: '' }),
     code: 'request/timeout',
   },
   {
     to: 'both',
-    what: 'a sender that goes away',
+    what: 'a sender that closes the connection',
     sent: async () => ({
       headers: { 'content-type': type, 'content-length': '9000000' },
       body: endless(Buffer.concat([head(), await image()]), filler, 3),
@@ -442,7 +442,7 @@ describe.each(availableBlobHomes())(
       await nothingIsLeft();
     });
 
-    it('what is an image and something else loses the something else', async () => {
+    it('an image that contains other data is stored without this data', async () => {
       const script = '<script>alert(1)</script>';
       const bytes = Buffer.concat([await image(), Buffer.from(script)]);
       const answer = await send('images', whole([filePart(bytes)]));
@@ -482,7 +482,7 @@ describe.each(availableBlobHomes())(
       expect(list.data).toEqual([]);
     }
 
-    /** Sends bytes as they are. The answer may arrive before all bytes are sent. */
+    /** Sends bytes as they are. The answer can arrive before all bytes are sent. */
     function send(to: string, { headers = {}, body = '', leaves }: Sent) {
       const { hostname, port } = new URL(platform.url);
       const socket = connect(Number(port), hostname);
@@ -504,11 +504,11 @@ describe.each(availableBlobHomes())(
         };
         socket.on('data', (chunk) => received.push(chunk));
         socket.on('close', end);
-        // Does not wait until the rest is sent.
+        // Closes the connection, even if some bytes have not been sent yet.
         socket.on('end', () => socket.destroy());
         socket.on('error', (error: NodeJS.ErrnoException) => {
-          // These errors mean that the platform has closed the connection. They are no failure, because the answer may have come
-          // before.
+          // These errors mean that the platform has closed the connection. They are no failure, because the answer can have
+          // arrived before.
           if (!['EPIPE', 'ECONNRESET'].includes(error.code ?? '')) reject(error);
         });
         const write = (bytes: Uint8Array | string) =>

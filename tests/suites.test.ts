@@ -8,7 +8,7 @@ const filesOf = (ending: string) =>
   });
 const longFiles = filesOf('.long.test.ts');
 
-test('there are suites that take long', () => {
+test('there are long suites', () => {
   expect(longFiles).not.toEqual([]);
 });
 
@@ -20,13 +20,13 @@ test.each(longFiles)('%s names its quick counterpart', (path) => {
   expect(existsSync(quick), quick).toBe(true);
 });
 
-/** Whether a suite leaves real engines to the long run. A suite of the surface does so unless it names its engines. */
+/** Whether a suite uses real engines only in the long run. A suite of the surface does so unless it names its engines. */
 function leavesOutEngines(path: string): boolean {
   const text = readFileSync(path, 'utf8');
   return /\bhandlerEngines\(/.test(text) || (/\bdescribeSurface\(/.test(text) && !/\bengines:/.test(text));
 }
 
-test('a suite that uses real engines only in the long run is in the long run', () => {
+test('every suite that uses real engines only in the long run is part of the long run', () => {
   const inLong = new Set([...longFiles, ...globSync([...handlerSuites])]);
   const leaving = filesOf('.test.ts').filter(
     (path) => path !== 'tests/suites.test.ts' && leavesOutEngines(path),

@@ -6,13 +6,13 @@ import { licencesIn, refusedLicences } from '../tools/packages/licences.ts';
 const read = (file: string) => readFileSync(new URL(`../${file}`, import.meta.url), 'utf8');
 const lock = JSON.parse(read('package-lock.json'));
 
-it('every package has a licence that is on a list', () => {
+it('every package has an accepted licence', () => {
   const all = licencesIn(lock);
   expect(all.length).toBeGreaterThan(200);
   expect(refusedLicences(all)).toEqual([]);
 });
 
-it('refuses a licence that is on no list, one that only development may have, and none at all', () => {
+it('an unknown licence, a licence that is accepted only for development, and a missing licence are refused', () => {
   const refused = (license: string | undefined, more: object = {}, path = 'node_modules/thing') =>
     refusedLicences(licencesIn({ packages: { [path]: { version: '1.0.0', license, ...more } as object } }))
       .length === 1;
@@ -32,7 +32,7 @@ it('refuses a licence that is on no list, one that only development may have, an
   expect(refused('AGPL-3.0', { dev: true })).toBe(true);
 });
 
-it('the bill of materials names every package that running needs, with version', () => {
+it('the bill of materials names every package that is needed to run Kith, with its version', () => {
   const bill = JSON.parse(read('sbom.cdx.json'));
   expect(bill).toMatchObject({ bomFormat: 'CycloneDX', specVersion: '1.6' });
   interface Component {
@@ -61,7 +61,7 @@ it('the bill of materials names every package that running needs, with version',
   }
 });
 
-it('no package runs a script of its own when it is installed, and images say what they hold', () => {
+it('no package runs a script when it is installed, and images name the licences of their content', () => {
   expect(read('.npmrc').split('\n')).toContain('ignore-scripts=true');
   const dockerfile = read('Dockerfile');
   const labels = dockerfile.match(/(?<=org\.opencontainers\.image\.licenses=").*(?=")/g) ?? [];

@@ -49,13 +49,13 @@ describe('starting and ending tracing', () => {
     expect(ofSdk(modules)).toEqual([]);
   });
 
-  it('with an address they are', async () => {
+  it('with an address, modules of the SDK are loaded', async () => {
     await using collector = await startCollector();
     const modules = await modulesOf('on', { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url });
     expect(ofSdk(modules).some((url) => url.includes('/sdk-trace/'))).toBe(true);
   });
 
-  it('sends what it has when it ends', async () => {
+  it('a platform sends its last spans when it ends', async () => {
     await using collector = await startCollector();
     const platform = await startTracedPlatform('embedded', {
       OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: `${collector.url}/v1/traces`,
@@ -70,7 +70,7 @@ describe('starting and ending tracing', () => {
     expect(new Set(spans.map(({ service }) => service))).toEqual(new Set(['ours']));
   });
 
-  it('ends in order when the collector takes all and answers nothing', async () => {
+  it('a platform ends in an orderly way if the collector accepts spans but never answers', async () => {
     await using collector = await startCollector({ hangs: true });
     const platform = await startTracedPlatform('embedded', {
       OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
@@ -85,7 +85,7 @@ describe('starting and ending tracing', () => {
     expect(await platform.stop()).toBe(0);
   });
 
-  it('warns once while the collector is away, and serves', async () => {
+  it('a platform warns once and goes on while the collector is not available', async () => {
     const closed = createServer().listen(0, '127.0.0.1');
     await new Promise((resolve) => closed.once('listening', resolve));
     const { port } = closed.address() as AddressInfo;

@@ -63,7 +63,7 @@ describe.each(availableEngines())('tracing (%s)', (engine) => {
     });
   const serviceName = (service: string) => (engine === 'embedded' ? 'kith' : `kith-${service}`);
 
-  it('one trace from the client through gateway, bus and service to the database', async () => {
+  it('makes one trace from the client through gateway, bus and service to the database', async () => {
     const client = clientSpan();
     const requestId = `traced-${client.spanId}`;
     const answer = await rename({ traceparent: client.traceparent, 'x-request-id': requestId });
@@ -118,7 +118,7 @@ describe.each(availableEngines())('tracing (%s)', (engine) => {
     });
   });
 
-  it('an event goes on with the trace to its consumer, and so does what that publishes', async () => {
+  it('continues the trace in the consumer of an event, and in the events that the consumer publishes', async () => {
     const client = clientSpan();
     const answer = await http(platform.url, {
       method: 'POST',
@@ -149,7 +149,7 @@ describe.each(availableEngines())('tracing (%s)', (engine) => {
     for (const { parentId } of questions) expect(spans.map(({ spanId }) => spanId)).toContain(parentId);
   });
 
-  it('makes no spans where the client has decided not to keep the trace', async () => {
+  it('makes no spans if the client has decided not to sample the trace', async () => {
     const dropped = clientSpan('00');
     const kept = clientSpan();
     expect((await rename({ traceparent: dropped.traceparent })).status).toBe(200);
@@ -161,7 +161,7 @@ describe.each(availableEngines())('tracing (%s)', (engine) => {
     expect(trace(dropped.traceId)).toEqual([]);
   });
 
-  it('begins a trace of its own where the client sends none, or what is none', async () => {
+  it('begins its own trace if the client sends no trace or an invalid one', async () => {
     const unusable: Record<string, string>[] = [
       {},
       { traceparent: '00-zz-01' },
@@ -178,7 +178,7 @@ describe.each(availableEngines())('tracing (%s)', (engine) => {
     }
   });
 
-  it('tells a failure by its code, and no refusal as one', async () => {
+  it('records a server error with its code, and does not record a refusal as an error', async () => {
     const refused = clientSpan();
     expect((await rename({ traceparent: refused.traceparent }, 'no-token-of-ours')).status).toBe(401);
     await until(refused.traceId, 'PATCH /collections/:collectionId', 'server');
@@ -191,7 +191,7 @@ describe.each(availableEngines())('tracing (%s)', (engine) => {
     await until(lost.traceId, 'GET', 'server');
   });
 
-  it('log lines of gateway and services name the trace and the request', async () => {
+  it('puts the trace and the request into log lines of gateway and services', async () => {
     const client = clientSpan();
     const requestId = `logged-${client.spanId}`;
     await rename({ traceparent: client.traceparent, 'x-request-id': requestId });
@@ -210,7 +210,7 @@ describe.each(availableEngines())('tracing (%s)', (engine) => {
     }
   });
 
-  it('exports nothing of what callers keep secret', async () => {
+  it('exports no secrets of callers', async () => {
     const client = clientSpan();
     const signIn = await http(platform.url, {
       method: 'POST',

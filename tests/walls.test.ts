@@ -40,12 +40,12 @@ const circleOf = (next: (one: string) => readonly string[], all: readonly string
 };
 
 describe('a package', () => {
-  it('of ours has a row', () => {
+  it('every package of this repository has a row', () => {
     const all = globSync('{libs,services,apps,tools}/*/src/index.ts', { cwd: root });
     expect(homes.toSorted()).toEqual(all.map((index) => dirname(dirname(index))).toSorted());
   });
 
-  it.each(homes)('%s imports no package of ours but those of its row', (home) => {
+  it.each(homes)('%s may import only the packages of this repository that are in its row', (home) => {
     const { may = [], instead = '' } = packages[home] ?? {};
     const file = `${home}/src/some.ts`;
     for (const name of homes.flatMap(namesOf)) {
@@ -55,32 +55,35 @@ describe('a package', () => {
     }
   });
 
-  it.each(homes)('%s has a row of packages and entries that there are', (home) => {
+  it.each(homes)('%s has only existing packages and entries in its row', (home) => {
     const { may = [], suites: more = [] } = packages[home] ?? {};
     const names = homes.flatMap(namesOf);
     expect([...may, ...suites, ...more].filter((one) => !names.includes(one))).toEqual([]);
   });
 
-  it('imports none that imports it, however indirectly', () => {
+  it('no package imports a package that imports it, directly or indirectly', () => {
     const next = (home: string) =>
       homes.filter((other) => namesOf(other).some((name) => packages[home]?.may.includes(name)));
     expect(circleOf(next, homes)).toBeUndefined();
   });
 
-  it.each(homes)('%s has suites that import it, the test kit, and what is theirs to look into', (home) => {
-    const { may = [], suites: more = [], instead = '' } = packages[home] ?? {};
-    const allowed = [...may, ...suites, ...more, ...namesOf(home)];
-    for (const file of [`${home}/tests/some.test.ts`, `${home}/src/some.test.ts`]) {
-      for (const name of homes.flatMap(namesOf)) {
-        expect(sentences({ [file]: `import { one } from '${name}';` })).toEqual(
-          allowed.includes(name) ? [] : [`${file}:1: ${name} is not for ${home}. ${instead}`],
-        );
+  it.each(homes)(
+    '%s: its suites may import only it, its row, the test kit, and the packages listed for suites',
+    (home) => {
+      const { may = [], suites: more = [], instead = '' } = packages[home] ?? {};
+      const allowed = [...may, ...suites, ...more, ...namesOf(home)];
+      for (const file of [`${home}/tests/some.test.ts`, `${home}/src/some.test.ts`]) {
+        for (const name of homes.flatMap(namesOf)) {
+          expect(sentences({ [file]: `import { one } from '${name}';` })).toEqual(
+            allowed.includes(name) ? [] : [`${file}:1: ${name} is not for ${home}. ${instead}`],
+          );
+        }
       }
-    }
-  });
+    },
+  );
 
   it.each([...homes.map((home) => `${home}/tests`), ...Object.keys(around)])(
-    'is imported by its name in %s, too',
+    'packages must also be imported by their names in %s',
     (folder) => {
       const file = `${folder}/some.test.ts`;
       const depth = '../'.repeat(folder.split('/').length);
@@ -93,7 +96,7 @@ describe('a package', () => {
     },
   );
 
-  it('is imported by its name, however the import is written', () => {
+  it('a package must be imported by its name, in every form of import', () => {
     const leaving = [
       "import { x } from '../../identity/src/app.ts';",
       "import type { X } from '../../identity/src/app.ts';",
@@ -107,7 +110,7 @@ describe('a package', () => {
     }
   });
 
-  it.each(drivers)('that is not to know $name does not import it', ({ name, only, instead }) => {
+  it.each(drivers)('a package may import $name only if the table allows it', ({ name, only, instead }) => {
     const driver = name.endsWith('/') ? `${name}core` : name;
     for (const home of homes) {
       const file = `${home}/src/some.ts`;
@@ -120,7 +123,7 @@ describe('a package', () => {
 });
 
 describe.each(Object.entries(folders))('the folders of %s', (home, rooms) => {
-  it('import each other as the table says', () => {
+  it('the folders may import each other only as the table says', () => {
     for (const [from, may] of Object.entries(rooms)) {
       for (const to of Object.keys(rooms).filter((one) => one !== from)) {
         const path = (room: string) => `${home}/src/${room && `${room}/`}`;
@@ -132,12 +135,12 @@ describe.each(Object.entries(folders))('the folders of %s', (home, rooms) => {
     }
   });
 
-  it('have no circle but through what lies beside them', () => {
+  it('the folders import each other without a circle, apart from the files beside them', () => {
     const named = Object.keys(rooms).filter((one) => one !== '');
     expect(circleOf((one) => (rooms[one] ?? []).filter((other) => other !== ''), named)).toBeUndefined();
   });
 
-  it('are all in the table', () => {
+  it('a folder that is not in the table is refused', () => {
     const file = `${home}/src/unheard/some.ts`;
     expect(sentences({ [file]: "import { x } from '../other.ts';" })).toEqual([
       `${file}:1: unheard is not in the table of ${home}. Add it to tools/walls/table.ts.`,

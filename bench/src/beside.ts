@@ -6,8 +6,8 @@ import { atLeast, type Compared, figure, type Row, type RowResult, table } from 
 const run = promisify(execFile);
 const own = fileURLToPath(new URL('../..', import.meta.url));
 /**
- * How many rounds a run has. A quick run has more rounds than a full run. Quick rounds are short, so other work on the machine can
- * spoil a whole round.
+ * How many rounds a run has. The rounds of a quick run are short, so other work on the machine can spoil a whole round. A quick
+ * run therefore has more rounds than a full run.
  */
 const roundsOf = (isQuick: boolean) => (isQuick ? 7 : 3);
 /** The lowest accepted ratio of this checkout's figures to the other checkout's figures. */
@@ -51,12 +51,12 @@ export async function measureBeside(
   return {
     json: Object.fromEntries(compared.map(({ name, ...rest }) => [name, rest])),
     markdown: table(
-      ['figure', 'before', 'now', 'ratio', 'of the rounds'],
+      ['figure', 'before', 'now', 'ratio', 'ratio of each round'],
       compared.map(({ name, before: old, now, ratio, ratios }) => [
         ...[name, figure(old), figure(now), ratio.toFixed(2)],
         ratios.map((one) => one.toFixed(2)).join(', '),
       ]),
     ),
-    verdicts: compared.map(({ name, ratio }) => atLeast(`${name}, of the version before`, ratio, least)),
+    verdicts: compared.map(({ name, ratio }) => atLeast(`${name}, over the version before`, ratio, least)),
   };
 }

@@ -69,7 +69,7 @@ const tickMicros = 10_000;
 
 /** The CPU time of a process so far, in user and system mode, in µs (proc(5)). Only Linux reports it this way. */
 export function cpuMicros(pid: number): number {
-  // The second field is a name that may hold spaces. It ends at the last bracket.
+  // The second field is a name in brackets, which can contain spaces. It ends at the last bracket.
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
     .replace(/^.*\) /s, '')
     .split(' ');

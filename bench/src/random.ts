@@ -11,8 +11,8 @@ export function seeded(seed: number): () => number {
 }
 
 /**
- * Picks from `count` things by Zipf's law with exponent 1. The first thing is picked twice as often as the second, and three times
- * as often as the third.
+ * Picks from `count` items by Zipf's law with exponent 1. The first item is picked twice as often as the second, and three
+ * times as often as the third.
  */
 export function zipf(count: number, random: () => number): () => number {
   const upTo: number[] = [];

@@ -8,7 +8,7 @@ export interface Compared {
   better: 'more' | 'less';
 }
 
-/** The things that every row gets for its measurement. */
+/** The parameters that every row gets for its measurement. */
 export interface BenchContext {
   engines: BenchEngines;
   /** The path of wrk, the program that makes the load. */
@@ -46,8 +46,8 @@ export interface Row {
   isQuick: boolean;
   measure(context: BenchContext): Promise<RowResult>;
   /**
-   * Picks some figures from the row's JSON. They are compared with the same figures of another checkout. Absent if the row measures
-   * the other checkout itself, or if the row is not compared.
+   * Picks the figures from the row's JSON that are compared with the same figures of another checkout. A row has no `compared`
+   * if the row itself measures the other checkout, or if the row is not compared.
    */
   // biome-ignore lint/suspicious/noExplicitAny: each row knows its own JSON, and an earlier version may have another form.
   compared?(json: any): Compared[];

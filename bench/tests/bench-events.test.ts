@@ -5,7 +5,7 @@ import { halves } from '../src/events/measure.ts';
 import { userEvent } from '../src/events/user-events.ts';
 
 describe('the events of the benchmark', () => {
-  it('are of the contract, and of each user one that creates it and then changes without gaps', () => {
+  it('userEvent() makes valid events: for each user a creation and then changes with consecutive numbers', () => {
     const events = Array.from({ length: 12_000 }, (_, at) => userEvent(at));
     const byUser = Map.groupBy(events, ({ aggregate }) => aggregate.id);
     expect(byUser.size).toBe(3_000);
@@ -22,7 +22,7 @@ describe('the events of the benchmark', () => {
     expect(new Set(events.map(({ id }) => id)).size).toBe(events.length);
   });
 
-  it('tells lags from occurrence to applied, and starts again when they are taken', () => {
+  it('Lags measures from the occurrence to the application of an event, and take() resets it', () => {
     const lags = new Lags(200);
     for (let at = 0; at < 200; at++) lags.applied(1_000, 1_000 + at * 10);
     expect(lags.take()).toEqual({ count: 200, seconds: 1.99, p50: 1_000, p99: 1_980, max: 1_990 });
@@ -32,7 +32,7 @@ describe('the events of the benchmark', () => {
     expect(lags.count).toBe(0);
   });
 
-  it('compares memory by medians of halves, without what came first', () => {
+  it('halves() returns the medians of both halves of the samples, without the first tenth', () => {
     const growing = [50, 50, ...Array.from({ length: 18 }, (_, at) => at + 1)];
     expect(halves(growing)).toEqual({ first: 5, second: 14 });
     // A single outlier does not change either median.

@@ -10,7 +10,7 @@ const sizes = [100, 1_000];
 
 describe.each(availableEngines())('the lists of the benchmark (%s)', (engine) => {
   it.each(Object.entries(layoutsOf({ longest: 1_000, others: 2_000 })))(
-    '%s: the service lists what is stored for it, each list in its length',
+    '%s: the service returns the stored lists, each with its expected length',
     async (_service, make) => {
       await using place = await createStore(engine);
       const layout = make();
@@ -48,7 +48,7 @@ describe.each(availableEngines())('the lists of the benchmark (%s)', (engine) =>
   );
 });
 
-it('rows of several lists come as if all had grown at once', () => {
+it('interleave() mixes the rows of several lists as if all lists had grown at the same time', () => {
   const stream = (table: string, size: number): Stream => ({
     size,
     rows: Array.from({ length: size }, (_, at) => ({ table, row: { at } })).values(),
@@ -59,7 +59,7 @@ it('rows of several lists come as if all had grown at once', () => {
   expect(given).toHaveLength(6);
 });
 
-it('the chart has a line a list, and its times where they belong', () => {
+it('the chart has one line per list, and draws each time at its height', () => {
   const line = { title: 'connections', isDashed: false, colour: 0 };
   const points = [
     { size: 100, ms: 1 },

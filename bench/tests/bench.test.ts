@@ -11,7 +11,7 @@ import { pageQueries } from '../src/whole/queries.ts';
 import { seedConnections } from '../src/whole/seed.ts';
 
 describe('the load of the benchmark', () => {
-  it('asks for the same people from the same addresses in every run, the first of them most', async () => {
+  it('sends the same requests of the same people from the same addresses in every run, and most for the first person', async () => {
     const [one, other] = await Promise.all([makePopulation(), makePopulation()]);
     const order = ({ requests }: typeof one) =>
       requests.map(({ person, address }) => `${person.userId} ${person.projectId} ${address}`);
@@ -26,7 +26,7 @@ describe('the load of the benchmark', () => {
     expect(times(0)).toBeGreaterThan(50 * times(500));
   });
 
-  it('picks by Zipf what lies within its bounds', () => {
+  it("zipf() picks the items as often as Zipf's law says", () => {
     const pick = zipf(3, seeded(1));
     const counts = [0, 0, 0];
     for (let at = 0; at < 11_000; at++) counts[pick()]! += 1;
@@ -35,7 +35,7 @@ describe('the load of the benchmark', () => {
     }
   });
 
-  it('names the one who asks at the end of an answer of one length', () => {
+  it('pageFor() names the user at the end of a page whose length is the same for all users', () => {
     const page = pageFor(samplePage());
     const [ann, bob] = ['a'.repeat(36), 'b'.repeat(36)];
     expect(page(ann).length).toBe(page(bob).length);
@@ -44,8 +44,8 @@ describe('the load of the benchmark', () => {
   });
 });
 
-describe('what the benchmark makes of figures', () => {
-  it('takes the median field by field, and tells the spread', () => {
+describe('the summaries of the benchmark', () => {
+  it('summary() returns the median and the range of each field', () => {
     const { median, least, most, wrong } = summary(
       [
         { rps: 3, p99: 1 },
@@ -60,14 +60,14 @@ describe('what the benchmark makes of figures', () => {
     expect(summary([{ rps: 1 }, { rps: 2 }]).median.rps).toBe(1.5);
   });
 
-  it('takes ratios round by round, so that a slow while does not tip them', () => {
+  it('ratio() compares round by round, so that a slow period does not distort the result', () => {
     const one = summary([{ rps: 20 }, { rps: 10 }, { rps: 5 }]);
     const other = summary([{ rps: 10 }, { rps: 10 }, { rps: 2.5 }]);
     expect(ratio(one, other, 'rps')).toBe(2);
     expect(ratio(other, one, 'rps')).toBe(0.5);
   });
 
-  it('says what was reached and what was not', () => {
+  it('atLeast() and atMost() tell whether a target was reached', () => {
     expect(atLeast('x', 0.85, 0.85).isReached).toBe(true);
     expect(atLeast('x', 0.849, 0.85).isReached).toBe(false);
     expect(atMost('x', 1, 1).isReached).toBe(true);
@@ -78,9 +78,9 @@ describe('what the benchmark makes of figures', () => {
 describe.each(availableEngines().filter((engine) => engine === 'containers'))(
   'the driver alone (%s)',
   (engine) => {
-    it("reads of what is stored for it the page that the service's store reads", async () => {
+    it("reads the same page of the stored connections as the service's store", async () => {
       await using place = await createStore(engine);
-      if (place.config.kind !== 'mongo') throw new Error('This is about MongoDB.');
+      if (place.config.kind !== 'mongo') throw new Error('This test needs MongoDB.');
       const { url, database } = place.config;
       const { people } = await makePopulation({ users: 30, projects: 1, requests: 1 });
       const [{ projectId, userId }] = people as [(typeof people)[number]];

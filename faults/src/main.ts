@@ -75,8 +75,9 @@ console.log(`${passed} passed, ${failed} failed`);
 process.exit(failed ? 1 : 0);
 
 /**
- * Measures the highest rate that the platform serves, in requests per second. Under a higher load, nobody could distinguish the
- * effects of a fault from the effects of the load. Newly started processes are slow, so a first load warms them up.
+ * Measures the highest rate that the platform serves, in requests per second. If the load of the rows were higher, the effects
+ * of a fault could not be distinguished from the effects of the load. Newly started processes are slow, so a first load warms
+ * them up.
  */
 async function mostServed(crowd: Crowd): Promise<number> {
   const warm = crowd.load(rate / 2);

@@ -2,7 +2,7 @@ import type { Crowd } from './load/load.ts';
 import type { Record } from './load/record.ts';
 import type { Place } from './world/place.ts';
 
-/** The things that a fault works with: the platform, and the people who use it. */
+/** Everything that a fault needs: the platform, and the people who use it. */
 export interface Stage<P extends Place> {
   world: P;
   crowd: Crowd;
@@ -39,8 +39,8 @@ export interface RowFacts {
   quick: number;
   /**
    * Whether every request has to be served. Such a row gets half of the load. On only two cores, a starting process takes CPU
-   * time that the other processes need. The quick run judges neither this nor the silence: it may run on a shared machine, which
-   * may be slow by itself.
+   * time that the other processes need. The quick run does not check that every request was served, and does not check the
+   * silence, because it sometimes runs on a slow, shared machine.
    */
   servesAll?: true;
   /** The longest allowed silence, in ms. If it is missing, silence is only recorded. */
@@ -71,7 +71,7 @@ export interface Outcome {
   error?: string;
 }
 
-/** Returns whether nothing went wrong. If `judgesTimes` is true, also checks that nobody waited too long. */
+/** Returns whether a row has passed. If `judgesTimes` is true, the row passes only if nobody waited too long. */
 export function hasPassed(outcome: Outcome, judgesTimes: boolean): boolean {
   const { row, lost, doubled, wrong, silence, unanswered, error } = outcome;
   if (error || lost.length + doubled.length + wrong.length > 0) return false;

@@ -64,17 +64,17 @@ export function describeAuditDeaths(engine: EngineKind, which: { serverKeyChange
         const { call, isChanged } = await prepare(projectId);
         const death = await runUntilDeath(child, { stores, operation: spec.name, call, number });
         if (death.acknowledged) expect(await isChanged()).toBe(true);
-        // If the process died in the middle of the change, other processes complete the change and bring the row, in any order.
+        // If the process died in the middle of the change, other processes complete the change and store the row, in any order.
         const count = async () => (await rowsOf(projectId, spec.name)).length;
         const agrees = async () => (await count()) === ((await isChanged()) ? 1 : 0);
-        await waitFor(agrees, { what: 'a row exactly where the change is', timeoutMs: 20_000 });
+        await waitFor(agrees, { what: 'a row if, and only if, the change was made', timeoutMs: 20_000 });
         return death;
       });
       expect(deaths.at(0)).toEqual({ killed: true, acknowledged: false });
       expect(deaths.at(-1)).toEqual({ killed: false, acknowledged: true });
     };
 
-    it('has a row of a server key exactly where the key is', { timeout: 120_000 }, () =>
+    it('has a row for a server key if, and only if, the key was stored', { timeout: 120_000 }, () =>
       expectBoth(createServerKey, async (projectId) => ({
         call: { operator, params: { projectId }, body: { name: 'Shop' } },
         isChanged: async () => {
@@ -85,7 +85,7 @@ export function describeAuditDeaths(engine: EngineKind, which: { serverKeyChange
     );
 
     it.runIf(which.serverKeyChanges)(
-      'has a row of what a server key does exactly where it is done',
+      'has a row for a change by a server key if, and only if, the change was made',
       { timeout: 120_000 },
       () =>
         expectBoth(blockUser, async (projectId) => {

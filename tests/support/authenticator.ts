@@ -18,7 +18,7 @@ export class Authenticator {
   next(): string {
     const now = Math.floor(Date.now() / stepMs);
     const step = Math.max(now, this.#last + 1);
-    if (step > now + 1) throw new Error('The next code does not count yet: use a recovery code.');
+    if (step > now + 1) throw new Error('The next code is not valid yet: use a recovery code.');
     this.#last = step;
     return this.#totp.generate({ timestamp: step * stepMs });
   }

@@ -30,7 +30,7 @@ export async function expectEventsThroughChaos({ changes }: { changes: number })
   const prefix = uniquePrefix();
   const { MONGODB_URL: _mongodb, NATS_URL: _nats, REDIS_URL: _redis, ...env } = process.env;
   const provided = await provideEngines({ env });
-  if (provided.kind !== 'docker') throw new Error('Engines of its own need Docker.');
+  if (provided.kind !== 'docker') throw new Error('This test starts its own engines, so it needs Docker.');
   const engines = ends.use(await startContainers({ images: provided.images }));
   const platform = ends.use(
     await startDistributed({
@@ -71,7 +71,7 @@ export async function expectEventsThroughChaos({ changes }: { changes: number })
     const { type, id, seq } = event.aggregate;
     const key = `${type} ${id}`;
     const events = seen.get(key) ?? new Map<number, EventEnvelope>();
-    // The same event may be delivered again. But another event with the same `seq` would be a contradiction.
+    // The same event can be delivered again. But a different event with the same `seq` is a contradiction.
     const known = events.get(seq)?.id ?? event.id;
     if (known !== event.id) contradictions.push(`${key} ${seq}: ${known} and ${event.id}`);
     seen.set(key, events.set(seq, event));
@@ -82,19 +82,20 @@ export async function expectEventsThroughChaos({ changes }: { changes: number })
   const renamed = { users: new Map<string, string>(), collections: new Map<string, string>() };
   const connected = new Set<string>();
   const dead = new Set<string>();
-  // At least one change of each kind must succeed, and each victim must die. Otherwise the checks below would check nothing.
+  // At least one change of each kind must succeed, and each victim must die. Without this, the checks below would check
+  // nothing.
   const isOver = () =>
     left <= 0 &&
     [...victims, 'nats'].every((name) => dead.has(name)) &&
     [renamed.users, renamed.collections, connected].every(({ size }) => size > 0);
-  /** Whether a change was acknowledged. If a killed service gives no answer, the change may be done or not. */
+  /** Whether a change was acknowledged. If a killed service gives no answer, it is unknown whether the change was made. */
   const attempt = async (work: () => Promise<unknown>): Promise<boolean> => {
     try {
       await work();
       return true;
     } catch (error) {
       if (!(error instanceof CallError && (isOutage(error) || isRepeated(error)))) throw error;
-      // Waits a moment after a refusal. Without this pause, the clients would only slow down the starts.
+      // Waits a moment after a refusal. Without this pause, the clients' requests would slow down the start of the services.
       await setTimeout(20);
       return false;
     }
@@ -139,7 +140,8 @@ export async function expectEventsThroughChaos({ changes }: { changes: number })
   };
   await Promise.all([killer(), ...users.map((_, index) => worker(index))]);
 
-  // Waits until all is quiet: no aggregate's events have a gap, and each user's last event has the user's current name.
+  // Waits until everything is published: no aggregate's events have a gap, and each user's last event has the user's current
+  // name.
   await waitFor(
     async () => {
       for (const [key, events] of seen) {
@@ -153,14 +155,14 @@ export async function expectEventsThroughChaos({ changes }: { changes: number })
         });
         const events = seen.get(`user ${user.id}`) ?? new Map<number, EventEnvelope>();
         const last = events.get(Math.max(...events.keys()))?.data as { name: string } | undefined;
-        if (last?.name !== own.name) throw new Error('a profile change is not out');
+        if (last?.name !== own.name) throw new Error('a profile change is not published yet');
       }
       return true;
     },
     { timeoutMs: 90_000, what: 'quiet' },
   );
 
-  // All acknowledged changes are published. The last events may still be on their way to this test.
+  // Waits until the events of all acknowledged changes have arrived, because the last events can still be on their way.
   const connectionEvents = () =>
     [...seen].flatMap(([key, events]) => (key.startsWith('connection ') ? [...events.values()] : []));
   const accepted = () => connectionEvents().filter(({ type }) => type === 'connection.accepted');
@@ -179,7 +181,7 @@ export async function expectEventsThroughChaos({ changes }: { changes: number })
       for (const pair of connected) expect(pairs).toContain(pair);
       return true;
     },
-    { timeoutMs: 60_000, what: 'what was acknowledged' },
+    { timeoutMs: 60_000, what: 'the events of all acknowledged changes' },
   );
 
   // Each user's connections and notifications match the events. Each event counts exactly once.
@@ -225,14 +227,14 @@ export async function expectEventsThroughChaos({ changes }: { changes: number })
 }
 
 /**
- * Whether an error means that a service or the broker is away. During an outage, all errors must have the envelope and the status of
- * their code.
+ * Whether an error means that a service or the broker is unavailable. During an outage, each error must have the error envelope
+ * and the status of its code.
  */
 function isOutage({ status, code }: CallError): boolean {
   return status >= 500 && statusOf(code as ErrorCode) === status;
 }
 
-/** Whether the change was made already: by the other user, or by an earlier attempt that got no answer. */
+/** Whether a refusal means that the change was made before, by the other user or by an attempt that got no answer. */
 function isRepeated({ status }: CallError): boolean {
   return status === 409;
 }

@@ -34,7 +34,7 @@ export interface ComposeProject extends AsyncDisposable {
 interface ComposeOptions {
   /** The repository with the docker-compose.yml, if it is not this one. */
   root?: string;
-  /** More lines of the file `.env`. They may name folders below the project's folder. */
+  /** Returns more lines of the file `.env`. The lines can name folders below the project's folder. */
   variables?: (folder: string) => readonly string[];
 }
 

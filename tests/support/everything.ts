@@ -45,7 +45,7 @@ export async function expireEvents({ engines, prefix }: TestPlatform): Promise<v
   await connection.close();
 }
 
-/** The files as they are while the platform runs, including SQLite's logs. */
+/** The content of the files while the platform runs, including SQLite's logs. */
 async function filesIn(folder: string): Promise<string> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
   const files = entries.filter((entry) => entry.isFile());

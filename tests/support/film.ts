@@ -1,8 +1,8 @@
 /** The number of colours of a frame. */
 const colours = 128;
 /**
- * How many pixels follow a code that clears the decoder's table. Up to this number, each code has 8 bits, and is the number of a
- * colour. So a frame needs no compression.
+ * How many pixels follow a code that clears the decoder's table. Up to this number of pixels, each code has 8 bits, and each
+ * code is the number of a colour. So a frame can be written without compression.
  */
 const run = 126;
 const [clear, end] = [colours, colours + 1];
@@ -17,7 +17,7 @@ export function filmOf({ width, height, frames }: { width: number; height: numbe
     Buffer.from([0x21, 0xf9, 4, 0, 4, 0, 0, 0]),
     Buffer.concat([Buffer.from([0x2c, 0, 0, 0, 0]), size, Buffer.from([0x86])]),
     paletteOf(frame),
-    // The picture moves.
+    // Each frame begins one row later, so the picture moves.
     codesOf(pixels.subarray((frame % height) * width).subarray(0, width * height)),
   ]);
   const head = Buffer.concat([Buffer.from('GIF89a'), size, Buffer.from([0x70, 0, 0])]);

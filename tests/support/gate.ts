@@ -8,8 +8,8 @@ export interface Gate extends AsyncDisposable {
 }
 
 /**
- * The stage of a request. `asked`: it is on its way to the gateway. `answered`: the gateway has answered with success. `told`: the
- * answer has been passed on.
+ * The stage of a request. `asked`: the request is on its way to the gateway. `answered`: the gateway has answered with success.
+ * `told`: the answer has been passed on to the caller.
  */
 export type GateStage = 'asked' | 'answered' | 'told';
 
@@ -22,7 +22,9 @@ export interface Passing {
 
 /**
  * Starts a proxy in front of a gateway. The proxy calls `isShut` at each stage of each request. If `isShut` returns true, the proxy
- * cuts the connection. If `isShut` returns a promise, the request waits for it at the stages `asked` and `answered`. The gateway still completes every request that the proxy has passed on. Disposing waits for these requests.
+ * cuts the connection. If `isShut` returns a promise at the stage `asked` or `answered`, the request waits for this promise.
+ * The gateway completes every request that the proxy has passed on, even if the connection was cut. Disposing waits for these
+ * requests.
  */
 export async function layGate(
   url: string,

@@ -2,8 +2,8 @@ import { Collection } from 'mongodb';
 import { vi } from 'vitest';
 
 /**
- * Holds the next write of a row whose id contains `part`. While the write is held, the change behind it is made, but not
- * settled.
+ * Holds back the next write of a row whose id contains `part`. As long as the write is held back, the change that causes this
+ * write is made, but not settled.
  */
 export function holdRow(collection: string, part = '') {
   const { replaceOne } = Collection.prototype;

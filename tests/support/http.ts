@@ -1,6 +1,6 @@
 import { type Agent, request } from 'node:http';
 
-/** An HTTP answer as it came: nothing is parsed or decoded, and no redirect is followed. */
+/** An HTTP answer as it was received: nothing is parsed or decoded, and no redirect is followed. */
 export interface Answer {
   status: number;
   headers: Record<string, string>;

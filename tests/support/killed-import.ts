@@ -51,7 +51,7 @@ export async function expectKilledImportToEndAlike(
   const [whole, killed] = await Promise.all(
     ['whole', 'killed'].map((name) => prepare(platform, join(folder, name), options)),
   );
-  if (!whole || !killed) throw new Error('Both are there.');
+  if (!whole || !killed) throw new Error('A project is missing.');
   const wanted = await runKith(whole.words, whole.env);
   expect([wanted.code, wanted.stderr]).toEqual([1, expect.stringContaining('lines-rejected')]);
 
@@ -64,8 +64,8 @@ export async function expectKilledImportToEndAlike(
       continue;
     }
     const { line = 0 } = (kill.of === 'users' ? users : connections) ?? {};
-    // This run was killed in the middle of the file, and further on than the previous run. So it went on where the previous run
-    // stopped.
+    // This run was killed in the middle of the file, and at a later line than the previous run. So it continued where the
+    // previous run had stopped.
     expect(line).toBeGreaterThan(reached[kill.of] - Number(kill.stage === 'told'));
     expect(line).toBeLessThan(lines);
     reached[kill.of] = line;
@@ -178,8 +178,8 @@ async function stateOf(
 const rejectedFile = (folder: string, name: string) => join(folder, `${name}.jsonl.rejected.jsonl`);
 
 /**
- * What became of all lines. A try may be killed before it learns that a row was imported. The next try then reports the row as
- * unchanged, so `taken` is the sum of the imported and the unchanged rows.
+ * How many lines were taken and rejected. A run can be killed before it learns that a row was imported. The next run then
+ * reports this row as unchanged. So `taken` is the sum of the imported and the unchanged rows.
  */
 function inAll(said: Said): object[] {
   const { files } = longResult<{ files: { inAll: Record<string, number> }[] }>(said);

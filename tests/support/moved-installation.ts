@@ -130,9 +130,11 @@ export async function makeBusy(call: Call): Promise<World> {
   users.splice(users.indexOf(suspended), 1);
   const connected = async () =>
     ((await as(ada, 'GET', '/connections/count')) as unknown as { count: number }).count;
-  await waitFor(async () => (await connected()) === 2, { what: 'the erasure of the one who left' });
+  await waitFor(async () => (await connected()) === 2, { what: 'the erasure of the user who left' });
   const told = async () => JSON.stringify(await as(ada, 'GET', '/app-notifications?limit=50'));
-  await waitFor(async () => !(await told()).includes(leaver.id), { what: 'no notification that names them' });
+  await waitFor(async () => !(await told()).includes(leaver.id), {
+    what: 'no notification that names the user who left',
+  });
   const unread = () => as(ada, 'GET', '/app-notifications/count') as unknown as Promise<number>;
   await waitFor(async () => (await unread()) >= 4, { what: 'notifications' });
   await as(ada, 'PATCH', '/app-notifications/mark-all-as-read');

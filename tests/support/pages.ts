@@ -1,8 +1,8 @@
 import type { Page, Request } from 'playwright-core';
 
 /**
- * Opens an address in a page. If Chromium has given up a request because of a change of the network, it opens the address again. Such
- * a page may stay partly empty, which is not the page's own fault.
+ * Opens an address in a page. If Chromium has given up a request because of a change of the network, the page can stay partly
+ * empty. This is not the page's fault, so the address is opened again.
  */
 export async function openPage(page: Page, address: string): Promise<void> {
   let gaveUp: boolean;

@@ -37,7 +37,7 @@ export function* fieldsOf(message: Uint8Array): Generator<Field> {
     } else if (wireType === 5) {
       yield { number, bytes: none, value: BigInt(view.getUint32(at, true)) };
       at += 4;
-    } else throw new Error(`No wire type of today's protobuf: ${wireType}.`);
+    } else throw new Error(`Protobuf has no wire type ${wireType}.`);
   }
 }
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { startServiceProcess } from '@kith/platform';
 import { compileCache, type TestPlatform } from '@kith/testing';
 
-/** Starts one more gateway process for a platform that runs on real engines. */
+/** Starts an additional gateway process for a platform that runs on real engines. */
 export async function startSecondGateway(
   platform: TestPlatform,
   env: NodeJS.ProcessEnv = {},

@@ -51,7 +51,7 @@ export function startShell({ folder, env = {} }: { folder: string; env?: NodeJS.
           if (output !== undefined) resolve({ output, code: Number(code) });
         };
         const fail = (what: string) => reject(new Error(`The shell ${what}, with:\n${commands}\n${printed}`));
-        setTimeout(() => fail('does not come to an end'), patienceMs).unref();
+        setTimeout(() => fail('does not end'), patienceMs).unref();
         void exited.then(() => fail('has ended'));
         shell.stdin.write(lines);
       });

@@ -5,7 +5,9 @@ import { eventSubject, userDeleted } from '@kith/contracts';
 import { makeEvent } from '@kith/service';
 import type { TestUser } from '@kith/testing';
 
-/** Adds an event to the log of a stopped installation: the user was deleted, and no service has heard of it yet. */
+/**
+ * Adds an event to the log of a stopped installation. It says that the user was deleted, and no service has received it yet.
+ */
 export async function addUnreadDeletion(data: string, { id, projectId }: TestUser): Promise<void> {
   const prefix = 'kith';
   const log = createLogger({ name: 'test', level: 'silent' });

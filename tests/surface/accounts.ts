@@ -28,10 +28,10 @@ const address = () => `account-${++count}@example.com`;
 export const accounts = surfaceSuite('accounts', (world) => {
   const nowhere = randomUUID();
 
-  it('asks for a token where one is needed, before all else', () =>
+  it('checks the token before all else, if the operation needs one', () =>
     refusesStrangers(world, features.accounts.operations));
 
-  it('sign-up answers a session of a new visitor', async () => {
+  it('sign-up returns a session, and the new user has the role `visitor`', async () => {
     const { body } = await world.ok(signUp, {
       body: { email: '  New@Example.COM ', password, role: 'admin' },
     });
@@ -77,7 +77,7 @@ export const accounts = surfaceSuite('accounts', (world) => {
     expect(full.body.user).toMatchObject(profile);
   });
 
-  it('sign-up refuses fields, then weak passwords, then unknown projects, then what is taken', async () => {
+  it('sign-up refuses invalid fields first, then weak passwords, unknown projects, and taken addresses and names', async () => {
     const good = { email: address(), password };
     const refused = (body: unknown, field: string) =>
       world.refused(signUp, { body, projectId: nowhere }, 'auth/invalid-body', { field });
@@ -102,7 +102,7 @@ export const accounts = surfaceSuite('accounts', (world) => {
     await world.refused(signUp, { body: other }, 'DUPLICATE_USERNAME', { field: 'username' });
   });
 
-  it('sign-in answers a session; an unknown address gets the answer of a wrong password', async () => {
+  it('sign-in returns a session, and answers an unknown address in the same way as a wrong password', async () => {
     const { email, id, user } = await world.user({ name: 'Ada' });
     const ada = await world.user();
     const { body } = await world.ok(signIn, {
@@ -123,7 +123,7 @@ export const accounts = surfaceSuite('accounts', (world) => {
     expect(nobody.text).toBe(wrong.text);
   });
 
-  it('sign-in tells a suspension only to who knows the password', async () => {
+  it('sign-in reports a suspension only if the password is right', async () => {
     const { id, email, password: right } = await world.user();
     const { projectId, operatorToken } = world;
     await world.ok(suspendUser, { params: { projectId, userId: id }, token: operatorToken });
@@ -146,7 +146,7 @@ export const accounts = surfaceSuite('accounts', (world) => {
     await world.refused(changePassword, change, 'auth/step-up-required');
   });
 
-  it('verify-external-user checks project, its key, and the token, and makes or updates the user', async () => {
+  it('verify-external-user checks the project, its key and the token, then creates or updates the user', async () => {
     const { projectId, operatorToken } = world;
     const pair = keyPair();
     const other = keyPair();
@@ -202,7 +202,7 @@ export const accounts = surfaceSuite('accounts', (world) => {
     await world.refused(verifyExternalUser, exchange(await token()), 'auth/suspended');
   });
 
-  it('change-password checks fields, strength, then the password, and ends the other sessions', async () => {
+  it('change-password checks the fields, the strength, then the old password, and ends the other sessions', async () => {
     const ada = await world.user();
     const { accessToken: token } = ada;
     const other = await world.ok(signIn, { body: { email: ada.email, password: ada.password } });
@@ -226,7 +226,7 @@ export const accounts = surfaceSuite('accounts', (world) => {
     await world.ok(signIn, { body: { email: ada.email, password: body.newPassword } });
   });
 
-  it('the eleventh failed attempt at an account is refused for a while', async () => {
+  it('after ten failed attempts at an account, further attempts are refused for a while', async () => {
     const { email, password: right, accessToken: token } = await world.user();
     const signing = { body: { email, password } };
     for (let at = 0; at < 10; at++) await world.refused(signIn, signing, 'auth/invalid-credentials');
@@ -237,7 +237,7 @@ export const accounts = surfaceSuite('accounts', (world) => {
     await world.refused(changePassword, { token, body }, 'auth/too-many-attempts');
   });
 
-  it('a project that asks for verified addresses gives sessions to those alone', async () => {
+  it('a project that requires verified addresses gives no session to a user with an unverified address', async () => {
     const { id: projectId } = await world.platform.createProject('Verified');
     const set = (body: unknown) =>
       world.ok(updateProject, { params: { projectId }, token: world.operatorToken, body });

@@ -40,18 +40,18 @@ export const audit = surfaceSuite('audit', (world) => {
   const ofActor = (actor: string) => rows({ actor });
   const said = (some: readonly AuditRow[]) => some.map(({ action, outcome }) => `${action} ${outcome}`);
 
-  it('asks for the scope audit:read, before all else', async () => {
+  it('checks for the scope audit:read before all else', async () => {
     await refusesStrangers(world, features.audit.operations);
   });
 
-  it('tells of sign-ins, their failures and what ends sessions, newest first, with the answer', async () => {
+  it('lists sign-ins, failed sign-ins and actions that end sessions, newest first, each with its outcome', async () => {
     const { id, email, password } = await world.user();
     const session = (await world.ok(signIn, { body: { email, password } })).body;
     const wrong = { body: { email, password: 'not this one, I think' } };
     for (let time = 0; time < 3; time++) await world.refused(signIn, wrong, 'auth/invalid-credentials');
     const newPassword = 'another battery staple';
     const own = { token: String(session.accessToken) };
-    // This changes nothing, because the user has no second factor.
+    // The step-up changes nothing, because the user has no second factor.
     await world.ok(stepUp, { ...own, body: { password } });
     await world.ok(changePassword, { ...own, body: { password, newPassword } });
     for (let time = 0; time < 2; time++)
@@ -77,7 +77,7 @@ export const audit = surfaceSuite('audit', (world) => {
     expect(JSON.stringify(found)).not.toContain(email);
   });
 
-  it('tells of a stranger’s failures by a hash, and of a token that is used twice', async () => {
+  it('records failures of an unknown person under a hash, and the reuse of a refresh token', async () => {
     const email = `nobody-${randomUUID()}@example.com`;
     const body = { email, password: 'not this one, I think' };
     await world.refused(signIn, { body }, 'auth/invalid-credentials');
@@ -110,7 +110,7 @@ export const audit = surfaceSuite('audit', (world) => {
     ]);
   });
 
-  it('tells of what operators and server keys change, and to whom', async () => {
+  it('records changes by operators and server keys, each with its target', async () => {
     const [ada, grace] = [await world.user(), await world.user()];
     const params = { projectId: world.projectId, userId: ada.id };
     await world.ok(updateProject, { token, params, body: { name: 'Renamed' } });
@@ -204,7 +204,7 @@ export const audit = surfaceSuite('audit', (world) => {
     await world.refused(listAudit, { token, query }, 'auth/invalid-query', { field });
   });
 
-  it('a key of some projects sees these alone', async () => {
+  it('an operator key that is limited to projects sees only the rows of these projects', async () => {
     const key = await operatorKey(world, { scopes: ['audit:read'], projectIds: [world.projectId] });
     const message = 'This key is limited to some projects: name one of them as projectId.';
     await world.refused(listAudit, { token: key }, 'auth/forbidden', { message });
@@ -218,7 +218,7 @@ export const audit = surfaceSuite('audit', (world) => {
     expect(made[0]).toMatchObject({ projectId: null, target: expect.stringMatching(/^operator-key:/) });
   });
 
-  it('after an erasure rows say no more who it was', async () => {
+  it('after the erasure of a user, rows no longer identify the user', async () => {
     const user = await world.user();
     const params = { userId: user.id };
     const marked = {

@@ -25,12 +25,12 @@ const about = (by: TestUser, other: { id: string }) => ({
 });
 
 export const blocks = surfaceSuite('blocks', (world) => {
-  it('asks for a token before all else', () => refusesStrangers(world, features.blocks.operations));
+  it('checks the token before all else', () => refusesStrangers(world, features.blocks.operations));
 
   it.each([
     ['block', blockUser],
     ['unblock', unblockUser],
-  ] as const)('%s is refused for oneself, and for who is not there', async (_, spec) => {
+  ] as const)('%s refuses the caller’s own id, and ids of users who do not exist', async (_, spec) => {
     const ada = await world.user();
     await world.refused(spec, about(ada, ada), 'connection/self-block');
     for (const id of ['nonsense', randomUUID(), world.stranger.id]) {
@@ -38,7 +38,7 @@ export const blocks = surfaceSuite('blocks', (world) => {
     }
   });
 
-  it('a block ends the connection, stands until it is taken back, and repeating changes nothing', async () => {
+  it('a block ends the connection and lasts until it is removed, and repeating a request changes nothing', async () => {
     const [ada, grace] = [await world.user(), await world.user()];
     await world.platform.connect(ada, grace);
     const list = async (by: TestUser) => (await world.ok(listBlocks, { token: by.accessToken })).body.data;
@@ -78,7 +78,7 @@ export const blocks = surfaceSuite('blocks', (world) => {
     await refusesTwice(world, listBlocks, given);
   });
 
-  it('neither sees the other in a third person’s list, its count or suggestions', async () => {
+  it('with a block between them, two users do not see each other in lists, counts and suggestions', async () => {
     const ada = await world.user({ name: 'Ada' });
     const hidden = await world.user({ name: 'Quentin' });
     const third = await world.user({ name: 'Third' });

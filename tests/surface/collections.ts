@@ -34,9 +34,9 @@ export const collections = surfaceSuite('collections', (world) => {
   const create = async (parentId: string, collectionName: string) =>
     (await world.ok(createSubCollection, { ...of(parentId), body: { collectionName } })).body;
 
-  it('asks for a token before all else', () => refusesStrangers(world, features.collections.operations));
+  it('checks the token before all else', () => refusesStrangers(world, features.collections.operations));
 
-  it('the root is made on first use, one a user, however many ask at once', async () => {
+  it('each user gets exactly one root on first use, even if several requests ask for it at the same time', async () => {
     const { accessToken: token, id: userId, projectId } = await world.user();
     const asked = await Promise.all(Array.from({ length: 6 }, () => world.ok(getRootCollection, { token })));
     const [first] = asked;
@@ -54,7 +54,7 @@ export const collections = surfaceSuite('collections', (world) => {
     });
   });
 
-  it('a collection is made below another: its name is looked at first, then the parent', async () => {
+  it('a collection is created below another one, after checks of its name and then of its parent', async () => {
     const made = await create(root.id.toUpperCase(), `  ${'😀'.repeat(200)} `);
     expect(made).toEqual({
       ...root,
@@ -76,14 +76,14 @@ export const collections = surfaceSuite('collections', (world) => {
     }
   });
 
-  it('collections nest a hundred levels below the root, and no deeper', async () => {
+  it('collections can be nested up to a hundred levels below the root', async () => {
     let parent = root.id;
     for (let level = 1; level <= 100; level++) parent = (await create(parent, `Level ${level}`)).id;
     const given = { ...of(parent), body: { collectionName: 'Too deep' } };
     await world.refused(createSubCollection, given, 'collection/too-deep');
   });
 
-  it('sub-collections are a bare array, oldest first', async () => {
+  it('sub-collections are listed as a bare array, oldest first', async () => {
     const parent = await create(root.id, 'Parent');
     expect((await world.ok(listSubCollections, of(parent.id))).body).toEqual([]);
     const made = [];
@@ -98,7 +98,7 @@ export const collections = surfaceSuite('collections', (world) => {
     }
   });
 
-  it('a collection is renamed: its name is looked at first, then which it is', async () => {
+  it('a collection is renamed, after checks of the new name and then of the collection’s id', async () => {
     const before = await create(root.id, 'Before');
     const { body } = await world.ok(renameCollection, {
       // An id may be in upper or lower case.
@@ -119,7 +119,7 @@ export const collections = surfaceSuite('collections', (world) => {
     expect(new Set(answers).size).toBe(1);
   });
 
-  it('a collection is deleted with all below it, the root is not', async () => {
+  it('a collection is deleted with all collections below it, but the root cannot be deleted', async () => {
     const top = await create(root.id, 'Top');
     const below = await create(top.id, 'Below');
     for (const id of [root.id, ...notMine]) {

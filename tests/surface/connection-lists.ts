@@ -44,10 +44,10 @@ export const connectionLists = surfaceSuite('connection-lists', (world) => {
     }
   });
 
-  it('asks for a token where one is needed, before all else', () =>
+  it('checks the token before all else, if the operation needs one', () =>
     refusesStrangers(world, features['connection-lists'].operations));
 
-  it('connections are listed, newest first, with the other side as anybody sees it', async () => {
+  it('connections are listed, newest first, with the public profile of the other user', async () => {
     const given = { token: ada.accessToken };
     const { body } = await world.ok(listConnections, given);
     const times = { connectedAt: expect.any(String), requestedAt: expect.any(String) };
@@ -86,7 +86,7 @@ export const connectionLists = surfaceSuite('connection-lists', (world) => {
     ['sent', listSentRequests],
     ['received', listReceivedRequests],
   ] as const;
-  it.each(people)('%s: the search is refused where it is none', async (_, spec) => {
+  it.each(people)('%s: an invalid search is refused', async (_, spec) => {
     const given = { token: ada.accessToken, params: { userId: ada.id } };
     const code = 'connection/invalid-query';
     await world.refused(spec, { ...given, query: `query=${'x'.repeat(101)}` }, code, { field: 'query' });
@@ -97,7 +97,7 @@ export const connectionLists = surfaceSuite('connection-lists', (world) => {
     await refusesTwice(world, spec, given);
   });
 
-  it('people are found by a part of username or name, in any case and script', async () => {
+  it('people are found by a part of their username or name, in upper or lower case, in any script', async () => {
     const found = async (query: string) =>
       (await world.ok(listConnections, { token: ada.accessToken, query })).body.connections.map(
         ({ id }) => id,
@@ -109,7 +109,7 @@ export const connectionLists = surfaceSuite('connection-lists', (world) => {
     expect(await found('query=%20')).toEqual([ids[1], ids[0]]);
   });
 
-  it('a cursor holds for its caller, its operation and its search alone', async () => {
+  it('a cursor is valid only for the same caller, operation and search', async () => {
     const given = { token: ada.accessToken };
     const { headers } = await world.ok(listConnections, { ...given, query: 'limit=1' });
     const cursor = new URLSearchParams(/<\?([^>]+)>/.exec(headers.link ?? '')?.[1]).get('cursor') ?? '';
@@ -128,7 +128,7 @@ export const connectionLists = surfaceSuite('connection-lists', (world) => {
     expect(body).toMatchObject({ connections: [{ id: ids[0] }], pagination: { currentPage: 2 } });
   });
 
-  it('a user’s connections and their count are anybody’s to see', async () => {
+  it('anybody can see a user’s connections and their count', async () => {
     const params = { userId: ada.id };
     const own = await world.ok(listConnections, { token: ada.accessToken });
     const [alans, graces] = own.body.connections;
@@ -162,7 +162,7 @@ export const connectionLists = surfaceSuite('connection-lists', (world) => {
     await world.refused(listUserConnections, cursor, 'connection/invalid-query', { field: 'cursor' });
   });
 
-  it('a project may keep lists and counts to its users', async () => {
+  it('a project can restrict lists and counts to its own users', async () => {
     const { id: projectId } = await world.platform.createProject('Private');
     const user = await world.platform.createUser(projectId);
     const operator = { params: { projectId }, token: world.operatorToken };
@@ -177,12 +177,12 @@ export const connectionLists = surfaceSuite('connection-lists', (world) => {
     }
   });
 
-  it('the count is the caller’s', async () => {
+  it('the count is the number of the caller’s connections', async () => {
     expect((await world.ok(countConnections, { token: ada.accessToken })).body).toEqual({ count: 2 });
     expect((await world.ok(countConnections, { token: alan.accessToken })).body).toEqual({ count: 1 });
   });
 
-  it('pending requests are listed at both ends, newest first', async () => {
+  it('pending requests are listed for the requester and for the receiver, newest first', async () => {
     const [asker, one, other] = [await world.user({ name: 'Asker' }), await world.user(), await world.user()];
     const ask = async (by: TestUser, { id: userId }: TestUser, message: string) =>
       (await world.ok(requestConnection, { token: by.accessToken, params: { userId }, body: { message } }))

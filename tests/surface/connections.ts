@@ -44,9 +44,9 @@ export const connections = surfaceSuite('connections', (world) => {
   const end = (by: TestUser, other: TestUser) => world.ok(deleteConnectionWithUser, about(by, other));
   const nobody = () => ['nonsense', randomUUID(), world.stranger.id].map((id) => ({ id }));
 
-  it('asks for a token before all else', () => refusesStrangers(world, features.connections.operations));
+  it('checks the token before all else', () => refusesStrangers(world, features.connections.operations));
 
-  it('a request is refused for its message, then for oneself, then for who is not there', async () => {
+  it('a request is refused if its message is invalid, then if it is to oneself, then if the user does not exist', async () => {
     const code = 'connection/invalid-message';
     for (const message of [7, {}, 'x'.repeat(1001), 'lone \ud800']) {
       const body = { message };
@@ -58,7 +58,7 @@ export const connections = surfaceSuite('connections', (world) => {
     }
   });
 
-  it('a request is pending until it is accepted, and an accepted one a connection until it is ended', async () => {
+  it('a request is pending until it is accepted, and then a connection until it is ended', async () => {
     expect(await status(ada, grace)).toEqual({ status: 'none' });
     const message = `  ${'😀'.repeat(1000)}  `;
     const asked = await world.ok(requestConnection, { ...about(ada, grace), body: { message } });
@@ -112,7 +112,7 @@ export const connections = surfaceSuite('connections', (world) => {
     expect(await status(grace, ada)).toEqual({ status: 'none' });
   });
 
-  it('after a decline the old requester may not ask, the old receiver may, under a new id', async () => {
+  it('after a decline only the former receiver may send a request, which gets a new id', async () => {
     const id = await request(ada, grace);
     const declined = await world.ok(declineConnection, { ...of(grace, id), method: 'PUT' });
     const { respondedAt } = declined.body;
@@ -139,7 +139,7 @@ export const connections = surfaceSuite('connections', (world) => {
     await end(grace, ada);
   });
 
-  it('what is between two users is ended by user: withdrawn, declined or disconnected', async () => {
+  it('DELETE by user id withdraws or declines a request, or ends a connection', async () => {
     await request(ada, grace);
     const withdrawn = { message: 'The request was withdrawn.', action: 'withdraw' };
     expect((await end(ada, grace)).body).toEqual(withdrawn);
@@ -161,7 +161,7 @@ export const connections = surfaceSuite('connections', (world) => {
     }
   });
 
-  it('while a block stands a request from either side is not allowed, whatever was before', async () => {
+  it('as long as there is a block, neither user may send a request, even after an earlier decline', async () => {
     const [blocker, blocked] = [await world.user(), await world.user()];
     const id = await request(blocked, blocker);
     await world.ok(declineConnection, of(blocker, id));
@@ -170,7 +170,7 @@ export const connections = surfaceSuite('connections', (world) => {
     await world.refused(requestConnection, about(blocker, blocked), 'connection/not-allowed');
   });
 
-  it('of all who ask at once one gets through', async () => {
+  it('of several simultaneous requests between two users, exactly one is made', async () => {
     const [one, other] = [await world.user(), await world.user()];
     const asks = Array.from({ length: 8 }, (_, turn) => {
       const given = turn % 2 ? about(one, other) : about(other, one);

@@ -17,7 +17,7 @@ export const crypto = surfaceSuite('crypto', (world) => {
     (await jwtVerify(token, pair.publicKey, { algorithms: ['RS256'], issuer: 'p', audience: 'kith.dev' }))
       .payload;
 
-  it('signs, and a token that comes along is ignored', async () => {
+  it('signs a token, and ignores a token in the request', async () => {
     const user = { id: 'u-1', name: 'Ada', role: 'admin', plan: { tier: 2 } };
     const signed = await world.ok(signTestingJwt, {
       token: 'nonsense',
@@ -34,7 +34,7 @@ export const crypto = surfaceSuite('crypto', (world) => {
     expect(await verify(bare.body)).toMatchObject(claims);
   });
 
-  it('looks up no project, and leaves names that are no text out of the claims', async () => {
+  it('accepts an unknown project, and leaves a name or role that is not text out of the claims', async () => {
     const payload = { id: 'u', name: 7, role: null };
     const { body } = await world.ok(signTestingJwt, {
       projectId: randomUUID(),
@@ -46,7 +46,7 @@ export const crypto = surfaceSuite('crypto', (world) => {
   });
 
   it.each(forms)(
-    '%s names what is missing, the user’s id first, then in the order of the text',
+    '%s names the missing field: first the user’s id, then projectId, then privateKey',
     async (_, spec, user) => {
       const code = 'crypto/missing-params';
       const missing = `The user id is missing from the payload: ${user}.id must be a string, not empty.`;
@@ -69,7 +69,7 @@ export const crypto = surfaceSuite('crypto', (world) => {
     },
   );
 
-  it.each(forms)('%s says why a key cannot sign', async (_, spec, user) => {
+  it.each(forms)('%s answers why a key cannot sign', async (_, spec, user) => {
     const keys = [
       'no base64!',
       Buffer.from('no PEM').toString('base64'),

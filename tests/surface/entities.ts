@@ -36,9 +36,9 @@ export const entities = surfaceSuite('entities', (world) => {
   });
   const create = (name: string) => world.platform.createCollection(ada, name);
 
-  it('asks for a token before all else', () => refusesStrangers(world, features.entities.operations));
+  it('checks the token before all else', () => refusesStrangers(world, features.entities.operations));
 
-  it('an entity is saved once: again keeps the first metadata and the count', async () => {
+  it('saving an entity a second time changes neither its metadata nor the count', async () => {
     const folder = await create('Folder');
     const metadata = { note: '📚', deep: [{ a: null }] };
     const counted = { success: true, collection: { id: folder.id, entityCount: 1 } };
@@ -56,7 +56,7 @@ export const entities = surfaceSuite('entities', (world) => {
     await world.ok(removeEntity, remove(folder, 'post/1'));
   });
 
-  it('the root takes entities, too', async () => {
+  it('entities can also be saved in the root', async () => {
     const { body: root } = await world.ok(getRootCollection, { token: ada.accessToken });
     await save(root, 'in-root');
     expect((await world.ok(getRootCollection, { token: ada.accessToken })).body.entityCount).toBe(1);
@@ -66,7 +66,7 @@ export const entities = surfaceSuite('entities', (world) => {
     ]);
   });
 
-  it('saving is refused for what is saved first, then for where', async () => {
+  it('saving refuses an invalid entity first, then an unknown collection', async () => {
     for (const entityId of badIds) {
       const given = { ...of('nonsense'), body: { entityId } };
       await world.refused(addEntity, given, 'collection/invalid-body', { field: 'entityId' });
@@ -107,7 +107,7 @@ export const entities = surfaceSuite('entities', (world) => {
     for (const id of notMine) await world.refused(listEntities, of(id), 'collection/not-found');
   });
 
-  it('where an entity is saved is told of the caller’s collections, the oldest first', async () => {
+  it('is-saved lists the caller’s collections that contain an entity, in the order in which they were made', async () => {
     const { accessToken: token } = ada;
     const [one, other] = [await create('One'), await create('Other')];
     await save(other, 'entity 7');

@@ -71,12 +71,12 @@ export const factors = surfaceSuite('factors', (world) => {
     ['passkey', 'nonsense'],
   ] as const;
 
-  it('asks for a token where one is needed, before all else', async () => {
+  it('checks the token before all else, if the operation needs one', async () => {
     await refusesStrangers(world, features.factors.operations);
     await refusesUnknown(world, removeUserFactors);
   });
 
-  it('a user without second factors has none, and is never asked for one', async () => {
+  it('a user without second factors has an empty list, and is never asked for a factor', async () => {
     const ada = await world.user();
     expect((await world.ok(listFactors, as(ada))).body).toEqual({ factors: [], recoveryCodesLeft: 0 });
     await world.ok(signIn, { body: credentials(ada) });
@@ -90,7 +90,7 @@ export const factors = surfaceSuite('factors', (world) => {
     await world.ok(deleteUser, { ...as(ada), params });
   });
 
-  it('TOTP is enrolled, confirmed once, and asked for at sign-in', async () => {
+  it('TOTP is enrolled, confirmed once, and then required at sign-in', async () => {
     const ada = await world.user();
     for (const [field, value] of [
       ['type', 'sms'],
@@ -156,7 +156,7 @@ export const factors = surfaceSuite('factors', (world) => {
     expect((await world.ok(listFactors, as(ada))).body.factors[0]?.lastUsedAt).toEqual(expect.any(String));
   });
 
-  it('eight sign-ins with one code, or with one passkey, at once open one session', async () => {
+  it('of eight simultaneous sign-ins with the same code or passkey, exactly one opens a session', async () => {
     const sevenAreRefused = async (user: TestUser, shown: { code?: string; passkey?: unknown }) => {
       const [field] = Object.keys(shown);
       const refusal = { field: field ?? '' };
@@ -171,7 +171,7 @@ export const factors = surfaceSuite('factors', (world) => {
     await sevenAreRefused(joan, { passkey: passkey.get(request) });
   });
 
-  it('wrong codes are counted as wrong passwords are, but apart from them', async () => {
+  it('wrong codes are limited like wrong passwords, but counted separately', async () => {
     const ada = await world.user();
     await withPasskey(ada);
     const code = 'wrong';
@@ -192,7 +192,7 @@ export const factors = surfaceSuite('factors', (world) => {
     await world.refused(challengeSignIn, { body: { ...credentials(ada), rpId } }, 'auth/too-many-attempts');
   });
 
-  it('a recovery code counts once, however it is typed, and new ones take the place of the old', async () => {
+  it('a recovery code works once, in any spelling, and new codes replace the old codes', async () => {
     const ada = await world.user();
     const { recoveryCodes } = await withTotp(ada);
     const [first = '', second = ''] = recoveryCodes;
@@ -208,7 +208,7 @@ export const factors = surfaceSuite('factors', (world) => {
     await world.ok(signIn, signInWith(body.recoveryCodes[0] ?? ''));
   });
 
-  it('a passkey is enrolled for a host of the project’s pages, and signs in', async () => {
+  it('a passkey can be enrolled for a host of the project’s web origins, and used to sign in', async () => {
     const ada = await world.user();
     for (const wrong of [undefined, 'example.net', 'other.example.org', 'org', 'localhost']) {
       const body = { type: 'passkey', rpId: wrong };
@@ -294,7 +294,7 @@ export const factors = surfaceSuite('factors', (world) => {
     await world.refused(challengeSignIn, { body: asked }, 'auth/suspended');
   });
 
-  it('a project that asks for verified addresses gives challenges for signing in to those alone', async () => {
+  it('a project that requires verified addresses gives no sign-in challenge to users with unverified addresses', async () => {
     const { id: projectId } = await world.platform.createProject('Verified');
     const token = world.operatorToken;
     const body = { requireVerifiedEmail: true };
@@ -309,7 +309,7 @@ export const factors = surfaceSuite('factors', (world) => {
     await world.refused(challengeSignIn, asked, 'auth/factor-not-found');
   });
 
-  it('a step-up takes a password, a code or a passkey, and counts in its session', async () => {
+  it('a step-up accepts a password, a code or a passkey, and is valid only for its session', async () => {
     const ada = await world.user();
     const { passkey, id, recoveryCodes: spare } = await withPasskey(ada);
     const params = { userId: ada.id };
@@ -356,7 +356,7 @@ export const factors = surfaceSuite('factors', (world) => {
     expect(exported.text).not.toMatch(/publicKey|sealed|hash/i);
 
     const { app, recoveryCodes } = await withTotp(ada);
-    // Only the first factor comes with recovery codes.
+    // Recovery codes are returned only with the first factor.
     expect(recoveryCodes).toEqual([]);
     const { body: second } = await world.ok(signIn, { body: { ...credentials(ada), code: spare[0] } });
     const elsewhereAda = { ...ada, accessToken: second.accessToken };
@@ -368,7 +368,7 @@ export const factors = surfaceSuite('factors', (world) => {
     await world.refused(signIn, { body: changed }, 'auth/second-factor-required', { field: 'code' });
   });
 
-  it('the recovery codes go with the last factor', async () => {
+  it('removing the last factor also removes the recovery codes', async () => {
     const ada = await world.user();
     const { id } = await withTotp(ada);
     await prove(ada);
@@ -381,11 +381,11 @@ export const factors = surfaceSuite('factors', (world) => {
     await world.ok(removeFactor, { ...as(ada), ...of(other) });
     expect((await world.ok(listFactors, as(ada))).body).toEqual({ factors: [], recoveryCodesLeft: 0 });
     await world.ok(signIn, { body: credentials(ada) });
-    // Without a factor, the platform asks for no proof any more.
+    // The user has no factor any more, so the platform requires no step-up.
     await world.refused(removeFactor, { ...as(ada), ...of(other) }, 'auth/factor-not-found');
   });
 
-  it('an account has at most ten', async () => {
+  it('an account has at most ten factors', async () => {
     const ada = await world.user();
     await withPasskey(ada);
     await prove(ada);
@@ -401,13 +401,13 @@ export const factors = surfaceSuite('factors', (world) => {
     await world.refused(enrolFactor, { ...as(ada), body: { type: 'totp' } }, 'auth/too-many-factors');
   });
 
-  it('an operator removes the factors of somebody who has lost them', async () => {
+  it('an operator can remove the factors of a user who has lost them', async () => {
     const { projectId, operatorToken: token } = world;
     const ada = await world.user();
     await withTotp(ada);
     const given = { params: { projectId, userId: ada.id }, token };
     await world.ok(removeUserFactors, given);
-    // Repeating it changes nothing. A key for changing users is enough, too.
+    // Repeating the request changes nothing. An operator key with the scope users:write is enough.
     const key = await operatorKey(world, { scopes: ['users:write'] });
     await world.ok(removeUserFactors, { ...given, token: key });
     expect((await world.ok(listFactors, as(ada))).body).toEqual({ factors: [], recoveryCodesLeft: 0 });
@@ -421,14 +421,14 @@ export const factors = surfaceSuite('factors', (world) => {
     }
   });
 
-  it('a user whom the project’s own back end vouches for has none', async () => {
+  it('an external user has no factors, and cannot enrol one', async () => {
     const { accessToken: token } = await externalUser(world, keyPair(), { id: 'their-1' });
     const { body } = await world.ok(listFactors, { token });
     expect(body.factors).toEqual([]);
     await world.refused(enrolFactor, { token, body: { type: 'totp' } }, 'auth/not-password-user');
   });
 
-  it('a caller whose account is gone is told so', async () => {
+  it('a caller whose account was deleted is refused with 401', async () => {
     const ada = await world.user();
     await world.ok(deleteUser, { ...as(ada), params: { userId: ada.id } });
     await world.refused(enrolFactor, { ...as(ada), body: { type: 'totp' } }, 'auth/unauthorized');

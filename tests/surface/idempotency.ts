@@ -69,7 +69,7 @@ const calls: Readonly<Record<string, (world: SurfaceWorld) => Promise<Given>>> =
   'identity.confirm-factor': async (world) => {
     const { accessToken: token } = await world.user();
     const begun = (await world.ok(enrolFactor, { token, body: { type: 'totp' } })).body;
-    if (begun.type !== 'totp') throw new Error('A passkey was begun.');
+    if (begun.type !== 'totp') throw new Error('The begun factor is a passkey, not TOTP.');
     const body = { code: new Authenticator(begun.secret).next() };
     return { token, params: { factorId: begun.id }, body };
   },
@@ -209,13 +209,13 @@ const otherwise = (given: Given): Given => ({ ...given, query: 'other=1' });
 export const idempotency = surfaceSuite('idempotency', (world) => {
   const callOf = (spec: OperationSpec) => {
     const call = calls[spec.name];
-    if (!call) throw new Error(`Nothing here calls ${spec.name}: add a call to the list above.`);
+    if (!call) throw new Error(`There is no call of ${spec.name}: add one to the list above.`);
     return call(world);
   };
 
   // To the client, this looks as if the first answer was lost after the commit.
   it.each(keyed.map((spec) => [spec.name, spec] as const))(
-    '%s: the same request is answered by the same bytes',
+    '%s: a repeated request with the same key gets the same bytes',
     async (_, spec) => {
       const given = await callOf(spec);
       const key = `"${randomUUID()}"`;
@@ -236,7 +236,7 @@ export const idempotency = surfaceSuite('idempotency', (world) => {
     },
   );
 
-  it('a request is done once, and again under another key or without one', async () => {
+  it('a request with the same key takes effect once, and with another key or without a key again', async () => {
     const given = await folder(world);
     const body = { collectionName: 'Sub' };
     const create = keyed.find(({ name }) => name === 'collections.create-sub-collection') as OperationSpec;
@@ -245,7 +245,7 @@ export const idempotency = surfaceSuite('idempotency', (world) => {
     expect((await world.ok(listSubCollections, given)).body).toHaveLength(3);
   });
 
-  it('requests that come at once are done once', async () => {
+  it('simultaneous requests with the same key take effect once', async () => {
     const given = await folder(world);
     const request = withKey({ ...given, body: { entityId: 'post' } }, 'at-once');
     const url = `${world.platform.url}/v7/${world.projectId}/collections/${given.params.collectionId}/entities`;
@@ -265,7 +265,7 @@ export const idempotency = surfaceSuite('idempotency', (world) => {
     expect((await world.ok(listEntities, given)).body.pagination.totalItems).toBe(1);
   });
 
-  it('a request whose first attempt is still running is told so', async () => {
+  it('a repeated request is refused as in progress while the first attempt is still running', async () => {
     const given = withKey(await callOf(signUp), 'running');
     // The other requests arrive while the first request is hashing the password.
     expect(await world.eightAtOnce(signUp, given, 'request/in-progress')).toBeGreaterThan(0);
@@ -273,7 +273,7 @@ export const idempotency = surfaceSuite('idempotency', (world) => {
     expect(headers).toHaveProperty(replayed, 'true');
   });
 
-  it('keys of one caller are no one else’s', async () => {
+  it('the same key of two callers counts as two keys', async () => {
     const [ada, grace] = [await folder(world), await folder(world)];
     const body = { name: 'Renamed' };
     for (const given of [ada, grace]) {
@@ -286,7 +286,7 @@ export const idempotency = surfaceSuite('idempotency', (world) => {
     }
   });
 
-  it('what changes nothing is worked out anew', async () => {
+  it('after a refused request, a repeated request with the same key is processed again', async () => {
     const [ada, grace] = await two(world);
     const given = withKey({ token: ada.accessToken, params: { userId: grace.id }, body: {} }, 'later');
     await world.platform.call('POST', `/v7/${world.projectId}/users/${grace.id}/connection`, {
@@ -326,7 +326,7 @@ export const idempotency = surfaceSuite('idempotency', (world) => {
       await world.ok(renameCollection, withKey(given, key));
   });
 
-  it('what follows from a change is done before its answer: other sessions end with a password', async () => {
+  it('the effects of a change come before its answer: a new password has ended the other sessions', async () => {
     const { email, password, accessToken: token } = await world.user();
     const { body: other } = await world.ok(signIn, { body: { email, password } });
     expect((await world.ok(listSessions, { token })).body.pagination.totalItems).toBe(2);

@@ -47,9 +47,10 @@ export const imports = surfaceSuite('imports', (world) => {
   });
   const nothing = { imported: 0, unchanged: 0, rejected: [] };
 
-  it('asks for an operator, before all else', () => refusesStrangers(world, features.imports.operations));
+  it('checks the operator’s token before all else', () =>
+    refusesStrangers(world, features.imports.operations));
 
-  it('users come in with what they had, once; taken names are told row by row', async () => {
+  it('users are imported with their data, once; rows with taken addresses, names and ids are rejected one by one', async () => {
     const rows = [
       {
         foreignId: 'i-1',
@@ -96,7 +97,7 @@ export const imports = surfaceSuite('imports', (world) => {
     expect((await world.ok(importUsers, given(rows.slice(0, 2)))).body).toEqual({ ...nothing, unchanged: 2 });
   });
 
-  it('hashes of more than four kinds are not taken, nor those that cost too much together', async () => {
+  it('hashes of a fifth kind are rejected, and hashes whose costs are too high together', async () => {
     const send = async (...costs: string[]) => {
       const rows = costs.map((cost) => ({
         foreignId: `cost-${cost}`,
@@ -110,7 +111,7 @@ export const imports = surfaceSuite('imports', (world) => {
     expect(await send('06', '07', '08', '09')).toEqual(many);
   });
 
-  it('connections come in in any state, with rows and totals; nobody is notified', async () => {
+  it('connections are imported in any state, lists and totals show them, and nobody is notified', async () => {
     const between = (requester: TestUser, receiver: TestUser) => ({
       requesterId: requester.id,
       receiverId: receiver.id,
@@ -181,7 +182,7 @@ export const imports = surfaceSuite('imports', (world) => {
     expect((await world.ok(countNotifications, { token: grace.accessToken })).body).toBe(0);
   });
 
-  it('collections come in below their parents, and what is saved in them', async () => {
+  it('collections are imported below their parents, and entities into them', async () => {
     const own = { userId: ada.id, createdAt: at };
     const deep = Array.from({ length: 101 }, (_, level) => ({
       ...own,
@@ -272,7 +273,7 @@ export const imports = surfaceSuite('imports', (world) => {
     expect((await list(root.id)).data).toMatchObject([{ id: 'three' }]);
   });
 
-  it('collections that a user has deleted do not come back, nor what was below them', async () => {
+  it('an import does not restore collections that a user has deleted, or collections below them', async () => {
     const { id: userId, accessToken: token } = await world.user();
     const rows = [
       { userId, createdAt: at, id: 'shelf', name: 'Shelf' },
@@ -309,7 +310,7 @@ export const imports = surfaceSuite('imports', (world) => {
     parts: [...Object.entries(row).map(([name, value]) => ({ name, value })), part],
   });
 
-  it('files come in as they were, once, and are their owners’ from then on', async () => {
+  it('files are imported unchanged, once, and then belong to their owners', async () => {
     const fileId = randomUUID();
     const row = { userId: ada.id, id: fileId, createdAt: at };
     const send = async (...of: Parameters<typeof asFile>) => (await world.ok(importFile, asFile(...of))).body;
@@ -363,7 +364,7 @@ export const imports = surfaceSuite('imports', (world) => {
     await world.refused(getFile, { params: { fileId } }, 'storage/not-found');
   });
 
-  it('files: a wrong form is refused, and projects that there are not', async () => {
+  it('files: an invalid form is refused, and an unknown project', async () => {
     const row = {
       userId: ada.id,
       id: randomUUID(),
@@ -414,7 +415,7 @@ export const imports = surfaceSuite('imports', (world) => {
     ['collections', importCollections],
     ['entities', importEntities],
   ] as [string, OperationSpec][])(
-    '%s: bad rows are refused whole, and projects that there are not',
+    '%s: a request with an invalid row is refused as a whole, and a request to an unknown project',
     async (_, spec) => {
       const code = `${spec.feature}/invalid-body` as const;
       for (const rows of [undefined, 'x', [], Array.from({ length: 1001 }, () => importedRow(spec))]) {

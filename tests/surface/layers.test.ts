@@ -68,7 +68,7 @@ const layers = surfaceSuite('layers', (world) => {
     };
   };
 
-  it.each(each)('%s: what is no route, or another method, is told before all else', async (name, spec) => {
+  it.each(each)('%s: an unknown route or method is refused before all else', async (name, spec) => {
     const nowhere = {
       ...worse(name),
       bend: (ask: { path: string }) => ({ ...ask, path: below(ask.path) }),
@@ -81,14 +81,14 @@ const layers = surfaceSuite('layers', (world) => {
     expect(allowed).not.toContain('PUT');
   });
 
-  it.each(scoped)('%s: a project that is no UUID is told before all else', async (name, spec) => {
+  it.each(scoped)('%s: a project id that is no UUID is refused before all else', async (name, spec) => {
     for (const form of ['/v6', '/v7', '/api/v6', '/api/v7']) {
       await world.refused(spec, { ...worse(name), form, projectId: 'no-uuid' }, 'project/invalid-id');
     }
     await world.refused(spec, { ...worse(name), form: '', projectId: 'no-uuid' }, 'route/not-found');
   });
 
-  it('operator: only failures are limited, and a right token is always answered', async () => {
+  it('operator: only failed requests are limited, and a request with a valid token is always answered', async () => {
     const { from = '', ...given } = good('operator');
     for (let failure = 1; failure <= most; failure++) {
       const wrong = { ...worse('operator'), from, ...(failure % 2 ? { token: 'wrong' } : {}) };
@@ -106,20 +106,23 @@ const layers = surfaceSuite('layers', (world) => {
     await world.refused(updateProject, worse('operator'), 'auth/unauthorized');
   });
 
-  it.each(limited)('%s: over the limit is told before the token and the body', async (name, spec) => {
-    const given = good(name);
-    for (let call = 1; call <= most; call++) {
-      const { headers } = await world.ok(spec, given);
-      expect(headers['x-ratelimit-remaining']).toBe(String(most - call));
-    }
-    const { from } = given;
-    const { headers } = await world.refused(spec, { ...worse(name), from }, 'rate-limit/exceeded');
-    expect(headers['x-ratelimit-remaining']).toBe('0');
-    expect(Number(headers['retry-after'])).toBeLessThanOrEqual(300);
-    await world.ok(spec, good(name));
-  });
+  it.each(limited)(
+    '%s: a request over the limit is refused before its token and body are checked',
+    async (name, spec) => {
+      const given = good(name);
+      for (let call = 1; call <= most; call++) {
+        const { headers } = await world.ok(spec, given);
+        expect(headers['x-ratelimit-remaining']).toBe(String(most - call));
+      }
+      const { from } = given;
+      const { headers } = await world.refused(spec, { ...worse(name), from }, 'rate-limit/exceeded');
+      expect(headers['x-ratelimit-remaining']).toBe('0');
+      expect(Number(headers['retry-after'])).toBeLessThanOrEqual(300);
+      await world.ok(spec, good(name));
+    },
+  );
 
-  it.each(withBody)('%s: a body that cannot be read is told before what it is for', async (name, spec) => {
+  it.each(withBody)('%s: an unreadable body is refused before ids are looked up', async (name, spec) => {
     const given = { ...worse(name), ...(good(name).token ? { token: good(name).token } : {}) };
     const nowhere = spec.scope === 'project' && spec.auth === 'none' ? { projectId: randomUUID() } : {};
     const send = (body: string, code: ErrorCode, headers: Record<string, string> = {}) => {
@@ -145,7 +148,7 @@ const layers = surfaceSuite('layers', (world) => {
   });
 
   it.each(withBody)(
-    '%s: a body of 256 KiB is read; only operators are told of unknown keys',
+    '%s: a body of 256 KiB is accepted; unknown fields are refused only for operators',
     async (name, spec) => {
       const given = good(name);
       const empty = JSON.stringify({ ...(given.body as object), unknown: '' });
@@ -158,7 +161,7 @@ const layers = surfaceSuite('layers', (world) => {
     },
   );
 
-  it('user: every token that does not hold is 401, before the body', async () => {
+  it('user: every invalid token gets 401, before the body is checked', async () => {
     const { accessToken } = ada;
     const [, payload] = accessToken.split('.');
     const none = Buffer.from('{"alg":"none"}').toString('base64url');
@@ -179,7 +182,7 @@ const layers = surfaceSuite('layers', (world) => {
     await world.ok(renameCollection, lower);
   });
 
-  it('user: a token of another project is 403, one of a suspended user, too', async () => {
+  it('user: a token of another project gets 403, and so does a token of a suspended user', async () => {
     const { accessToken: token } = world.stranger;
     await world.refused(renameCollection, { ...worse('user'), token }, 'auth/forbidden');
     const grace = await world.user({ username: 'grace' });
@@ -197,7 +200,7 @@ const layers = surfaceSuite('layers', (world) => {
     expect(Object.keys(body)).not.toContain('email');
   });
 
-  it('server-key: no other token opens anything, and a key that is none counts as no key', async () => {
+  it('server-key: every other token is refused, and an unknown key is counted like a request without a key', async () => {
     const spec = classes['server-key'];
     for (const token of [undefined, 'null', world.operatorToken, makeApiKey('server')]) {
       const { headers } = await world.refused(
@@ -214,7 +217,7 @@ const layers = surfaceSuite('layers', (world) => {
     expect(headers['x-ratelimit-limit']).toBe(String(20 * spec.limit.max));
   });
 
-  it('optional: a token that does not hold counts as none', async () => {
+  it('optional: a request with an invalid token is answered like a request without a token', async () => {
     const whole = await world.ok(getUserByUsername, { ...good('optional'), token: ada.accessToken });
     expect(whole.body).toEqual(ada.user);
     const others = [
@@ -234,7 +237,7 @@ const layers = surfaceSuite('layers', (world) => {
       await world.ok(signOut, { ...good('none'), token });
   });
 
-  it('operator: no token but the operator’s opens anything', async () => {
+  it('operator: every token except the operator token is refused', async () => {
     const { operatorToken } = world;
     for (const token of [undefined, 'null', ada.accessToken, `${operatorToken}x`, operatorToken.slice(1)]) {
       const given = { ...worse('operator'), ...(token ? { token } : {}) };
@@ -242,7 +245,7 @@ const layers = surfaceSuite('layers', (world) => {
     }
   });
 
-  it.each(each)('%s: a request id that is none to echo is given anew', async (name, spec) => {
+  it.each(each)('%s: an invalid or missing request id is replaced by a new one', async (name, spec) => {
     for (const id of [undefined, 'x'.repeat(65), 'not safe', '<>']) {
       const headers: Record<string, string> = id === undefined ? {} : { 'x-request-id': id };
       await world.ok(spec, { ...good(name), bend: (ask) => ({ ...ask, headers }) });

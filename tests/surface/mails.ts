@@ -33,10 +33,10 @@ export const mails = surfaceSuite('mails', (world) => {
   // The second origin is for passkeys of `localhost`.
   beforeAll(() => set({ webOrigins: [app, 'http://localhost:3000'] }).then(() => undefined));
 
-  it('asks for a token where one is needed, before all else', () =>
+  it('checks the token before all else, if the operation needs one', () =>
     refusesStrangers(world, features.mails.operations));
 
-  it('a reset is answered alike for whoever is asked for, and sets a password once', async () => {
+  it('a password reset gets the same answer for known and unknown addresses, and sets a password once', async () => {
     const ada = await world.user();
     const ask = (email: string) => world.ok(requestPasswordReset, { body: { email } });
     const known = await ask(ada.email.toUpperCase());
@@ -74,7 +74,7 @@ export const mails = surfaceSuite('mails', (world) => {
     expect(body.user.isVerified).toBe(true);
   });
 
-  it('a code verifies its own user’s address alone, and no more after five wrong ones', async () => {
+  it('a code verifies only its own user’s address, and becomes invalid after five wrong codes', async () => {
     const { email, accessToken: token } = await world.user();
     const stranger = await world.user();
     for (const [field, value] of [
@@ -112,7 +112,7 @@ export const mails = surfaceSuite('mails', (world) => {
     expect(await mailsTo(world.platform, email)).toHaveLength(2);
   });
 
-  it('a link leads to a page that changes nothing until its button is pressed', async () => {
+  it('a link leads to a page that changes nothing before its button is pressed', async () => {
     const { email, accessToken: token, password: right } = await world.user();
     const redirectUrl = `${app}/welcome?"><b>`;
     await world.ok(sendVerificationEmail, { token, body: { mode: 'link', redirectUrl } });
@@ -155,7 +155,7 @@ export const mails = surfaceSuite('mails', (world) => {
     expect((await world.ok(verifyEmailLink, page({ token: secret }))).text).not.toContain('<button');
   });
 
-  it('a new address counts once its mail comes back; the old one is told and may undo it', async () => {
+  it('a new address takes effect when its link is used; the old address gets a mail that can undo the change', async () => {
     const ada = await world.user();
     const { email, id: userId, accessToken: token, password: right } = ada;
     const newEmail = someAddress();

@@ -33,9 +33,9 @@ export const notifications = surfaceSuite('notifications', (world) => {
   const ask = (from: TestUser, { id: userId }: TestUser) =>
     world.ok(requestConnection, { ...by(from), params: { userId } });
 
-  it('asks for a token before all else', () => refusesStrangers(world, features.notifications.operations));
+  it('checks the token before all else', () => refusesStrangers(world, features.notifications.operations));
 
-  it('an application tells users of something of its own, once with a key', async () => {
+  it('an application can send its own notifications to users, only once if it sends an idempotency key', async () => {
     const [ada, grace] = [await world.user(), await world.user()];
     using stream = await world.stream(streamNotifications, by(ada));
     const own = { type: 'order-shipped', action: 'open-order', metadata: { orderId: '42', items: [1] } };
@@ -84,13 +84,13 @@ export const notifications = surfaceSuite('notifications', (world) => {
     ['action', 'x'.repeat(201)],
     ['metadata', 'x'],
     ['metadata', { text: 'x'.repeat(8 * 1024) }],
-  ])('an application’s own is refused for %s: %j', async (field, value) => {
+  ])('an application’s own notification is refused for %s: %j', async (field, value) => {
     const body = { userIds: [randomUUID()], type: 'x', [field]: value };
     const given = { token: world.serverKey, body };
     await world.refused(createNotifications, given, 'app-notification/invalid-body', { field });
   });
 
-  it('both are told of a request and its acceptance', async () => {
+  it('the receiver is notified of a request, and the requester of its acceptance', async () => {
     const ada = await world.user({ name: 'Ada', username: 'ada', avatar: 'https://example.com/a.png' });
     const grace = await world.user();
     const connectionId = await world.platform.connect(ada, grace);
@@ -134,7 +134,7 @@ export const notifications = surfaceSuite('notifications', (world) => {
     ]);
   });
 
-  it('notifications are listed, newest first; under /api/v6 in a bare array', async () => {
+  it('notifications are listed, newest first, and under /api/v6 as a bare array', async () => {
     const ada = await world.user();
     for (const _ of [1, 2, 3]) await ask(await world.user(), ada);
     await told(ada, 3);
@@ -155,7 +155,7 @@ export const notifications = surfaceSuite('notifications', (world) => {
     await refusesTwice(world, listNotifications, by(ada));
   });
 
-  it('one is marked as read by its own user, repeatably, and then all', async () => {
+  it('a user can mark one of their own notifications as read, repeat this, and mark all as read', async () => {
     const ada = await world.user();
     for (const _ of [1, 2, 3]) await ask(await world.user(), ada);
     await told(ada, 3);
@@ -176,7 +176,7 @@ export const notifications = surfaceSuite('notifications', (world) => {
     expect((await list(ada)).map(({ isRead }) => isRead)).toEqual([true, true, true]);
   });
 
-  it('a request that is withdrawn or blocked takes its unread notification away, and not a read one', async () => {
+  it('withdrawing or blocking a request removes its notification if it is unread, but not if it is read', async () => {
     const ada = await world.user();
     const [withdrawn, blocked, read] = [await world.user(), await world.user(), await world.user()];
     for (const from of [withdrawn, blocked, read]) await ask(from, ada);
@@ -193,10 +193,10 @@ export const notifications = surfaceSuite('notifications', (world) => {
     expect((await list(ada)).map(({ id }) => id)).toEqual([params.notificationId]);
   });
 
-  it('a stream tells what comes, resumes after an id, and ends with its session', async () => {
+  it('a stream sends new notifications, resumes after an id, and ends when its session ends', async () => {
     const ada = await world.user();
     using stream = await world.stream(streamNotifications, by(ada));
-    await waitFor(() => stream.lastId !== undefined, { what: 'the feed’s place' });
+    await waitFor(() => stream.lastId !== undefined, { what: 'the position in the feed' });
     await ask(await world.user({ name: 'First' }), ada);
     await ask(await world.user({ name: 'Second' }), ada);
     await waitFor(() => stream.events.length === 2, { what: 'two events' });
@@ -209,7 +209,7 @@ export const notifications = surfaceSuite('notifications', (world) => {
     expect(await list(ada)).toEqual(events.map(({ data }) => data).toReversed());
 
     using resumed = await world.stream(streamNotifications, { ...by(ada), lastEventId: '1' });
-    await waitFor(() => resumed.events.length > 0, { what: 'what was missed' });
+    await waitFor(() => resumed.events.length > 0, { what: 'the missed notifications' });
     expect(resumed.events).toEqual(events.slice(1));
     using ahead = await world.stream(streamNotifications, { ...by(ada), lastEventId: '99' });
     await waitFor(() => ahead.events.length > 0, { what: 'the reset' });

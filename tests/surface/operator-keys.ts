@@ -34,7 +34,7 @@ export const operatorKeys = surfaceSuite('operator-keys', (world) => {
       .body;
   const all = async () => (await world.ok(listOperators, { token, query: 'limit=100' })).body.data;
 
-  it('asks for OPERATOR_TOKEN, before all else: no key makes keys', async () => {
+  it('checks for OPERATOR_TOKEN before all else, and refuses every operator key', async () => {
     await refusesStrangers(world, features['operator-keys'].operations);
     const key = await operatorKey(world, { scopes: [...operatorScopes] });
     const message = 'Only OPERATOR_TOKEN may do this, not an operator key.';
@@ -44,7 +44,7 @@ export const operatorKeys = surfaceSuite('operator-keys', (world) => {
     }
   });
 
-  it('a key is told once, and listed without its token', async () => {
+  it('a key’s token is returned only when the key is made, and is not in the list', async () => {
     const made = await make({ name: ' Support ', scopes: ['users:read', 'users:write', 'users:read'] });
     expect(made).toEqual({
       id: expect.any(String),
@@ -63,7 +63,7 @@ export const operatorKeys = surfaceSuite('operator-keys', (world) => {
     const { token: __, ...other } = limited;
     // Other tests have made keys with the name `A key`, and have used these keys. `lastUsedAt` shows each use a moment later.
     const isTold = async () => (await all()).every((one) => one.name !== 'A key' || one.lastUsedAt !== null);
-    await waitFor(isTold, { what: 'the uses' });
+    await waitFor(isTold, { what: 'the last use of every key' });
     const rest = { createdAt: expect.any(String), lastUsedAt: null };
     expect((await all()).slice(0, 2)).toEqual([
       { ...other, ...rest },
@@ -88,12 +88,12 @@ export const operatorKeys = surfaceSuite('operator-keys', (world) => {
     await world.refused(createOperator, { token, body }, 'auth/invalid-body', { field });
   });
 
-  it('a key is refused for a scope that there is not', async () => {
+  it('a key with an unknown scope is refused', async () => {
     const body = { name: 'Support', scopes: ['users:read', 'users:delete'] };
     await world.refused(createOperator, { token, body }, 'auth/invalid-body', { field: 'scopes.1' });
   });
 
-  it('a key opens the operations of its scopes and no other', async () => {
+  it('a key can call only the operations of its scopes', async () => {
     for (const scope of operatorScopes) {
       const key = await operatorKey(world, { scopes: [scope] });
       for (const spec of operated) {
@@ -116,7 +116,7 @@ export const operatorKeys = surfaceSuite('operator-keys', (world) => {
     }
   });
 
-  it('a cursor holds for the operator alone who got it', async () => {
+  it('a cursor is valid only for the operator token or key that got it', async () => {
     const { id: projectId } = await world.platform.createProject('Cursors');
     await world.platform.createUser(projectId);
     const { id: userId, email, password } = await world.platform.createUser(projectId);
@@ -142,7 +142,7 @@ export const operatorKeys = surfaceSuite('operator-keys', (world) => {
     }
   });
 
-  it('a key of some projects opens these alone', async () => {
+  it('a key that is limited to projects can reach only these projects', async () => {
     const other = await world.platform.createProject('Other');
     const key = await operatorKey(world, { scopes: [...operatorScopes], projectIds: [world.projectId] });
     const { body } = await world.ok(listProjects, { token: key });
@@ -162,13 +162,15 @@ export const operatorKeys = surfaceSuite('operator-keys', (world) => {
     }
   });
 
-  it('a removed key, and one that has expired, stop working', async () => {
+  it('a removed key and an expired key stop working', async () => {
     const made = await make({ scopes: ['projects:read'] });
     const given = { token: made.token };
     await waitFor(() => world.ok(listProjects, given).catch(() => false as const), { what: 'the key' });
     const params = { keyId: made.id };
     await world.ok(deleteOperator, { token, params });
-    await waitFor(() => world.refused(listProjects, given, 'auth/unauthorized'), { what: 'its end' });
+    await waitFor(() => world.refused(listProjects, given, 'auth/unauthorized'), {
+      what: 'the removal of the key',
+    });
     expect((await all()).map(({ id }) => id)).not.toContain(made.id);
     for (const keyId of [made.id, 'nonsense']) {
       await world.refused(deleteOperator, { token, params: { keyId } }, 'auth/key-not-found');
@@ -177,7 +179,7 @@ export const operatorKeys = surfaceSuite('operator-keys', (world) => {
     const key = await operatorKey(world, { scopes: ['projects:read'], expiresAt });
     const message = 'The key has expired. Make another one.';
     await waitFor(() => world.refused(listProjects, { token: key }, 'auth/unauthorized', { message }), {
-      what: 'its expiry',
+      what: 'the expiry of the key',
     });
   });
 
@@ -186,7 +188,7 @@ export const operatorKeys = surfaceSuite('operator-keys', (world) => {
     const made = await make({ scopes: ['projects:read'] });
     await waitFor(() => world.ok(listProjects, { token: made.token }).catch(() => false as const));
     const used = async () => (await all()).find(({ id }) => id === made.id)?.lastUsedAt ?? null;
-    const at = await waitFor(used, { what: 'the use' });
+    const at = await waitFor(used, { what: 'the last use of the key' });
     expect(at >= before && at <= new Date().toISOString()).toBe(true);
   });
 });

@@ -39,16 +39,17 @@ export const operators = surfaceSuite('operators', (world) => {
   });
   const about = ({ projectId, id: userId }: TestUser) => ({ token, params: { projectId, userId } });
 
-  it('asks for an operator, before all else', () => refusesStrangers(world, features.operators.operations));
+  it('checks the operator’s token before all else', () =>
+    refusesStrangers(world, features.operators.operations));
 
   // Uploads are left out, because the suite `imports.ts` tests the fields of a form.
   const taking = operations.filter(({ auth, upload }) => auth === 'operator' && !upload);
   it.each(taking.map((spec) => [spec.name, spec] as const))(
-    '%s takes no key that it does not know',
+    '%s refuses fields and parameters that it does not know',
     (_, spec) => refusesUnknown(world, spec),
   );
 
-  it('a project’s users are listed whole, newest first, and searched', async () => {
+  it('a project’s users are listed with all their fields, newest first, and can be searched', async () => {
     const given = { token, params: { projectId: world.projectId } };
     const { body } = await world.ok(listProjectUsers, given);
     expect(body.data).toEqual([grace, ada].map(({ user }) => ({ ...user, suspension: null })));
@@ -68,7 +69,7 @@ export const operators = surfaceSuite('operators', (world) => {
     }
   });
 
-  it('a user’s role, reputation and verification are set; what is not given stays', async () => {
+  it('a user’s role, reputation and verification can be changed; fields that are not sent stay as they are', async () => {
     const user = await world.user();
     const change = async (body: object) => (await world.ok(changeUser, { ...about(user), body })).body;
     const changed = {
@@ -95,13 +96,13 @@ export const operators = surfaceSuite('operators', (world) => {
     ['role', null],
     ['reputation', '1'],
     ['isVerified', 'yes'],
-  ])('a change is refused for %s: %j, before whose it is', async (field, value) => {
+  ])('a change is refused for %s: %j, before the user is looked up', async (field, value) => {
     const params = { projectId: world.projectId, userId: randomUUID() };
     const body = { [field]: value };
     await world.refused(changeUser, { token, params, body }, 'user/invalid-body', { field });
   });
 
-  it('a suspended user’s tokens stop, until it is restored and signs in again', async () => {
+  it('a suspended user’s tokens are refused until the user is restored and signs in again', async () => {
     const user = await world.user();
     const given = { token: user.accessToken };
     const suspended = await world.ok(suspendUser, about(user));
@@ -120,7 +121,7 @@ export const operators = surfaceSuite('operators', (world) => {
     await world.ok(listSessions, { token: body.accessToken });
   });
 
-  it('a suspension has a reason and ends by itself', async () => {
+  it('a suspension can have a reason, and an end at which it stops by itself', async () => {
     const user = await world.user();
     const suspendFor = async (body: object) => (await world.ok(suspendUser, { ...about(user), body })).body;
     const first = await suspendFor({ reason: ' spam ', until: '2999-01-01T00:00:00+01:00' });
@@ -133,7 +134,7 @@ export const operators = surfaceSuite('operators', (world) => {
     const { email, password } = user;
     const signingIn = () => world.ok(signIn, { body: { email, password } });
     await world.refused(signIn, { body: { email, password } }, 'auth/suspended');
-    // On a busy machine, nothing but this request has to arrive before this time.
+    // Even on a busy machine, only the next request has to arrive before this time.
     const until = new Date(Date.now() + 2_000).toISOString();
     const shorter = await suspendFor({ until });
     expect(shorter.suspension).toEqual({ at: suspension!.at, until, reason: null });
@@ -149,13 +150,13 @@ export const operators = surfaceSuite('operators', (world) => {
     ['reason', 'x'.repeat(1001)],
     ['until', 'tomorrow'],
     ['until', '2020-01-01T00:00:00.000Z'],
-  ])('a suspension is refused for %s: %j, before whose it is', async (field, value) => {
+  ])('a suspension is refused for %s: %j, before the user is looked up', async (field, value) => {
     const params = { projectId: world.projectId, userId: randomUUID() };
     const given = { token, params, body: { [field]: value } };
     await world.refused(suspendUser, given, 'user/invalid-body', { field });
   });
 
-  it('a password is set, and all sessions of before end', async () => {
+  it('setting a password ends all earlier sessions of the user', async () => {
     const user = await world.user();
     const password = 'told by the operator';
     const set = await world.ok(setPassword, { ...about(user), body: { password } });
@@ -175,7 +176,7 @@ export const operators = surfaceSuite('operators', (world) => {
     await world.refused(setPassword, { token, params, body: { password } }, 'auth/not-password-user');
   });
 
-  it('a user’s sessions are listed and ended', async () => {
+  it('an operator can list and end a user’s sessions', async () => {
     const user = await world.user();
     const { email, password } = user;
     await world.ok(signIn, { body: { email, password } });
@@ -206,7 +207,7 @@ export const operators = surfaceSuite('operators', (world) => {
     ['change', changeUser],
     ['suspend', suspendUser],
     ['restore', restoreUser],
-  ] as [string, OperationSpec][])('%s finds a user of the named project alone', async (_, spec) => {
+  ] as [string, OperationSpec][])('%s finds only a user of the named project', async (_, spec) => {
     const { projectId } = world;
     const wrong = [
       { projectId, userId: 'nonsense' },
@@ -231,7 +232,7 @@ export const operators = surfaceSuite('operators', (world) => {
     ['profiles in connections', rebuildConnectionsProfiles],
     ['profiles in notifications', rebuildNotificationsProfiles],
     ['blocks in identity', rebuildIdentityBlocks],
-  ] as const)('%s are copied anew, from where a walk stands', async (_, spec) => {
+  ] as const)('%s are copied again, from the given position on', async (_, spec) => {
     await world.ok(blockUser, { token: ada.accessToken, params: { userId: grace.id } });
     const { body } = await world.ok(spec, { token });
     expect(body).toEqual({ copied: expect.any(Number), next: null });
@@ -243,7 +244,7 @@ export const operators = surfaceSuite('operators', (world) => {
     await world.refused(spec, { token, body: { projectId: 'nonsense' } }, code, { field: 'projectId' });
   });
 
-  it('copies are made of one project alone, which a key of some projects has to name', async () => {
+  it('copies can be limited to one project, and a key that is limited to projects has to name one', async () => {
     const { projectId } = world;
     const key = await operatorKey(world, { scopes: ['projects:write'], projectIds: [projectId] });
     const message = 'This key is limited to some projects: name one of them as projectId.';

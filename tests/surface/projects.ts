@@ -76,9 +76,10 @@ export const projects = surfaceSuite('projects', (world) => {
   const of = (projectId: string) => ({ token, params: { projectId } });
   const create = async (body: unknown) => (await world.ok(createProject, { token, body })).body;
 
-  it('asks for an operator, before all else', () => refusesStrangers(world, features.projects.operations));
+  it('checks the operator’s token before all else', () =>
+    refusesStrangers(world, features.projects.operations));
 
-  it('a project is made with a name and defaults, or as it is given', async () => {
+  it('a project is created with defaults or with the given settings', async () => {
     const made = await create({ name: ' Проект ' });
     expect(made).toEqual({
       id: expect.any(String),
@@ -121,7 +122,7 @@ export const projects = surfaceSuite('projects', (world) => {
     ['a project to be made', createProject],
     ['a change', updateProject],
   ];
-  it.each(both)('%s is refused for what no setting takes, before which project it is', async (_, spec) => {
+  it.each(both)('%s is refused for invalid settings, before the project is looked up', async (_, spec) => {
     const given = of('nonsense');
     for (const [field, value] of bad.filter(([one]) => one !== 'publicKey' && one !== 'limits')) {
       await world.refused(spec, { ...given, body: { name: 'x', [field]: value } }, 'project/invalid-body', {
@@ -142,7 +143,7 @@ export const projects = surfaceSuite('projects', (world) => {
     }
   });
 
-  it('a project without a name is none, and no private key is taken or told', async () => {
+  it('a project without a name is refused, and so is a private key, which is not repeated in the answer', async () => {
     await world.refused(createProject, { token, body: {} }, 'project/invalid-body', { field: 'name' });
     const { privateKey } = keyPair();
     const secret = Buffer.from(privateKey, 'base64').toString();
@@ -153,7 +154,7 @@ export const projects = surfaceSuite('projects', (world) => {
     expect(refused.text).not.toContain(secret.slice(40, 60));
   });
 
-  it('a project is looked up and changed; what is not given stays', async () => {
+  it('a project can be read and changed; settings that are not sent stay as they are', async () => {
     const made = await create({ name: 'Before', publicKey: pem });
     expect((await world.ok(getProject, of(made.id.toUpperCase()))).body).toEqual(made);
     const changes = { name: 'After', publicProfiles: 'all', limits: { 'connections.list': limit } };
@@ -170,7 +171,7 @@ export const projects = surfaceSuite('projects', (world) => {
     }
   });
 
-  it('a project is deleted once, and tells how far that is', async () => {
+  it('a project is deleted once, and shows the progress of its deletion', async () => {
     const made = await create({ name: 'Short-lived' });
     const deleted = { id: made.id, status: 'deleting' };
     expect((await world.ok(deleteProject, of(made.id.toUpperCase()))).body).toEqual(deleted);
@@ -197,7 +198,7 @@ export const projects = surfaceSuite('projects', (world) => {
     await refusesTwice(world, listProjects, { token });
   });
 
-  it('older clients read a project before anybody has signed in', async () => {
+  it('older clients can read a project before a user has signed in', async () => {
     const { id } = await create({ name: 'Lean' });
     for (const given of [{}, { token: 'null' }]) {
       const { body } = await world.ok(getProjectLean, { projectId: id, ...given });

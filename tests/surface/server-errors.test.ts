@@ -29,7 +29,7 @@ import { describeSurface, makeServerKey, surfaceSuite } from '../support/surface
 import type { Given } from '../support/surface/surface.ts';
 
 const serviceNames = [...new Set(operations.map(serviceOf))];
-const needsProcesses = 'In one process no service can be stopped alone.';
+const needsProcesses = 'All services run in one process, so none can be stopped alone.';
 /** On real engines, every service reaches its database through this proxy, which can cut the connections. */
 let line: Line | undefined;
 
@@ -40,7 +40,7 @@ const serverErrors = surfaceSuite('server-errors', (world) => {
     strangerKey = await makeServerKey(world.platform, world.stranger.projectId);
   });
 
-  it('what is unexpected is the feature’s own server-error, and tells nothing', async () => {
+  it('without its database, each operation answers its feature’s server-error, without details', async () => {
     const [ada, grace] = [await world.user(), await world.user()];
     if (line) line.cut();
     else {
@@ -57,7 +57,9 @@ const serverErrors = surfaceSuite('server-errors', (world) => {
     );
   });
 
-  it('what a silent service does not answer is gateway/timeout, once an auth class', async ({ skip }) => {
+  it('if the services do not answer, one operation of each auth class answers gateway/timeout', async ({
+    skip,
+  }) => {
     const { processes } = world.platform;
     skip(!processes, needsProcesses);
     const pids = serviceNames.flatMap((name) => processes?.process(name)?.pid ?? []);
@@ -76,7 +78,7 @@ const serverErrors = surfaceSuite('server-errors', (world) => {
     );
   });
 
-  it('what nobody serves is gateway/unavailable, whoever calls', async ({ skip }) => {
+  it('if no service runs, every operation answers gateway/unavailable', async ({ skip }) => {
     const { processes } = world.platform;
     skip(!processes, needsProcesses);
     await Promise.all(serviceNames.map((name) => processes?.process(name)?.stop()));

@@ -50,17 +50,17 @@ export const serverKeys = surfaceSuite('server-keys', (world) => {
   });
   const ofProject = () => ({ token, params: { projectId: world.projectId } });
 
-  it('asks for an operator, before all else', () =>
+  it('checks the operator’s token before all else', () =>
     refusesStrangers(world, features['server-keys'].operations));
 
-  it('a key is told once, and listed without itself', async () => {
+  it('a key is returned only when it is made, and is not in the list', async () => {
     const given = { ...ofProject(), body: { name: ' Shop ' } };
     const { body: made } = await world.ok(createServerKey, given);
     const key = expect.stringMatching(/^kith_sk_[\w-]{43}$/);
     expect(made).toEqual({ id: expect.any(String), name: 'Shop', key, createdAt: expect.any(String) });
     const list = async () => (await world.ok(listServerKeys, ofProject())).body.data;
     const isTold = async () => (await list()).every(({ name, lastUsedAt }) => name === 'Shop' || lastUsedAt);
-    await waitFor(isTold, { what: 'the use of the other' });
+    await waitFor(isTold, { what: 'the last use of the other key' });
     const data = await list();
     const { key: _, ...shown } = made;
     expect(data[0]).toEqual({ ...shown, lastUsedAt: null });
@@ -76,23 +76,25 @@ export const serverKeys = surfaceSuite('server-keys', (world) => {
     }
   });
 
-  it('a removed key stops working, and its last use was shown', async () => {
+  it('a key’s last use is shown, and a removed key stops working', async () => {
     const own = await makeServerKey(world.platform, world.projectId);
     const [listed] = (await world.ok(listServerKeys, ofProject())).body.data;
     const params = { projectId: world.projectId, keyId: listed!.id };
     const isUsed = async () => (await world.ok(listServerKeys, ofProject())).body.data[0]?.lastUsedAt ?? null;
-    await waitFor(isUsed, { what: 'the use' });
+    await waitFor(isUsed, { what: 'the last use of the key' });
     const other = { token, params: { ...params, projectId: world.stranger.projectId } };
     await world.refused(deleteServerKey, other, 'auth/key-not-found');
     await world.ok(deleteServerKey, { token, params });
     const ask = { token: own, params: { userId: ada.id } };
-    await waitFor(() => world.refused(updateUser, ask, 'auth/unauthorized'), { what: 'its end' });
+    await waitFor(() => world.refused(updateUser, ask, 'auth/unauthorized'), {
+      what: 'the removal of the key',
+    });
     for (const keyId of [params.keyId, 'nonsense']) {
       await world.refused(deleteServerKey, { token, params: { ...params, keyId } }, 'auth/key-not-found');
     }
   });
 
-  it('reads anybody as the user itself, and changes profile, role and reputation', async () => {
+  it('a key reads every user’s full profile, and changes profile, role and reputation', async () => {
     const user = await world.user({ name: 'Alan', username: 'alan.keys' });
     const asked = { token: key, params: { userId: user.id } };
     expect((await world.ok(getUser, asked)).body).toEqual(user.user);
@@ -118,7 +120,7 @@ export const serverKeys = surfaceSuite('server-keys', (world) => {
     await world.refused(updateUser, { ...stranger, body }, 'user/not-found');
   });
 
-  it('what only a key may change a user does not, nor a key for the user', async () => {
+  it('a user cannot change role and reputation, and neither can a key that acts for a user', async () => {
     const body = { bio: 'Mine', role: 'admin', reputation: 99 };
     const params = { userId: ada.id };
     const { role, reputation } = ada.user;
@@ -130,7 +132,7 @@ export const serverKeys = surfaceSuite('server-keys', (world) => {
     await world.refused(updateUser, other, 'auth/forbidden');
   });
 
-  it('acts for a user on the user’s operations', async () => {
+  it('a key can call users’ operations on behalf of a user', async () => {
     const headers = onBehalfOf(ada);
     const { body: root } = await world.ok(getRootCollection, { token: key, headers });
     expect(root.userId).toBe(ada.id);
@@ -146,7 +148,7 @@ export const serverKeys = surfaceSuite('server-keys', (world) => {
     expect((await world.ok(getRootCollection, { token: key, headers: upper })).body.id).toBe(root.id);
   });
 
-  it('without a user, or for one it may not act for, it is refused', async () => {
+  it('a key is refused on users’ operations without a user, or with a user for whom it may not act', async () => {
     const without = 'Name the user that the server key acts for in On-Behalf-Of.';
     await world.refused(listConnections, { token: key }, 'auth/forbidden', { message: without });
     const message = 'On-Behalf-Of must be the id of a user of this project who is not suspended.';
@@ -168,7 +170,7 @@ export const serverKeys = surfaceSuite('server-keys', (world) => {
     }
   });
 
-  it('a key of another project, or under a short form, opens nothing', async () => {
+  it('a key is refused at the addresses of another project and at short forms', async () => {
     const foreign = await makeServerKey(world.platform, world.stranger.projectId);
     const message = 'This server key is for the addresses of its own project.';
     const headers = onBehalfOf(ada);
@@ -183,7 +185,7 @@ export const serverKeys = surfaceSuite('server-keys', (world) => {
     expect(body.map(({ id }) => id)).toEqual([ada.id]);
   });
 
-  it('it never signs anybody in or out, deletes or exports', async () => {
+  it('a key can never sign users in or out, delete them or export their data', async () => {
     const never = operations.filter((spec) => spec.auth === 'user' && serverKeyMay(spec) === 'never');
     expect(never).toEqual(expect.arrayContaining([changePassword, listSessions, deleteUser, exportUser]));
     for (const spec of never) {
@@ -196,7 +198,7 @@ export const serverKeys = surfaceSuite('server-keys', (world) => {
     }
   });
 
-  it('an operation without need of a token refuses On-Behalf-Of from whom it is not for, as the document says', async () => {
+  it('operations with an optional token refuse On-Behalf-Of from callers who may not send it, as the document says', async () => {
     const forbidden = expect.arrayContaining(['auth/forbidden']);
     for (const spec of operations.filter(({ auth }) => auth === 'optional')) {
       const params = Object.fromEntries(fieldsOf(spec.params).map((name) => [name, ada.id]));
@@ -213,7 +215,7 @@ export const serverKeys = surfaceSuite('server-keys', (world) => {
     }
   });
 
-  it('no page may send On-Behalf-Of', async () => {
+  it('CORS does not allow web pages to send On-Behalf-Of', async () => {
     const path = `/v7/${world.projectId}${countNotifications.path}`;
     const preflight = (asked: string) =>
       http(world.platform.url, {

@@ -29,10 +29,10 @@ export const sessions = surfaceSuite('sessions', (world) => {
   const isOver = ({ accessToken: token }: Pick<Session, 'accessToken'>) =>
     waitFor(() => world.refused(listSessions, { token }, 'auth/unauthorized'), { what: 'the revocation' });
 
-  it('asks for a token where one is needed, before all else', () =>
+  it('checks the token before all else, if the operation needs one', () =>
     refusesStrangers(world, features.sessions.operations));
 
-  it('sign-out answers 204 always, and ends the session', async () => {
+  it('sign-out answers 204 for any token, and ends the session if the token is valid', async () => {
     const ada = await world.user();
     const other = await signInAs(ada);
     for (const refreshToken of [7, 'x'.repeat(513)]) {
@@ -55,7 +55,7 @@ export const sessions = surfaceSuite('sessions', (world) => {
     await world.ok(listSessions, { projectId, token });
   });
 
-  it('request-new-access-token rotates, bears a retry, and revokes the family of what is used again', async () => {
+  it('request-new-access-token rotates the token, allows a retry, and ends the session if an old token is reused', async () => {
     const ada = await world.user();
     for (const refreshToken of [7, 'x'.repeat(513)]) {
       const given = { projectId: randomUUID(), body: { refreshToken } };
@@ -81,7 +81,7 @@ export const sessions = surfaceSuite('sessions', (world) => {
     await isOver(second.body);
   });
 
-  it('request-new-access-token tells a suspended user so', async () => {
+  it('request-new-access-token reports the suspension to a suspended user', async () => {
     const ada = await world.user();
     const { projectId, operatorToken: token } = world;
     await world.ok(suspendUser, { params: { projectId, userId: ada.id }, token });
@@ -107,7 +107,7 @@ export const sessions = surfaceSuite('sessions', (world) => {
     await refusesTwice(world, listSessions, given);
   });
 
-  it('a session is ended once, by its own user', async () => {
+  it('a session can be ended once, only by its own user', async () => {
     const ada = await world.user();
     const other = await signInAs(ada);
     const { accessToken: token } = ada;
@@ -123,7 +123,7 @@ export const sessions = surfaceSuite('sessions', (world) => {
     expect((await world.ok(listSessions, { token })).body.data).toHaveLength(1);
   });
 
-  it('the key set verifies access tokens, and holds public parts alone', async () => {
+  it('the key set verifies access tokens, and contains only public keys', async () => {
     const { body, headers } = await world.ok(getJwks);
     expect(headers['cache-control']).toBe('public, max-age=300');
     for (const key of body.keys) {
@@ -135,7 +135,7 @@ export const sessions = surfaceSuite('sessions', (world) => {
     expect(verified.protectedHeader.kid).toBe(body.keys[0]?.kid);
   });
 
-  it('a rotation publishes the next key, and again changes nothing', async () => {
+  it('a rotation publishes the next key, and a second rotation changes nothing', async () => {
     const { operatorToken: token } = world;
     const { accessToken } = await world.user();
     const before = (await world.ok(getJwks)).body.keys.map(({ kid }) => kid);
@@ -146,7 +146,7 @@ export const sessions = surfaceSuite('sessions', (world) => {
     await world.ok(listSessions, { token: accessToken });
   });
 
-  it('a key is revoked once and for all, and is gone from the key set', async () => {
+  it('a revoked key disappears from the key set, and a repeated revocation changes nothing', async () => {
     const { operatorToken: token } = world;
     const [{ kid } = { kid: '' }, signing] = (await world.ok(rotateKeys, { token })).body.keys;
     const { body } = await world.ok(revokeKey, { token, body: { kid } });

@@ -47,7 +47,7 @@ export const shortForms = surfaceSuite('short-forms', (world) => {
     params: { connectionId },
   });
 
-  it('all that connects, ends and blocks goes by the token’s project', async () => {
+  it('operations that connect, disconnect and block use the token’s project', async () => {
     const ask = async () => (await world.ok(requestConnection, about(ada, grace))).body.id;
     const first = await ask();
     const { body: status } = await world.ok(getConnectionStatus, about(grace, ada));
@@ -69,7 +69,7 @@ export const shortForms = surfaceSuite('short-forms', (world) => {
     await world.refused(requestConnection, about(ada, world.stranger), 'connection/user-not-found');
   });
 
-  it('lists carry the general envelope beside their own under v7, and only there', async () => {
+  it('lists have the general envelope in addition to their own under v7, and only there', async () => {
     const [one, other, third] = [await world.user(), await world.user(), await world.user()];
     await world.platform.connect(one, other);
     await world.ok(requestConnection, about(one, third));
@@ -101,7 +101,7 @@ export const shortForms = surfaceSuite('short-forms', (world) => {
     }
   });
 
-  it('the public reads go by the project of the user asked for, whoever asks', async () => {
+  it('public reads use the project of the requested user, whoever asks', async () => {
     const [one, other] = [await world.user(), await world.user()];
     await world.platform.connect(one, other);
     for (const form of forms) {
@@ -120,7 +120,7 @@ export const shortForms = surfaceSuite('short-forms', (world) => {
     }
   });
 
-  it('an expired token is 403 under a v7 short form, and 401 everywhere else', async () => {
+  it('an expired token gets 403 under a v7 short form, and 401 everywhere else', async () => {
     const token = await expiredToken(world.platform, ada.accessToken);
     for (const spec of sides['short-forms'].operations.filter(({ auth }) => auth === 'user')) {
       // The platform checks the token first, so other mistakes in the request do not matter.

@@ -32,9 +32,9 @@ export const storage = surfaceSuite('storage', (world) => {
     return (await world.ok(createFile, { token: by.accessToken, parts })).body;
   };
 
-  it('asks for a token before all else', () => refusesStrangers(world, features.storage.operations));
+  it('checks the token before all else', () => refusesStrangers(world, features.storage.operations));
 
-  it('a file is stored as it is, and told as an attachment', async () => {
+  it('a file is stored unchanged, and served as an attachment', async () => {
     const file = await store('Tape the bug into the book.');
     const path = `/v7/${world.projectId}/storage/files/${file.fileId}`;
     expect(file).toMatchObject({ type: 'file', originalPath: path, originalSize: 27, name: 'notes.txt' });
@@ -45,7 +45,7 @@ export const storage = surfaceSuite('storage', (world) => {
     expect(refused.headers['content-range']).toBe('bytes */27');
     const other = { ...of(file.fileId), headers: { 'if-match': '"another"' } };
     await world.refused(getFile, other, 'request/precondition-failed');
-    // A client may send a head of up to 16 KiB. The head that the gateway then sends to the service is longer than the client's head.
+    // A client may send headers of up to 16 KiB. The headers that the gateway then sends to the service are longer.
     await world.ok(getFile, {
       ...of(file.fileId),
       type: file.contentType,
@@ -54,7 +54,7 @@ export const storage = surfaceSuite('storage', (world) => {
     for (const id of ['nonsense', randomUUID()]) await world.refused(getFile, of(id), 'storage/not-found');
   });
 
-  it('an image is stored with its sizes, and shown', async () => {
+  it('an image is stored with its sizes, and served inline', async () => {
     const parts = [field('sizes', '{"small":8}'), filePart(smallPng, 'square.png'), field('quality', '70')];
     const { body } = await world.ok(createImage, { token: ada.accessToken, parts });
     expect(body).toMatchObject({ originalWidth: 16, originalHeight: 16, format: 'png', quality: 70 });
@@ -72,7 +72,7 @@ export const storage = surfaceSuite('storage', (world) => {
     await world.refused(getFileVariant, nonsense, 'storage/not-found');
   });
 
-  it('a form is refused for what is wrong with it', async () => {
+  it('a form with a missing, invalid or too large part is refused', async () => {
     const token = ada.accessToken;
     for (const spec of [createImage, createFile]) {
       await world.refused(spec, { token, parts: [field('other', 'x')] }, 'storage/no-file');
@@ -103,7 +103,7 @@ export const storage = surfaceSuite('storage', (world) => {
     }
   });
 
-  it('nobody stores more than the quota', async () => {
+  it('a user cannot store more than the quota', async () => {
     const user = await world.user();
     const { accessToken: token } = user;
     const parts = [filePart(Buffer.alloc(maxFileBytes))];
@@ -121,7 +121,7 @@ export const storage = surfaceSuite('storage', (world) => {
     }
   });
 
-  it('a project stores no more than it may, as an operator says', async () => {
+  it('a project cannot store more than the limit that an operator has set', async () => {
     const { platform, operatorToken } = world;
     const { id } = await platform.createProject();
     const { accessToken: token } = await platform.createUser(id);
@@ -146,7 +146,7 @@ export const storage = surfaceSuite('storage', (world) => {
     await refusesTwice(world, listFiles, { token });
   });
 
-  it('a file is deleted by its owner alone, and is gone', async () => {
+  it('only the owner can delete a file, which then no longer exists', async () => {
     const grace = await world.user();
     const { fileId } = await store('Soon gone.');
     await world.refused(deleteFile, of(fileId, grace), 'auth/forbidden');

@@ -27,9 +27,9 @@ export const userSettings = surfaceSuite('user-settings', (world) => {
     (await world.ok(updateConnectionSettings, { ...by(user), body })).body;
   const people = (count: number) => Promise.all(Array.from({ length: count }, () => world.user()));
 
-  it('asks for a token before all else', () => refusesStrangers(world, features['user-settings'].operations));
+  it('checks the token before all else', () => refusesStrangers(world, features['user-settings'].operations));
 
-  it('settings are the caller’s own: defaults at first, and what is not given stays', async () => {
+  it('settings belong to the caller, begin with defaults, and keep values that a change does not send', async () => {
     const [ada, grace] = (await people(2)) as [TestUser, TestUser];
     const defaults = { requestsFrom: 'everyone', showsConnections: true };
     expect((await world.ok(getConnectionSettings, by(ada))).body).toEqual(defaults);
@@ -49,7 +49,7 @@ export const userSettings = surfaceSuite('user-settings', (world) => {
     }
   });
 
-  it('nobody may ask whom wants no requests; what is between the two is told first', async () => {
+  it('a user who wants no requests gets none; an existing connection or request is reported first', async () => {
     const [ada, grace, alan, lin] = (await people(4)) as [TestUser, TestUser, TestUser, TestUser];
     await world.platform.connect(ada, grace);
     await world.ok(requestConnection, about(alan, ada));
@@ -69,7 +69,7 @@ export const userSettings = surfaceSuite('user-settings', (world) => {
     await world.ok(requestConnection, about(other, ada));
   });
 
-  it('people with a connection in common may ask, for as long as they have one', async () => {
+  it('with `common`, users may send requests as long as they have a connection in common', async () => {
     const [ada, common, grace, alan] = (await people(4)) as [TestUser, TestUser, TestUser, TestUser];
     await set(ada, { requestsFrom: 'common' });
     await world.platform.connect(ada, common);
@@ -89,7 +89,7 @@ export const userSettings = surfaceSuite('user-settings', (world) => {
     await world.ok(requestConnection, about(grace, ada));
   });
 
-  it('a list that its owner keeps is empty to others, and whole to its owner', async () => {
+  it('a hidden list of connections is empty for others, and complete for its owner', async () => {
     const [ada, grace, alan] = (await people(3)) as [TestUser, TestUser, TestUser];
     await world.platform.connect(ada, grace);
     await set(ada, { showsConnections: false });
@@ -113,7 +113,7 @@ export const userSettings = surfaceSuite('user-settings', (world) => {
     expect((await world.ok(countUserConnections, { params })).body).toEqual({ count: 1 });
   });
 
-  it('a type of notifications that is turned off makes none', async () => {
+  it('no notifications are made of a type that is turned off', async () => {
     const [ada, grace, alan] = (await people(3)) as [TestUser, TestUser, TestUser];
     const all = { 'connection-request': true, 'connection-accepted': true };
     expect((await world.ok(getNotificationSettings, by(ada))).body).toEqual({ types: all });
@@ -139,7 +139,7 @@ export const userSettings = surfaceSuite('user-settings', (world) => {
     expect(await types()).toEqual(['connection-request', 'connection-accepted']);
   });
 
-  it('types are types, and at most 100 are off', async () => {
+  it('only valid types can be turned off, at most 100', async () => {
     const ada = await world.user();
     const update = (types: unknown) => ({ ...by(ada), body: { types } });
     const many = (from: number, count: number) =>

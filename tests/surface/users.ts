@@ -34,17 +34,17 @@ const cardOf = (user: OwnUser) => ({ ...shown(user), ...hiddenFromStrangers });
 const self = ({ id: userId, accessToken: token }: TestUser) => ({ params: { userId }, token });
 
 export const users = surfaceSuite('users', (world) => {
-  it('asks for a token where one is needed, before all else', () =>
+  it('checks the token before all else, if the operation needs one', () =>
     refusesStrangers(world, features.users.operations));
 
-  it('a user with a second factor proves themselves before an export or the end of the account', async () => {
+  it('a user with a second factor needs a step-up to export or delete the account', async () => {
     const ada = await userWithPasskey(world);
     await world.refused(exportUser, self(ada), 'auth/step-up-required');
     await world.refused(deleteUser, self(ada), 'auth/step-up-required');
     await world.ok(getUser, self(ada));
   });
 
-  it('a user is shown to others of the project, as a card to strangers, and whole to itself', async () => {
+  it('a user sees their full profile, others of the project the public profile, and strangers a card', async () => {
     const ada = await world.user({ ...profile, username: 'shown.ada' });
     const other = await world.user();
     const params = { userId: ada.id };
@@ -74,7 +74,7 @@ export const users = surfaceSuite('users', (world) => {
     await refusesTwice(world, getUserByUsername, {});
   });
 
-  it('a user is found by its foreign id', async () => {
+  it('a user is found by foreign id', async () => {
     const { user, accessToken: token } = await externalUser(world, keyPair(), {
       ...{ id: 'their-1', name: 'Ada', location: 'Here', avatar: 'nowhere', bio: 'Counts' },
     });
@@ -95,7 +95,7 @@ export const users = surfaceSuite('users', (world) => {
     await refusesTwice(world, getUserByForeignId, {});
   });
 
-  it('suggestions are at most five, first who begins so, in a bare array', async () => {
+  it('suggestions are a bare array of at most five users, those whose name begins with the query first', async () => {
     const names = ['Xan 1', 'Xan 2', 'Xan 3', 'Xan 4', 'Xan 5', 'Alexandra'];
     for (const name of names) await world.user({ name, location: 'Xanadu' });
     const { body } = await world.ok(suggestUsers, { query: 'query=%20xAN%20' });
@@ -127,7 +127,7 @@ export const users = surfaceSuite('users', (world) => {
     await refusesTwice(world, checkUsername, {});
   });
 
-  it('pictures are images of the user’s own, and go with them', async () => {
+  it('a profile’s pictures must be the user’s own images, and are removed when the images are deleted', async () => {
     const ada = await world.user();
     const given = self(ada);
     const token = ada.accessToken;
@@ -147,7 +147,7 @@ export const users = surfaceSuite('users', (world) => {
     }
     const read = async () => (await world.ok(getUser, given)).body;
     await world.ok(deleteFile, { token, params: { fileId: one.fileId } });
-    await waitFor(async () => (await read()).avatarFileId === null, { what: 'the avatar to go' });
+    await waitFor(async () => (await read()).avatarFileId === null, { what: 'the removal of the avatar' });
     expect(await read()).toMatchObject({ avatar: null, avatarFileId: null, bannerFileId: other.fileId });
     const cleared = await world.ok(updateUser, { ...given, body: { bannerFileId: null } });
     expect(cleared.body.bannerFileId).toBeNull();
@@ -157,7 +157,7 @@ export const users = surfaceSuite('users', (world) => {
     expect(link.body).toMatchObject({ avatar: 'https://example.com/a.png', avatarFileId: null });
   });
 
-  it('a profile is changed by its own user: fields first, then the id, whose it is, and what is taken', async () => {
+  it('only the user can change a profile; fields are checked first, then the id, the owner, and taken names', async () => {
     const ada = await world.user();
     const other = await world.user({ username: 'taken.name' });
     const given = self(ada);
@@ -192,7 +192,7 @@ export const users = surfaceSuite('users', (world) => {
     expect((await world.ok(getUser, given)).body).toMatchObject({ name: null, username: null });
   });
 
-  it('all that is held of a user is told to itself alone', async () => {
+  it('only the user can export all data about the user', async () => {
     const ada = await world.user({ name: 'Ada' });
     const grace = await world.user();
     await world.platform.connect(ada, grace, 'Hello');
@@ -209,7 +209,7 @@ export const users = surfaceSuite('users', (world) => {
     }
   });
 
-  it('a project that keeps profiles to its users shows nobody else any', async () => {
+  it('a project that restricts profiles to its users shows no profile to anybody else', async () => {
     const { id: projectId } = await world.platform.createProject('Private');
     const ada = await world.platform.createUser(projectId, { name: 'Ada', username: 'private.ada' });
     const other = await world.platform.createUser(projectId);
@@ -233,7 +233,7 @@ export const users = surfaceSuite('users', (world) => {
     expect((await world.ok(getUser, { ...given, token: other.accessToken })).body).toEqual(shown(ada.user));
   });
 
-  it('a project may show whole profiles, and lists of them, to strangers', async () => {
+  it('a project can show full profiles, alone and in lists, to strangers', async () => {
     const { id: projectId } = await world.platform.createProject('Open');
     const [ada, grace] = [
       await world.platform.createUser(projectId, { location: 'London', metadata: { note: 1 } }),
@@ -251,7 +251,7 @@ export const users = surfaceSuite('users', (world) => {
     };
     const all = [ada.user, grace.user, grace.user];
     expect(await seen()).toEqual(all.map(cardOf));
-    // `true` is the older way to say `all`.
+    // `true` is the older form of `all`.
     const { body } = await world.ok(updateProject, { ...operator, body: { publicProfiles: true } });
     expect(body.publicProfiles).toBe('all');
     const isWhole = async () => (await seen())[0]?.location === 'London';
@@ -264,7 +264,7 @@ export const users = surfaceSuite('users', (world) => {
     }
   });
 
-  it('an account is deleted by its own user, and nobody finds it after', async () => {
+  it('only the user can delete an account, and nobody finds the account afterwards', async () => {
     const ada = await world.user({ username: 'gone.ada' });
     const other = await world.user();
     const given = self(ada);

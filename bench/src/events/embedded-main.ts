@@ -21,8 +21,8 @@ const producer = {
   store: async (events: readonly Parameters<typeof changeOf>[0][]) => {
     for (const event of events) {
       await documents.change([changeOf(event)]);
-      // In a real platform, each change is a request of its own. So after each change, this waits for the next turn of the
-      // event loop.
+      // In a real platform, each change is a request of its own, and the event loop runs in between. So the loop waits for the
+      // next turn of the event loop after each change.
       await nextTurn();
     }
   },

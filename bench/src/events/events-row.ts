@@ -3,7 +3,7 @@ import { measureDistributed } from './distributed.ts';
 import { measureEmbedded } from './embedded.ts';
 import type { FormFigures } from './measure.ts';
 
-/** Measures the way of an event from the stored change to the services that apply the event. */
+/** Measures how events get from the stored change to the services that apply them. */
 export const eventsRow: Row = {
   name: 'events',
   title: 'Events',

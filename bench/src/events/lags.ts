@@ -37,7 +37,7 @@ export class Lags {
     this.#lags[this.#count++] = Math.max(0, now - occurredAt);
   }
 
-  /** Returns the recorded figures, and starts again. */
+  /** Returns the recorded figures, and resets them. */
   take(): Applied {
     const sorted = this.#lags.subarray(0, this.#count).toSorted();
     const of = { p50: percentile(sorted, 0.5), p99: percentile(sorted, 0.99), max: sorted.at(-1) ?? 0 };

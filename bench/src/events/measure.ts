@@ -34,8 +34,9 @@ export interface FormParts {
   produce(phase: Phase, some: Some): Promise<number>;
   startConsumer(): Promise<Consumer>;
   /**
-   * `burst`: how many events are published alone, and later in the burst. `each`: how many are relayed alone. On NATS, 20,000
-   * events are published within a second. V8 still enlarges its heap in that time, which would make the rate lower.
+   * `burst`: the number of events that are published alone, and the number of events in the burst. `each`: the number of events
+   * that are relayed alone. `burst` has to be high. NATS takes 20,000 events within a second. V8 still enlarges its heap during
+   * this second, so the measured rate would be too low.
    */
   sizes: { each: number; burst: number };
   progress: (line: string) => void;
@@ -90,7 +91,6 @@ async function applied(consumer: Consumer, count: number): Promise<void> {
     const now = await consumer.count();
     if (now > seen) since = Date.now();
     seen = now;
-    if (Date.now() - since > patienceMs)
-      throw new Error(`Of ${count} events ${seen} were applied, then no more.`);
+    if (Date.now() - since > patienceMs) throw new Error(`Only ${seen} of ${count} events were applied.`);
   }
 }

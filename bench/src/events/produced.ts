@@ -4,8 +4,7 @@ import type { Declared } from '@kith/store/open';
 import { z } from 'zod';
 
 /**
- * The documents of this row. The row's events announce changes of these documents. A document holds as little as a service can
- * store.
+ * The documents whose changes this row's events announce. A document is as small as a service can store.
  */
 const users: Collection<object> = collection<object>({
   name: 'users',

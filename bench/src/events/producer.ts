@@ -10,7 +10,7 @@ import { userEvent } from './user-events.ts';
 export interface Producer {
   bus: Bus;
   outbox: Outbox;
-  /** Stores events together with their changes. Each event's change is in the document of the event's aggregate. */
+  /** Stores events together with their changes. The change of an event is a change of its aggregate's document. */
   store(events: readonly EventEnvelope[]): Promise<void>;
 }
 
@@ -26,7 +26,7 @@ export interface Some {
   count: number;
 }
 
-/** How many events are handled in one step. A relay takes the same number. */
+/** How many events are stored or published in one step. A relay publishes the same number in one step. */
 const atOnce = 100;
 
 /** Runs a phase, and resolves with its rate in events per second. */

@@ -9,7 +9,9 @@ const users = 1_000;
 /** How many events each user has. The first event announces a new user, and the others announce changes of the user. */
 const each = 5;
 
-/** The event at a place in the benchmark's order of events. The order is the same in every process. The event occurs now. */
+/**
+ * Returns the benchmark's event number `at`, counted from 0. Every process has the same order of events. The event occurs now.
+ */
 export function userEvent(at: number): EventEnvelope {
   const block = Math.floor(at / (users * each));
   const user = block * users + (at % users);

@@ -53,7 +53,7 @@ export const filesRow: Row = {
             ['ten of them at once', figure(memory.ten.gateway), figure(memory.ten.storage)],
           ],
         ),
-        'Four connections were used. Kith was one gateway, and one storage service with its files in a folder. The storage service writes each upload to the disk before it answers; the plain server leaves this to the kernel.',
+        'Four connections were used. Kith ran as one gateway and one storage service, with its files in a folder. The storage service writes each upload to the disk before it answers; the plain server leaves this to the kernel.',
       ].join('\n\n'),
       verdicts,
     };

@@ -17,7 +17,7 @@ export async function heldDuring(
   work: () => Promise<void>,
 ): Promise<Held> {
   const names = ['gateway', 'storage'] as const;
-  // This waits, because processes give back the memory of earlier work only after a while.
+  // Processes release the memory of earlier work only after a while, so the measurement begins later.
   await new Promise((resolve) => setTimeout(resolve, settleMs));
   const before = names.map((name) => residentMib(pids[name]));
   const most = [...before];

@@ -58,7 +58,7 @@ export async function measureFiles(options: FilesOptions): Promise<FilesRow> {
     PATH: process.env.PATH,
     NODE_ENV: 'production',
     LOG_LEVEL: 'warn',
-    // This allows plain connections, because the database is reached at its container's address.
+    // The processes reach the database at its container's address without TLS.
     ALLOW_PLAIN_ENGINES: 'true',
     NATS_URL: natsUrl,
     REDIS_URL: redisUrl,
@@ -219,9 +219,9 @@ function fileIdOf(path: string): string {
 }
 
 /**
- * Removes the files below a folder, except files in a folder of the given name. Both sides of the comparison need this after
- * each round. Otherwise the comparison would not be fair: one side would write to memory that it has just given back, and the
- * other side to memory that the machine has not provided yet.
+ * Removes the files below a folder, except files in a folder of the given name. This is necessary after each round, for both
+ * sides of the comparison. If only one side removed its files, the comparison would not be fair: this side would write to
+ * memory that it has just released, and the other side to memory that the machine has not provided yet.
  */
 async function removeFiles(folder: string, kept?: string): Promise<void> {
   const removed = async () => {
@@ -230,7 +230,7 @@ async function removeFiles(folder: string, kept?: string): Promise<void> {
     await Promise.all(files.map((file) => rm(join(file.parentPath, file.name), { force: true })));
     return true;
   };
-  // Meanwhile Kith may remove the folders of broken-off uploads. A removal that fails because of this is tried again.
+  // Kith can remove the folders of interrupted uploads at the same time. If this makes the removal fail, it is tried again.
   await waitFor(() => removed().catch(() => false), { what: 'the files of a round to be gone' });
 }
 

@@ -121,7 +121,7 @@ const gatewaySettings = {
   PORT: '0',
   INTERNAL_PORT: '0',
   LOG_LEVEL: 'warn',
-  // The gateway does not wait for a balancer when it ends. Otherwise it would be killed before it has written its profile.
+  // The gateway must not wait for a balancer when it ends, because it would be killed before it has written its profile.
   DRAIN_MS: '0',
 };
 

@@ -8,7 +8,7 @@ export interface Stream {
 
 /**
  * Yields the rows of several streams as if all streams had grown evenly at the same time. If a database keeps rows in the order of
- * their arrival, this scatters the rows of one list, as in real use.
+ * their arrival, this order scatters the rows of one list, as in real use.
  */
 export function* interleave(streams: readonly Stream[]): Generator<SeedRow> {
   const open = streams.map((stream) => ({ ...stream, given: 0 }));

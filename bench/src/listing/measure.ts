@@ -101,7 +101,7 @@ async function walk(bus: Bus, kind: Kind, target: Target): Promise<[PageName, st
 }
 
 function nextOf({ next }: OperationAnswer): string {
-  if (!next) throw new Error('A page that others follow has no link to them.');
+  if (!next) throw new Error('A page that is not the last has no link to the next page.');
   return next;
 }
 

@@ -19,7 +19,7 @@ dofile(debug.getinfo(1, "S").source:sub(2):match(".*/") .. "requests.lua")
 take = request
 local prepare, check = init, response
 
--- Times are kept in steps of 0.05 ms.
+-- Times are counted in steps of 0.05 ms.
 step = 0.05
 
 function init(args)
@@ -34,8 +34,8 @@ function due(number)
   return began + math.floor(number * 1000 / rate)
 end
 
--- wrk calls this for each connection that is free to send, and asks for the request when the wait is over. Requests are
--- sent in the order in which they are due.
+-- wrk calls this function for each connection that is free to send. It waits for the returned time, and then asks for the
+-- request. Requests are sent in the order in which they are due.
 function delay()
   began = began or math.floor(nowMs()) + 500
   planned = planned + 1
@@ -43,7 +43,7 @@ function delay()
 end
 
 function request()
-  -- wrk makes one request before the start, to look at it.
+  -- Before the start, wrk asks for one request, which it only parses.
   if not began then return take() .. "0\r\n\r\n" end
   sent = sent + 1
   return take() .. string.format("%.0f", due(sent)) .. "\r\n\r\n"

@@ -16,8 +16,8 @@ function init(args)
   times, counts, told = {}, {}, {}
 end
 
--- wrk calls this for each connection that is free to send. If the next request is too late, leaves out the requests up to the
--- one that is due now.
+-- wrk calls this function for each connection that is free to send. If the next request is too late, the function leaves out
+-- the requests up to the request that is due now.
 function delay()
   local now = nowMs()
   began = began or math.floor(now) + 500
@@ -33,7 +33,7 @@ function delay()
 end
 
 function request()
-  -- wrk makes one request before the start, to look at it.
+  -- Before the start, wrk asks for one request, which it only parses.
   if not began then return take() .. "0\r\n\r\n" end
   sent = sent + 1
   local from = waiting[oldest] or math.floor(nowMs())

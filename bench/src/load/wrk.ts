@@ -64,7 +64,7 @@ export interface Overloaded {
   statuses: Partial<Record<200 | 429 | 503 | 504, { count: number; p50: number; p99: number }>>;
 }
 
-/** Loads an address at a rate that may be too high for it, and counts the answers by status (see `overload.lua`). */
+/** Loads an address at a rate that can be too high for the server, and counts the answers by status (see `overload.lua`). */
 export function overload(load: OpenLoad & { deadlineMs: number }): Promise<Overloaded> {
   return runWrk('overload.lua', load, [String(load.rate), String(load.deadlineMs)]);
 }

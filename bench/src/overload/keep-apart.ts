@@ -12,9 +12,9 @@ export interface Apart extends AsyncDisposable {
 }
 
 /**
- * Pins the engines to one core, and names another core for the gateway and the load. On shared cores, a flood of requests takes CPU
- * time from the processes that answer it. Separate cores are like separate machines. With separate cores, the figures show how
- * much of the flood the gateway lets through.
+ * Pins the engines to one core, and chooses another core for the gateway and the load. On shared cores, a flood of requests
+ * takes CPU time from the processes that answer it. Separate cores are like separate machines. With separate cores, the figures
+ * show how much of the flood the gateway lets through.
  */
 export async function keepApart(engines: BenchEngines): Promise<Apart> {
   if (!engines.canPin) {

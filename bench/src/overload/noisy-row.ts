@@ -57,8 +57,8 @@ export const noisyRow: Row = {
       return writeRequests(join(folder, `${name}.requests`), asked, (one) => ({ path: pagePath(one) }));
     };
     // There are so many quiet clients that each stays far below the limit, even when the next load begins directly with the
-    // same clients. Their addresses differ from those in the loads above, because the limits' windows of the earlier addresses
-    // have not ended.
+    // same clients. The loads above have used up a part of the limits of their addresses. So the quiet clients have other
+    // addresses.
     const quietClients = Array.from({ length: 2_000 }, (_, at) => `10.9.${at >> 8}.${at & 255}`);
     const quiet = {
       ...{ ...closed, url, connections: 128, rate: quietShare * capacity },
@@ -111,7 +111,7 @@ export const noisyRow: Row = {
           ['the quiet project', 'p50 ms', 'p99 ms'],
           [line('alone', still), line('beside the noisy one', disturbed)],
         ),
-        `The quiet project sends ${Math.round(quiet.rate)} requests a second, ${quietShare * 100} % of the highest rate. The noisy project sends ${Math.round(noisy.rate)} requests a second, ${times} times its limit: ${refused} of its requests were refused, ${passed} were answered. ${apart.told} Alone and beside in turn, ${rounds} rounds of ${seconds} s.`,
+        `The quiet project sends ${Math.round(quiet.rate)} requests a second, ${quietShare * 100} % of the highest rate. The noisy project sends ${Math.round(noisy.rate)} requests a second, ${times} times its limit: ${refused} of its requests were refused, ${passed} were answered. ${apart.told} The quiet project was measured alone and beside the noisy project in turn, in ${rounds} rounds of ${seconds} s.`,
       ].join('\n\n'),
       verdicts: [
         atMost(

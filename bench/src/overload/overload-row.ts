@@ -76,7 +76,7 @@ export const overloadRow: Row = {
             one.wrong + one.failed,
           ]),
         ),
-        `Each round first measures the highest rate over 32 connections, then sends ${times} times as many requests over ${connections} connections. An answer is good if it is 200 and comes within ${deadlineMs} ms after the request was due (the gateway's \`REQUEST_TIMEOUT_MS\` here). ${apart.told} Requests that were due while every connection waited are left out.`,
+        `Each round first measures the highest rate over 32 connections, then sends ${times} times as many requests over ${connections} connections. An answer is good if it is 200 and comes within ${deadlineMs} ms after the request was due (the gateway's \`REQUEST_TIMEOUT_MS\` here). ${apart.told} Requests that were due while every connection waited for an answer were not sent, and count as left out.`,
       ].join('\n\n'),
       verdicts: [
         atLeast(`goodput under ${times} times the load, over the highest rate`, middle, 0.8),

@@ -143,8 +143,8 @@ function perRequest(
     parts[part] = (parts[part] ?? 0) + used;
   }
   const idle = (after.idle - before.idle) / answered;
-  // wrk has ended by now, so its process is not in the list any more. The time of wrk and of the kernel together is the
-  // machine's time minus the time of all parts in the list.
+  // wrk has ended, so its process is not in the list any more. The machine's time minus the time of all parts in the list is
+  // the time of wrk and the kernel together.
   const all = (after.used - before.used) / answered;
   const known = Object.values(parts).reduce((sum, one) => sum + one, 0);
   parts.wrk = Math.max(all - known, 0);

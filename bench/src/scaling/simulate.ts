@@ -55,7 +55,7 @@ export function simulateClosedLoop(options: {
     }
     running.sort((one, other) => one.until - other.until);
     const done = running.shift();
-    if (!done) throw new Error('Nobody works in the simulation.');
+    if (!done) throw new Error('No process works in the simulation.');
     now = done.until;
     const { client, stage } = done.work;
     busy[stage] = (busy[stage] as number) - 1;

@@ -50,6 +50,6 @@ function describe({ processes, load, embedded }: StartFigures, seconds: number):
       ['process', 'ms to the first answer', 'memory MiB, idle', 'after the load'],
       [...lines, ['`npm start`, from the second on', ms(embedded), '', '']],
     ),
-    `The median of the starts, and their range. A start lasts from spawning the process until it has answered a request that needs its store. The compile cache is that of an image. For the last column, wrk loaded the platform for ${seconds} s over 32 connections, with ${Math.round(load.answered / load.seconds)} requests/s, spread evenly over six operations that reach all services.`,
+    `The median of the starts, and their range. A start lasts from spawning the process until it has answered a request that needs its store. The processes use a compile cache, as they do in the images. For the last column, wrk loaded the platform for ${seconds} s over 32 connections, with ${Math.round(load.answered / load.seconds)} requests/s, spread evenly over six operations that reach all services.`,
   ].join('\n\n');
 }

@@ -7,8 +7,8 @@ import { type Running, serviceMain, startScript } from '../processes.ts';
 import { seedConnections } from './seed.ts';
 
 /**
- * A gateway and the connections service. An echo service gives the answers of identity that both need. A page of connections is
- * stored for every user.
+ * A gateway and the connections service. Both send requests to identity, and an echo service answers these requests. A page of
+ * connections is stored for every user.
  */
 export interface WholePlatform extends AsyncDisposable {
   population: Population;
@@ -52,10 +52,10 @@ async function expectedOf(url: string, path: string, token: string) {
   if (status !== 200) throw new Error(`The whole path answers ${status}: ${body}`);
   const { connections, pagination } = JSON.parse(body);
   if (connections.length !== 20 || pagination.totalCount !== each) {
-    throw new Error('What was stored for the benchmark is not what the service reads.');
+    throw new Error('The service does not read the connections that were stored for the benchmark.');
   }
   if (connections.some((one: { connectedUser: { name: string | null } }) => !one.connectedUser.name)) {
-    throw new Error('The profiles that were stored are not joined.');
+    throw new Error('The page of connections does not contain the stored profiles.');
   }
   return body;
 }
@@ -88,7 +88,7 @@ export async function startWhole(settings: WholeSettings): Promise<WholePlatform
   const environment: NodeJS.ProcessEnv = {
     PATH: process.env.PATH,
     NODE_ENV: 'production',
-    // This allows plain connections, because the database is reached at its container's address.
+    // The processes reach the database at its container's address without TLS.
     ALLOW_PLAIN_ENGINES: 'true',
     LOG_LEVEL: 'warn',
     MONGODB_URL: mongodbUrl,
@@ -127,7 +127,7 @@ export async function startWhole(settings: WholeSettings): Promise<WholePlatform
   try {
     await start('identity', fileURLToPath(new URL('../gateway/echo-nats.ts', import.meta.url)), {
       SUBJECT: `${prefix}.unused`,
-      // The echo service does not answer for connections, because the real connections service runs here.
+      // The echo service leaves out the requests to connections, because the real connections service answers them.
       WITHOUT_CONNECTIONS: '1',
       PAGE: JSON.stringify(samplePage()),
       JWK: JSON.stringify(population.jwk),

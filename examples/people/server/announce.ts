@@ -12,4 +12,4 @@ if (!text || userIds.length === 0 || !KITH_SERVER_KEY) {
 
 const kith = createServerClient({ url: KITH_URL, projectId: KITH_PROJECT, serverKey: KITH_SERVER_KEY });
 const { created } = await kith.notifications.create({ userIds, type: 'announcement', metadata: { text } });
-process.stdout.write(`${created} told\n`);
+process.stdout.write(`${created} notified\n`);

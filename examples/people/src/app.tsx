@@ -22,7 +22,7 @@ function Visit() {
   const session = useSession();
   const route = useRoute();
   useSessionEnd();
-  // The person who opens a link in a mail may be signed in or not.
+  // This page works with and without a session, because the person who opens a link in a mail is not always signed in.
   if (route.page === 'mail') return <MailPage key={route.token} kind={route.kind} token={route.token} />;
   if (!session) return <WelcomePage />;
   // For another user, all state starts from scratch.

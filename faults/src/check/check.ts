@@ -14,8 +14,8 @@ export interface Findings {
 
 /**
  * Compares the answers that the crowd got with the platform's present answers, lists, totals, events and notifications. Repeats
- * the comparison until everything agrees, or until nothing has improved for a minute. The wait is that long because consumers
- * read all events again after the log was lost. Nobody else may change anything during the check.
+ * the comparison until everything agrees, or until nothing has improved for `timeoutMs`. A minute is needed because, after the
+ * log was lost, consumers read all events again. Nobody else may change anything during the check.
  */
 export async function check(crowd: Crowd, log: EventLog, timeoutMs = 60_000): Promise<Findings> {
   await learnAll(crowd);
@@ -40,7 +40,7 @@ export async function check(crowd: Crowd, log: EventLog, timeoutMs = 60_000): Pr
 
 /** Reads all data that the crowd changes, until it is known which changes were made. */
 async function learnAll({ scene, people, pairs, folders }: Crowd): Promise<void> {
-  // Renews the tokens, as a client does after a refusal. If a process's clock was behind, it signed tokens that had already
+  // Renews the tokens, as a client does after a refusal. A process whose clock was behind has signed tokens that had already
   // expired.
   if (scene.record().bears.includes(401)) for (const person of people) await person.rotate();
   const until = performance.now() + 60_000;
@@ -66,15 +66,15 @@ async function compare(crowd: Crowd, log: EventLog): Promise<Omit<Findings, 'aft
   for (const pair of crowd.pairs) {
     const types = log.of('connection', pair.id).map(({ type }) => type);
     const missing = missingOf(pair.told, types);
-    if (missing) lost.push(`${missing} of two people is not out`);
+    if (missing) lost.push(`${missing} of two people was not published`);
     else if (types.length > pair.told.length + pair.unsure) {
-      doubled.push(`${types.length} events of ${pair.told.length} changes of two people`);
+      doubled.push(`${types.length} events for ${pair.told.length} changes of two people`);
     }
   }
   for (const person of crowd.people) {
     const names = log.of('user', person.id).map(({ data }) => (data as { name: string }).name);
     const missing = missingOf(person.names, names.slice(1));
-    if (missing) lost.push(`the event of a user's ${missing} is not out`);
+    if (missing) lost.push(`the event of a user's new name ${missing} was not published`);
     if (names.at(-1) !== person.name)
       lost.push(`a user's last event says ${names.at(-1)}, not ${person.name}`);
     await comparePerson(crowd, log, person, lost, doubled);
@@ -122,8 +122,8 @@ async function comparePerson(
   );
   const { count } = await read('connections', '/connections/count');
   for (const total of [count, list.pagination.totalCount]) {
-    if (total < connected.length) lost.push(`a total is ${total} of ${connected.length}`);
-    if (total > connected.length) doubled.push(`a total is ${total} of ${connected.length}`);
+    if (total < connected.length) lost.push(`a total is ${total}, not ${connected.length}`);
+    if (total > connected.length) doubled.push(`a total is ${total}, not ${connected.length}`);
   }
   for (const [path, by] of [
     ['sent', 'me'],
@@ -134,7 +134,7 @@ async function comparePerson(
     const users = (requests as { user: { id: string; name: string } }[]).map(({ user }) => shown(user));
     compareSets(`requests ${path}`, users, waiting, lost, doubled);
     if (pagination.totalCount !== waiting.length)
-      lost.push(`a total of requests is ${pagination.totalCount}`);
+      lost.push(`a total of requests is ${pagination.totalCount}, not ${waiting.length}`);
   }
 
   const told = new Map<string, number>();
@@ -169,7 +169,7 @@ async function comparePerson(
       if (times === 0 && !withdrawn.has(connectionId ?? '')) lost.push(`${what} was not notified`);
     }
   }
-  for (const what of told.keys()) doubled.push(`${what} was notified of nothing`);
+  for (const what of told.keys()) doubled.push(`${what} was notified without an event`);
 }
 
 /** Looks for the items of `sequence` in `inThis`, in the same order. Returns the first item that is not there. */
@@ -191,7 +191,8 @@ function compareSets(
   doubled: string[],
 ): void {
   const seen = new Set(found);
-  if (seen.size !== found.length) doubled.push(`${what}: ${found.length} rows of ${seen.size}`);
+  if (seen.size !== found.length)
+    doubled.push(`${what}: ${found.length} rows, of which ${seen.size} are different`);
   for (const one of wanted) if (!seen.has(one)) lost.push(`${what}: ${one} is missing`);
   for (const one of seen) if (!wanted.includes(one)) doubled.push(`${what}: ${one} should not be there`);
 }

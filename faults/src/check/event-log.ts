@@ -9,7 +9,7 @@ export abstract class EventLog {
   /** Reads the events that have arrived since the last read. */
   abstract read(): Promise<void>;
 
-  /** Makes the next read start from the beginning, because the log may now be another log or an older copy. */
+  /** Makes the next read start from the beginning. Needed if the log may have been replaced by a new log or an older copy. */
   abstract forgetPlace(): void;
 
   of(type: string, id: string): EventEnvelope[] {

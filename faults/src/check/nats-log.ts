@@ -11,7 +11,7 @@ const oneByOne = 100;
 export class NatsLog extends EventLog {
   readonly #options: ConnectionOptions;
   readonly #stream: string;
-  /** How far the stream has been read, and when the stream was made. If this time has changed, it is a new stream. */
+  /** How far the stream has been read, and when the stream was created. If the time of creation changes, it is a new stream. */
   #read = { upTo: 0, created: '' };
 
   constructor(options: ConnectionOptions, prefix: string) {
@@ -27,7 +27,7 @@ export class NatsLog extends EventLog {
   async read(): Promise<void> {
     const connection = await connect(this.#options);
     try {
-      // An operator has no right to ask about the account. So the client must not check the account.
+      // An operator may not read information about the account. So the client must not check the account.
       const manager = await jetstreamManager(connection, { checkAPI: false });
       const { created, state } = await manager.streams.info(this.#stream);
       if (created !== this.#read.created || state.last_seq < this.#read.upTo)

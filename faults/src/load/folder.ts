@@ -11,7 +11,7 @@ export class Folder extends Key {
   id: string | undefined;
   name = '';
   readonly saved = new Set<string>();
-  /** If the last attempt got no answer: the name or the thing in its request. */
+  /** If the last attempt got no answer: the name or the thing that its request contained. */
   #unsure: { name?: string; thing?: string } | undefined;
 
   constructor(scene: Scene, owner: Person, rootId: string) {
@@ -62,7 +62,7 @@ export class Folder extends Key {
     else this.saved.add(thing);
     const { entityCount } = answer.body.collection;
     if (entityCount !== this.saved.size) {
-      this.scene.record().wrong.push(`a collection counts ${entityCount} of ${this.saved.size}`);
+      this.scene.record().wrong.push(`a collection counts ${entityCount} entities, not ${this.saved.size}`);
     }
   }
 

@@ -11,7 +11,9 @@ export abstract class Key {
     return !this.isBusy && (this.unsureUntil === undefined || performance.now() > this.unsureUntil);
   }
 
-  /** Notes that nobody knows whether a change was made. After `unsureUntil`, the change has been made or will never be made. */
+  /**
+   * Records that it is unknown whether a change was made. After `unsureUntil`, the change has been made or will never be made.
+   */
   beUnsure(): void {
     this.unsureUntil = performance.now() + settledMs;
   }

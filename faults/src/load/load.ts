@@ -9,7 +9,7 @@ import { Pair } from './pair.ts';
 import { Person, type Scene } from './person.ts';
 import { Record } from './record.ts';
 
-/** A crowd that uses the API, and remembers the answers. */
+/** Simulated people who use the API, and remember the answers. */
 export interface Crowd {
   scene: Scene;
   people: readonly Person[];
@@ -82,8 +82,8 @@ export async function gather(
     if (chance < 0.25) return pick(people).readConnections();
     if (chance < 0.4) return pick(people).readFeed();
     if (chance < 0.43) return signTestToken();
-    // Keys that are busy, or whose state is not known, are left alone. If no key is free, something of the same kind is read
-    // instead. Without any requests, it would look as if this kind was not served.
+    // Keys that are busy, or whose state is not known, are left alone. If no key is free, other data of the same kind is read
+    // instead. If there were no requests of this kind, the record would show a silence.
     if (chance < 0.65) return free(pairs)?.run() ?? pick(people).readConnections();
     if (chance < 0.85) return free(folders)?.run() ?? pick(folders).read();
     return free(people)?.run() ?? pick(people).readProfile();

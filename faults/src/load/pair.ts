@@ -114,7 +114,7 @@ export class Pair extends Key {
     const [one, other] = this.people;
     const { status, type, connectionId } = found;
     if (status === 'none') return { is: 'none' };
-    // The answer about a connected pair does not say who asked. So this keeps the person who asked before.
+    // The answer about a connected pair does not name the person who asked. So the last known person is used.
     const before = 'by' in this.standing ? this.standing.by : one;
     const by = type === undefined ? before : type === 'sent' ? one : other;
     return { is: status as 'pending', by, connectionId };

@@ -3,7 +3,7 @@ import type { Ask } from './ask.ts';
 import { Key } from './key.ts';
 import type { Record } from './record.ts';
 
-/** What every key needs for its requests. */
+/** The context that every key needs for its requests. */
 export interface Scene {
   ask: Ask;
   /** The record of the current row. */
@@ -13,7 +13,7 @@ export interface Scene {
   name(): string;
 }
 
-/** A user's account, with profile, session and feed. Only one request at a time changes it. */
+/** A user's account, with profile, session and feed. Only one request at a time changes the account. */
 export class Person extends Key {
   readonly scene: Scene;
   readonly id: string;
@@ -109,8 +109,8 @@ export class Person extends Key {
   }
 
   /**
-   * Signs in, and tries again until it is answered. The person has no valid refresh token any more. If the person used the old
-   * token, this would look like theft.
+   * Signs in, and repeats the request until it is answered. The person has no valid refresh token any more. If the person sent
+   * the old token, the platform would take it for a stolen token.
    */
   async signIn(): Promise<void> {
     const { ask, record } = this.scene;

@@ -1,7 +1,7 @@
 /** The service to which a request was sent. */
 export type Kind = 'identity' | 'connections' | 'collections' | 'notifications' | 'crypto';
 
-/** The outcomes of a row's requests, and how long nobody was served. */
+/** The outcomes of a row's requests, and the longest silence. */
 export class Record {
   requests = 0;
   /** Statuses that count as no answer, in addition to 5xx. */
@@ -32,15 +32,16 @@ export class Record {
       return;
     }
     const last = this.#served.get(kind) ?? now;
-    // The time is a silence only if a request was not served in between. A pause of the load is no silence.
+    // The time is a silence only if at least one request was made in between and was not served. A pause of the load is no
+    // silence.
     if (this.#failed.has(kind) && now - last > this.#silence.ms) this.#silence = { ms: now - last, of: kind };
     this.#served.set(kind, now);
     this.#failed.delete(kind);
   }
 
   /**
-   * The longest silence, in ms. A silence is the time between two served requests of one kind. A silence is measured only if a
-   * request of that kind was not served in between.
+   * The longest silence, in ms. A silence is the time between two served requests of one kind, if at least one request of this
+   * kind between them was not served.
    */
   get silence(): { ms: number; of: string } {
     return this.#silence;

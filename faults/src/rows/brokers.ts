@@ -14,7 +14,7 @@ export const brokerRows: readonly Row<Nodes>[] = [
     silenceMs: 6_000,
     async fault({ world, rest }) {
       const { brokers } = world;
-      if (!brokers) throw new Error('There is one broker only.');
+      if (!brokers) throw new Error('There is only one broker.');
       const servers = brokers.urls.map((url) => url.replace('nats://', ''));
       const connection = await connect({ servers });
       const { cluster } = await (await jetstreamManager(connection)).streams.info(

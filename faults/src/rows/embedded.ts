@@ -50,7 +50,7 @@ export const embeddedRows: readonly Row<Embedded>[] = [
   },
   {
     name: 'embedded-log-older',
-    title: 'embedded: power lost, and the log of events back in its state on the disk of 10 s before',
+    title: 'embedded: power lost, after which the log of events is 10 s older than the other files',
     times: 3,
     quick: 1,
     async fault({ world, rest, back }) {
@@ -67,7 +67,7 @@ export const embeddedRows: readonly Row<Embedded>[] = [
   {
     name: 'embedded-files-refused',
     title:
-      'embedded: each file truncated, then missing; the start names the file and fails, and works again once the file is back',
+      'embedded: each file truncated, then missing; the start fails and names the file, and succeeds when the file is back',
     times: 1,
     quick: 0,
     async fault({ world }) {
@@ -78,7 +78,8 @@ export const embeddedRows: readonly Row<Embedded>[] = [
           const kept = `${file}.kept`;
           const said = (await world.said()).length;
           await world.killFor(async () => {
-            // The process has ended. So this also reads the changes that are still in the file's write-ahead log.
+            // The process has ended. Its last changes may still be in the write-ahead log, so they are written to the file
+            // first.
             const db = new DatabaseSync(file);
             db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
             db.close();

@@ -5,7 +5,7 @@ import type { Nodes } from '../world/nodes.ts';
 
 const engines: readonly Engine[] = ['mongo', 'nats', 'redis'];
 const titles = { mongo: 'the database', nats: 'the broker', redis: 'Redis' };
-/** How long a restarting engine may be away, in ms. */
+/** How long a restarting engine may be unavailable, in ms. */
 const restartMs = 6_000;
 
 const killed = async ({ world }: Stage<Nodes>, ...names: readonly Engine[]) => {

@@ -31,7 +31,7 @@ export const eventRows: readonly Row<Nodes>[] = [
   },
   {
     name: 'poison-events',
-    title: '1,000 events that every consumer fails at',
+    title: '1,000 events that no consumer can process',
     times: 1,
     quick: 1,
     async fault(stage) {
@@ -49,7 +49,7 @@ export const eventRows: readonly Row<Nodes>[] = [
   },
 ];
 
-/** Makes an event that belongs to nobody. Its data does not fit its type. */
+/** Makes an event whose aggregate does not exist, and whose data does not fit its type. */
 function eventOf(projectId: string, type: string) {
   const aggregate = { type: 'faults', id: randomUUID(), seq: 1 };
   const occurredAt = new Date().toISOString();

@@ -46,7 +46,7 @@ export const loadRows: readonly Row<Nodes>[] = [
         await rest(250);
         calm = record.unanswered === unanswered ? calm + 1 : 0;
         if (performance.now() - from > 5_000)
-          throw new Error('It was not normal again 5 s after the overload.');
+          throw new Error('The platform still refused requests 5 s after the overload.');
       }
       const limit = 2 * before + 200 * megabyte;
       if (most > limit)

@@ -41,7 +41,7 @@ export const networkRows: readonly Row<Nodes>[] = [
   },
   {
     name: 'mute-mongo',
-    title: 'the database takes connections and requests of both nodes and never answers, for 8 s',
+    title: 'the database accepts connections and requests of both nodes but does not answer for 8 s',
     times: 1,
     quick: 0,
     async fault({ world, rest }) {
@@ -54,7 +54,7 @@ export const networkRows: readonly Row<Nodes>[] = [
   {
     name: 'lost-answers',
     title:
-      'a fifth of the answers to changes lost after the commit, for 15 s; clients repeat the requests that may be repeated',
+      'a fifth of the answers to changes lost after the commit, for 15 s; clients repeat the requests that are safe to repeat',
     times: 1,
     quick: 1,
     async fault({ world, rest, random }) {

@@ -102,8 +102,8 @@ export const processRows: readonly Row<Nodes>[] = [
       await rest(5_500);
       for (const one of world.replicas) {
         await one.restart();
-        // As an orchestrator does, this waits until the replica is ready and the balancer has noticed, before the next
-        // replica's turn.
+        // Waits, as an orchestrator does, until the replica is ready and the balancer has noticed this. Then the next replica
+        // is restarted.
         while (!(await one.isReady())) await rest(100);
         if (one.name === 'gateway') await rest(5_500);
       }

@@ -14,7 +14,7 @@ import type { Order, Upstream } from './balancer.ts';
 import { isReady } from './is-ready.ts';
 
 // The balancer runs on a thread of its own. If it ran on the load's thread, connections would wait for many seconds. The balancer
-// would then still pass on requests that a client had long given up.
+// would then pass on requests for whose answers the client does not wait any more.
 
 const quickMs = 1_000;
 const upstreams: readonly Upstream[] = workerData;
@@ -79,7 +79,7 @@ async function forward(
   } catch (error) {
     if (outgoing.destroyed) return;
     const { code } = error as NodeJS.ErrnoException;
-    // Either nothing was sent, or only a request that changes nothing. So another gateway may be asked.
+    // Either no request was sent, or the request changes nothing. So it is safe to ask another gateway.
     if (code === 'ECONNREFUSED' || (method === 'GET' && isQuick)) {
       if (isQuick) down.add(upstream);
       return forward(incoming, outgoing, body, others);

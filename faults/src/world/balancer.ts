@@ -12,15 +12,15 @@ export interface Upstream {
 export interface Balancer extends AsyncDisposable {
   url: string;
   /**
-   * Asks only every `ms` milliseconds which gateways are ready. Until the next time, the balancer relies on the answers. If a
-   * gateway begins to refuse connections in the meantime, a request to this gateway is lost.
+   * Asks only every `ms` milliseconds which gateways are ready. In between, the balancer relies on the last answers. If a
+   * gateway begins to refuse connections in between, a request to this gateway is lost.
    */
   lagBy(ms: number): void;
   /** Asks every second which gateways are ready. If a gateway does not accept a connection, tries another gateway. */
   beQuick(): void;
   /**
-   * From now on withholds a share of the gateways' answers to requests that change something. The gateway has already answered
-   * these requests.
+   * From now on, withholds a share of the answers to requests that change something. The gateways have processed these
+   * requests, but the clients get no answer.
    */
   keepAnswers(share: number, random?: () => number): void;
 }

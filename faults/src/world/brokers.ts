@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { dockerOrThrow, freePort, owner, ownerLabel, removeAtExit, untilReady } from '@kith/engines';
 
-/** Three NATS servers that keep their streams together. */
+/** A cluster of three NATS servers that replicate their streams. */
 export interface Brokers extends AsyncDisposable {
   /** The URL of each server, as this machine reaches it. */
   urls: readonly string[];

@@ -19,10 +19,10 @@ export async function startCompose(progress: (line: string) => void): Promise<Co
     await startComposeProject({
       version: '2.4',
       services: {
-        // The limits are high, because the whole crowd comes from one address. Part of the crowd asks for tokens for tests.
+        // The limits are high, because all simulated people use one address. Some of their requests create test tokens.
         gateway: { environment: { RATE_LIMIT_SCALE: '100000', ALLOW_TEST_TOKENS: 'true' } },
         crypto: { environment: { ALLOW_TEST_TOKENS: 'true' } },
-        // This port is for reading the events.
+        // The suite reads the events through this port.
         nats: { ports: [`127.0.0.1:${natsPort}:4222`], networks: ['bus', 'outside'] },
       },
     }),

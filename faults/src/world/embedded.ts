@@ -19,7 +19,7 @@ const kith = fileURLToPath(new URL('../../../apps/kith/src/cli/main.ts', import.
 
 /** The embedded form, as `npm start` runs it. Whenever the process ends, it is started again. */
 export interface Embedded extends Place {
-  /** The folder of its files. */
+  /** The folder of the platform's files. */
   folder: string;
   /** All output of the process so far. */
   said(): Promise<string>;
@@ -32,7 +32,7 @@ export interface Embedded extends Place {
 }
 
 export async function startEmbeddedPlace(options: {
-  /** The size of the folder's own disk, in MiB. This needs root. */
+  /** The size of the folder's own disk, in MiB. A disk of its own needs root. */
   diskMegabytes?: number;
   progress: (line: string) => void;
 }): Promise<Embedded> {

@@ -45,7 +45,8 @@ export async function startNodes(options: {
   const { progress } = options;
   const { MONGODB_URL: _mongodb, NATS_URL: _nats, REDIS_URL: _redis, ...env } = process.env;
   const provided = await provideEngines({ env, progress });
-  if (provided.kind !== 'docker') throw new Error('The faults need engines of their own, and so Docker.');
+  if (provided.kind !== 'docker')
+    throw new Error('The fault suite starts its own engines, so it needs Docker.');
   await using ends = new AsyncDisposableStack();
   const folder = await mkdtemp(join(tmpdir(), 'kith-faults-'));
   ends.defer(() => (process.env.KITH_FAULTS_KEEP ? undefined : rm(folder, { recursive: true, force: true })));
@@ -57,7 +58,7 @@ export async function startNodes(options: {
   const prefix = uniquePrefix();
   const operatorToken = `operator-${prefix}`;
   const ports = new Set<number>();
-  // Nobody listens on the chosen ports yet, so the same port could be chosen twice.
+  // No process listens on the chosen ports yet, so a port that was already chosen can be returned again.
   const ownPort = async (): Promise<number> => {
     const port = await freePort();
     if (ports.has(port)) return ownPort();

@@ -13,7 +13,7 @@ export interface ReplicaOptions {
   logFile: string;
 }
 
-/** A process of a service. Whenever it ends, it is started again, as a container with a restart policy is. */
+/** A process of a service. Whenever the process ends, it is started again, like a container with a restart policy. */
 export class Replica {
   readonly name: ProcessName;
   readonly node: string;
@@ -97,7 +97,7 @@ export class Replica {
         void one.exited.then(() => this.#comeBack(one));
         return;
       } catch (error) {
-        // While an engine is away, a process does not start. So this tries again.
+        // A process cannot start while an engine is unavailable, so the start is tried again.
         if (!this.#isWanted) throw error;
         await sleep(500);
       }

@@ -12,8 +12,8 @@ const here = resolve(import.meta.dirname, '../../..');
 export async function checkOut(commit: string): Promise<{ folder: string } & AsyncDisposable> {
   const folder = await mkdtemp(join(tmpdir(), 'kith-before-'));
   await run('git', ['-C', here, 'worktree', 'add', '--detach', folder, commit]);
-  // Third-party packages are from this checkout. The workspaces are those of the other version, in the folders where that version
-  // has them.
+  // Third-party packages are from this checkout. The workspaces are from the other version, in the folders of the other
+  // version.
   await linkPackages('');
   await mkdir(join(folder, 'node_modules/@kith'), { recursive: true });
   for (const manifest of globSync('{libs/*,services/*,apps/*,tools/*,bench}/package.json', { cwd: folder })) {

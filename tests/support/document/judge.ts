@@ -1,10 +1,10 @@
 import type { Answer } from '../http.ts';
 import type { Made } from './requests.ts';
 
-/** Codes that refuse a request because of its form. They do not depend on what exists. */
+/** Codes that refuse a request because of its form. They do not depend on the stored data. */
 const ofForm = /\/(invalid-|missing-|unknown-field|malformed|too-large|unsupported)/;
 
-/** The sentences that refuse a server key at an operation, whoever the key acts for. */
+/** Messages that refuse a server key at an operation, no matter for which user the key acts. */
 const ofKey = /^(A server key cannot do this|Name the user that the server key acts for)/;
 
 /**
@@ -24,19 +24,19 @@ const unsayable: readonly { of: RegExp; what: string }[] = [
   { of: /of (avatar|banner)FileId$/, what: "which files are the user's images" },
   { of: /of limits$/, what: 'which operations there are' },
   { of: /of types\./, what: 'which keys a map may have' },
-  { of: /of (until|expiresAt)$/, what: 'which times are to come' },
+  { of: /of (until|expiresAt)$/, what: 'which times are in the future' },
   { of: /of projectIds$/, what: 'which projects there are' },
-  { of: /of mailTexts\./, what: 'which places a text has for what is filled in' },
+  { of: /of mailTexts\./, what: 'which placeholders a text may contain' },
   { of: /of publicKey$/, what: 'which text is a key' },
   { of: /of webOrigins\.\d+$/, what: 'which text is an origin, as the URL standard writes it' },
   {
     of: /of ((rows\.\d+\.)?avatar|mailLinkBase)$/,
     what: 'which text is a URL, as the URL standard reads it',
   },
-  { of: /of (rows\.\d+\.)?metadata$/, what: 'how many bytes of JSON it is' },
-  { of: /of (rows\.\d+\.)?location$/, what: 'how many bytes it is' },
+  { of: /of (rows\.\d+\.)?metadata$/, what: 'how many bytes the JSON may have' },
+  { of: /of (rows\.\d+\.)?location$/, what: 'how many bytes the text may have' },
   { of: /of rows\.\d+\.passwordHash$/, what: 'which costs a hash may have' },
-  { of: /of (rows\.\d+\.\w+At|createdAt)$/, what: 'which times are before 1970, whatever the offset' },
+  { of: /of (rows\.\d+\.\w+At|createdAt)$/, what: 'which times with an offset are before 1970' },
   {
     of: /of (userId|rows\.\d+\.(userId|requesterId|receiverId|foreignId|id))$/,
     what: 'that one of two fields is needed',
@@ -47,7 +47,7 @@ const unsayable: readonly { of: RegExp; what: string }[] = [
 export function wrongWith(made: Made, answer: Answer): string | undefined {
   const { described, wrong, asker, scheme } = made;
   const { status, headers } = answer;
-  // If a head is too long, the platform refuses the request before it knows the operation.
+  // If the headers are too long, the platform refuses the request before it knows the operation.
   if (status === 431) return undefined;
   const types = described.answers.get(String(status));
   if (!types) return `answers ${status}, which is not declared`;
@@ -61,24 +61,27 @@ export function wrongWith(made: Made, answer: Answer): string | undefined {
     if (!check && !own) return `answers ${status} as ${type}, which is not declared`;
     if (check && type.endsWith('json') && !check(answer.json())) {
       const [first] = check.errors ?? [];
-      return `answers ${status} off its schema: ${first?.instancePath} ${first?.message}`;
+      return `answers ${status} with a body that violates its schema: ${first?.instancePath} ${first?.message}`;
     }
   }
-  if (wrong) return status < 300 ? `takes what is forbidden in its ${wrong}` : undefined;
+  if (wrong) return status < 300 ? `accepts a forbidden value in its ${wrong}` : undefined;
   if (status < 400 || asker !== 'known') return undefined;
   const { error, code, field } = answer.json() as { error: string; code: string; field?: string };
-  if (scheme === 'serverKey' && (status === 401 || ofKey.test(error))) return `takes no server key: ${error}`;
+  if (scheme === 'serverKey' && (status === 401 || ofKey.test(error)))
+    return `refuses a server key: ${error}`;
   if (status === 401) return undefined;
-  // The document allows unknown fields in a body. So a body may follow the document without any field that can be changed.
+  // The document allows unknown fields in a body. So a body without any known field also follows the document.
   if (error.startsWith('The body has none of the fields that can be changed here')) return undefined;
-  // No schema says that a body has exactly one of several fields.
+  // No schema in the document says that a body must have exactly one of several fields.
   if (error.endsWith('Send one of password, code and passkey.')) return undefined;
   const told = field === undefined ? code : `${code} of ${field}`;
   if (!ofForm.test(code) || unsayable.some(({ of }) => of.test(told))) return undefined;
-  return `refuses what is allowed: ${told}`;
+  return `refuses an allowed request: ${told}`;
 }
 
-/** Whether this is the only 500 in the specification: the answer to a private key that cannot sign (spec#test-tokens-key-refused). */
+/**
+ * Whether an answer refuses a private key that cannot sign. The specification has no other 500 (spec#test-tokens-key-refused).
+ */
 function isKeyNobodyCanUse({ described }: Made, answer: Answer): boolean {
   return (
     described.id.startsWith('crypto.') && (answer.json() as { code: string }).code === 'crypto/server-error'

@@ -117,11 +117,11 @@ function isSendable({ in: place }: Parameter, value: unknown): boolean {
   if (value === null || typeof value === 'object') return false;
   const text = String(value);
   if (place === 'header') return /^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/.test(text);
-  // An empty value would make another path. The values `.` and `..` would be steps in the path.
+  // With an empty value, the path would be another path. The values `.` and `..` would be resolved as steps of the path.
   return place !== 'path' || !['', '.', '..'].includes(text);
 }
 
-/** Whether a value is still wrong after it is sent as text. If a parameter takes any text, a number is not wrong for it. */
+/** Whether a value is still wrong after it is sent as text. If a parameter accepts any text, it also accepts a number. */
 function isWrongAsText({ schema }: Parameter, value: unknown): boolean {
   return schema.type !== 'string' || typeof value === 'string';
 }

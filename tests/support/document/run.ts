@@ -19,11 +19,11 @@ const slow = new Set([
   'identity.delete-project',
 ]);
 const slowShare = 0.1;
-/** Operations that delete or close a project. So each call gets a new project. */
+/** Operations that delete or close a project. Each call of such an operation gets a new project. */
 const closing = new Set(['identity.delete-project', 'identity.update-project']);
 const batch = 40;
 const atOnce = 8;
-/** After this many requests a worker makes a new user, because some requests delete what exists. */
+/** After this many requests a worker makes a new user, because some requests delete the user's things. */
 const lifetime = 150;
 
 export interface Found {
@@ -109,6 +109,6 @@ async function judge(
     found.set(`${id} ${what}`, { operation: id, what, example });
   }
   if (made.asker !== 'known') return false;
-  // With status 401, the user's session has ended. The user's account may exist or not.
+  // Status 401 means that the user's session has ended. The user's account may have been deleted, too.
   return answer.status === 401 && made.scheme === 'userToken';
 }

@@ -36,7 +36,7 @@ export function written(
   const headers = texts(values.header);
   const token = { operatorToken, serverKey }[scheme] ?? user.accessToken;
   if (asker !== 'nobody') headers.authorization = `Bearer ${asker === 'known' ? token : 'a.b.c'}`;
-  // A server key acts for nobody wherever it may, because only then may it set all the fields of a body.
+  // If the operation allows it, the server key acts for no user. Only then is it allowed to set all fields of a body.
   const isOnBehalf = asker === 'known' && scheme === 'serverKey' && !alone.has(described.id);
   if (isOnBehalf) headers[onBehalfOf] = user.id;
   const body = bodyOf(made, known);
@@ -57,8 +57,8 @@ function texts(values: Things): Record<string, string> {
 }
 
 /**
- * Whether the path must always name the user for whom the request is made. It must if the operation refuses all other users, or if it
- * is for operators.
+ * Whether the path must always name the user for whom the request is made. This is the case if the operation refuses all other
+ * users, or if the operation is for operators.
  */
 function isOwn({ id, security }: Described): boolean {
   return ['identity.update-user', 'identity.export-user'].includes(id) || security.includes('operatorToken');

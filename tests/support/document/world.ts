@@ -13,7 +13,9 @@ export interface Somebody {
   things: Things;
 }
 
-/** Makes a user who has something of every kind, with the help of two others. */
+/**
+ * Makes a user who has things of every kind. `friend` is connected with this user, and `asker` has asked this user to connect.
+ */
 export async function makeSomebody(
   platform: TestPlatform,
   { friend, asker }: Record<'friend' | 'asker', TestUser>,

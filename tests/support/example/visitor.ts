@@ -4,7 +4,7 @@ import { noteComplaints, openPage } from '../pages.ts';
 export const phone = { width: 390, height: 844 };
 export const desktop = { width: 1280, height: 800 };
 
-/** Somebody with a browser of their own, and what went wrong in it. */
+/** A person with their own browser, and the errors in this browser. */
 export interface Visitor extends AsyncDisposable {
   page: Page;
   /** Errors and warnings of the console, failures of scripts, requests to third parties. */

@@ -1,4 +1,4 @@
-// A page on the published SDK: it shows what the hooks hold, and gives them to the suite as `sdk`.
+// A page that uses the published SDK. It shows the data of the hooks, and gives the hooks to the suite as `sdk`.
 
 import './kith-client.js';
 import {

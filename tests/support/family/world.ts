@@ -10,7 +10,7 @@ import { readBlocks } from '../guide.ts';
 import { keyPair } from '../keys.ts';
 import { noteComplaints, openPage } from '../pages.ts';
 
-/** Somebody in a browser of their own, on the page that the SDK drives. */
+/** A person with their own browser, on the page that uses the SDK. */
 export interface FamilyVisitor extends AsyncDisposable {
   page: Page;
   /** Errors and warnings in the console. */
@@ -62,7 +62,7 @@ export async function startFamily(browser: Browser): Promise<FamilyWorld> {
   };
 }
 
-/** Serves the page at an origin of its own. The page includes the file that the guide shows. */
+/** Serves the page at its own origin. The page includes the file that the guide shows. */
 async function servePage(url: string): Promise<{ origin: string } & AsyncDisposable> {
   const [setup] = (await readBlocks('client-family.md')).filter(({ language }) => language === 'js');
   const contents = setup?.text.replace('http://127.0.0.1:8080', url) ?? '';

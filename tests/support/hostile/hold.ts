@@ -1,6 +1,6 @@
 /**
- * Measures how long this thread's event loop is blocked. The result is the most CPU time that the thread uses between two ticks
- * of a timer. The CPU time of other processes and threads is not included.
+ * Measures how long this thread's event loop is blocked. The result is the largest CPU time that the thread uses between two
+ * ticks of a timer. The CPU time of other processes and threads is not included.
  */
 export class HoldWatch {
   readonly #timer: NodeJS.Timeout;

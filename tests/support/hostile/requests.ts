@@ -142,7 +142,7 @@ function* inHeaders(to: (spec: OperationSpec) => Omit<HostileRequest, 'name'>): 
   }
 }
 
-/** Makes as many rows as a request may have. Each row has other ids. */
+/** Makes as many rows as a request may have. Each row has its own ids. */
 function manyRows(row: Record<string, unknown>): unknown[] {
   return Array.from({ length: 1_000 }, (_, at) =>
     Object.fromEntries(

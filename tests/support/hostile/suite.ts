@@ -21,7 +21,7 @@ export function holdsTheLoopBriefly(
   options: { timeoutMs: number; atLeast: number },
 ): void {
   const { timeoutMs: timeout } = options;
-  it('no request holds the loop for 50 ms, whatever is in it, or fails', { timeout }, async ({
+  it('no request blocks the event loop for 50 ms or fails, whatever it contains', { timeout }, async ({
     annotate,
   }) => {
     await using platform = await startPlatform({ env: { LOG_LEVEL: 'silent', TRUST_PROXY_HOPS: '1' } });
@@ -35,7 +35,7 @@ export function holdsTheLoopBriefly(
       watch.begin();
       client.postMessage({ url: platform.url, ...request });
       const [status] = await once(client, 'message');
-      // By contract, the answer to a key that cannot sign is a failure (spec#test-tokens-key-refused).
+      // By contract, the answer to a key that cannot sign is a server error (spec#test-tokens-key-refused).
       if (status === 0 || (status >= 500 && !request.name.startsWith('crypto.'))) {
         wrong.push(`${status}: ${request.name}`);
       }

@@ -49,7 +49,10 @@ export function hostileTexts(bytes: number): Record<string, string> {
   };
 }
 
-/** JSON texts of other hostile values. They stand where a contract expects some value. Each has at most `bytes` bytes. */
+/**
+ * JSON texts of other hostile values. They are sent in the place of a value that a contract expects. Each has at most `bytes`
+ * bytes.
+ */
 export function hostileJson(bytes: number): Record<string, string> {
   const times = (part: string, room = 0) => Math.floor((bytes - room) / part.length);
   const list = (part: string) => `[${part.repeat(times(part) - 2).replace(/,$/, '')}]`;
@@ -83,8 +86,8 @@ export function hostileJson(bytes: number): Record<string, string> {
 }
 
 /**
- * All hostile bodies for an operation. Some are hostile as a whole. Some have a hostile member beside the right members. Some have a
- * hostile value in the place of one member of `right` or `others`.
+ * All hostile bodies for an operation. Some are hostile as a whole. Some have a hostile member in addition to the valid
+ * members. Some have a hostile value in the place of one member of `right` or `others`.
  */
 export function hostileBodies(
   right: Record<string, unknown>,
@@ -99,10 +102,7 @@ export function hostileBodies(
     bodies.set(`body: ${name}`, text);
     bodies.set(`unknown member: ${name}`, `{${beside}${beside && ','}"unknown":${text}}`);
   }
-  bodies.set(
-    'members that nobody knows',
-    `{${beside}${beside && ','}${json['an object of numbers']?.slice(1)}`,
-  );
+  bodies.set('many unknown members', `{${beside}${beside && ','}${json['an object of numbers']?.slice(1)}`);
   const texts = Object.entries(hostileTexts(room)).map(
     ([name, text]) => [name, JSON.stringify(text)] as const,
   );

@@ -30,7 +30,9 @@ export async function startServices(stores: Stores, { isDeaf = false } = {}) {
   const log = createLogger({ name: 'test', level: process.env.KITH_TEST_LOG || 'silent' });
   const bus = new InProcessBus({ prefix: uniquePrefix(), file: ':memory:', log });
   undo.defer(() => bus.close());
-  if (isDeaf) bus.publish = () => Promise.reject(new Error('Others publish what is stored here.'));
+  if (isDeaf)
+    bus.publish = () =>
+      Promise.reject(new Error('Another process publishes the events that are stored here.'));
   const runtime = { bus, log, metrics: new Metrics(), nodeEnv: 'test' as const };
   for (const manifest of services) {
     const store = stores[manifest.name];

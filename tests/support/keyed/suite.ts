@@ -19,7 +19,7 @@ const child = new URL('./dying-request.ts', import.meta.url);
  * sends the request again.
  */
 export function describeKeyedDeaths(engine: EngineKind, specs: readonly OperationSpec[]): void {
-  describe(`requests with a key whose process dies (${engine})`, () => {
+  describe(`requests with an idempotency key, when the process dies (${engine})`, () => {
     const undo = new AsyncDisposableStack();
     let stores: Stores;
     let world: KeyedWorld;
@@ -29,7 +29,7 @@ export function describeKeyedDeaths(engine: EngineKind, specs: readonly Operatio
     }, 60_000);
     afterAll(() => undo.disposeAsync());
 
-    /** The types of all events that the operation's service has stored for a project. The service may have published them or not. */
+    /** The types of all events that the operation's service has stored for a project, whether they are published or not. */
     const eventsOf = async (spec: OperationSpec, projectId: string) => {
       const dump = await dumpStore(stores[serviceOf(spec)] as StoreConfig);
       const texts = Object.values(dump).flat().flatMap(eventTexts);
@@ -39,7 +39,7 @@ export function describeKeyedDeaths(engine: EngineKind, specs: readonly Operatio
     };
 
     it.each(specs.map((spec) => [spec.name, spec] as const))(
-      '%s is done once',
+      '%s takes effect exactly once',
       { timeout: 300_000 },
       async (_, spec) => {
         const usual = await world.callOf(spec.name);
@@ -60,10 +60,10 @@ export function describeKeyedDeaths(engine: EngineKind, specs: readonly Operatio
           return death;
         });
         expect(deaths.at(0)).toEqual({ killed: true, acknowledged: false });
-        // Waits for the events, because a later sweep may have to complete the change.
+        // Waits for the events, because sometimes only a later sweep completes the change.
         for (const projectId of projects) {
-          // Compares what the last read of the wait has found, and does not read again. A read at the moment when an event
-          // leaves its document may miss the event.
+          // Compares the events that the last read of the wait has found, and does not read again. A read at the moment when an
+          // event leaves its document could miss the event.
           let found: (string | undefined)[] = [];
           const isWhole = async () => {
             found = await eventsOf(spec, projectId);

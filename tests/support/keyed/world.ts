@@ -10,7 +10,7 @@ import {
 } from '@kith/contracts';
 import { callerOf, callOperation, type OperationCall, waitFor } from '@kith/testing';
 
-/** Prepares everything that requests with an idempotency key need. It does so by its own requests over the services' bus. */
+/** Prepares the data that requests with an idempotency key need, by its own requests over the services' bus. */
 export class KeyedWorld {
   readonly #bus: Bus;
 
@@ -32,7 +32,7 @@ export class KeyedWorld {
   /** A valid request of an operation, in a project of its own. */
   async callOf(operation: string): Promise<OperationCall & { projectId: string }> {
     const make = this.#calls[operation];
-    if (!make) throw new Error(`Nothing here calls ${operation}: add a call to the list below.`);
+    if (!make) throw new Error(`There is no call of ${operation}: add one to the list below.`);
     const project = await this.#ok<{ id: string }>(createProject, { body: { name: 'Keyed' } });
     return { idempotencyKey: randomUUID(), ...(await make(project.id)), projectId: project.id };
   }

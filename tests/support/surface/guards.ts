@@ -16,7 +16,7 @@ import type { Given } from './surface.ts';
 /**
  * Checks that every operation of a part checks its token first. In each call, everything is wrong: the token, the parameters and
  * the body. The operation has to refuse the token, and nothing else (spec#errors-check-order, spec#auth). An operators' operation
- * also refuses a key that lacks its scope.
+ * also has to refuse an operator key without the operation's scope.
  */
 export async function refusesStrangers(world: SurfaceWorld, specs: readonly OperationSpec[]): Promise<void> {
   for (const spec of specs) {

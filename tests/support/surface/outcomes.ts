@@ -11,7 +11,7 @@ export function outcomesOf(spec: OperationSpec): string[] {
   return [
     ...methodsOf(spec).map((method) => `${spec.status} ${method}`),
     ...authCodesOf(spec),
-    // Other suites check what happens when a service behind the operation is away.
+    // Other suites check what happens when a service behind the operation is unavailable.
     ...spec.errors.filter((code) => !code.endsWith('/server-error')),
     ...(path ? [path] : []),
     ...fieldsOf(spec.body).map((field) => `${codeOf(spec, 'body', field)} ${field}`),
@@ -19,7 +19,9 @@ export function outcomesOf(spec: OperationSpec): string[] {
   ];
 }
 
-/** Codes of the layers in front of an operation. Any operation may answer with these codes, whatever its contract says. */
+/**
+ * Codes of the layers in front of an operation. Every operation may answer with these codes, even if its contract lists none.
+ */
 const layers = /^(request|route|rate-limit|gateway)\//;
 
 /**

@@ -23,7 +23,7 @@ const withoutMails = (spec: OperationSpec) =>
 export const features = {
   crypto: {
     operations: [contracts.signTestingJwt, contracts.signTestingJwtV2],
-    // Here this code does not mean an outage. It is the answer to a bad key.
+    // In this part, `crypto/server-error` does not mean an outage. It is the answer to a bad key.
     outcomes: (spec) => [...outcomesOf(spec), 'crypto/server-error'],
   },
   factors: whole(
@@ -181,7 +181,7 @@ export const sides = {
     outcomes: (spec) => [
       String(spec.status),
       'request/invalid-idempotency-key',
-      // This operation deletes the account, and the token ends with the account.
+      // This operation deletes the account. After that, the token is refused before the idempotency key is checked.
       ...(spec === contracts.deleteUser ? [] : ['request/idempotency-mismatch']),
       ...(spec === contracts.signUp ? ['request/in-progress'] : []),
     ],

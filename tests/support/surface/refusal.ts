@@ -2,7 +2,7 @@ import { type ErrorCode, errors } from '@kith/contracts';
 import { expect } from 'vitest';
 import type { Answer } from '../http.ts';
 
-/** What an error body holds beside its code. */
+/** The content of an error body besides its code. */
 export interface Refusal {
   /** The wrong field. An error body has this key only if the error names a field. */
   field?: string;

@@ -32,7 +32,7 @@ export interface SurfaceWorld extends Pick<Surface, 'ok' | 'refused' | 'eightAtO
 }
 
 export interface SurfaceOptions {
-  /** The engines to test on. By default, those of suites of handlers. */
+  /** The engines to test on. By default, these are `handlerEngines()`. */
   engines?: readonly EngineKind[];
   /** Set if the suites need a platform of their own, because they look at the whole platform or change what other suites see. */
   isOwn?: true;
@@ -92,7 +92,7 @@ export function describeSurface(
 
       tests(world);
 
-      it('has reached everything that its contracts promise', () => {
+      it('has reached every outcome that its contracts promise', () => {
         const { operations, outcomes } = parts[name];
         const missed = operations.flatMap((spec) =>
           outcomes(spec)
@@ -140,7 +140,7 @@ export async function makeServerKey(platform: TestPlatform, projectId: string): 
     token,
     body: { name: 'Backend' },
   });
-  // Status 400 means that the gateway refuses the body, and no longer the key.
+  // Status 400 means that the gateway accepts the key, and refuses the body.
   const ask = { method: 'POST', path: `/v7/${projectId}${createNotifications.path}`, token: key, body: {} };
   await waitFor(async () => (await http(url, ask)).status === 400, { what: 'the server key' });
   return key;

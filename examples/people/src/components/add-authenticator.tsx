@@ -39,7 +39,7 @@ function CodeForm(props: { begun: BegunTotp; onConfirmed(confirmed: Confirmed): 
   const kith = useKith();
   const proved = useProof();
   const form = useForm({ code: '' }, async ({ code }) => {
-    // An enrolment lasts longer than the proof that it began with.
+    // The proof from the beginning of the enrolment may have expired. Then the user is asked for another proof.
     onConfirmed(await proved(() => kith.auth.confirmFactor({ factorId: begun.id, code })));
   });
   return (

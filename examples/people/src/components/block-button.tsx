@@ -22,7 +22,7 @@ export function BlockButton({ person }: { person: Person }) {
       {isAsking && (
         <ConfirmDialog
           title={`Block ${name}?`}
-          text="What is between you ends, and neither of you finds the other. You can take it back."
+          text="Your connection or request ends, and you no longer find each other. You can unblock this person later."
           action="Block"
           onConfirm={blockThem}
           onClose={() => setIsAsking(false)}

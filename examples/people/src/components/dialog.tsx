@@ -10,7 +10,7 @@ export function Dialog(props: { title: string; onClose(): void; children(close: 
   const close = () => {
     // The dialog is closed before it is removed, so that the focus returns to its earlier place.
     dialog.current?.close();
-    // This is called immediately, because somebody may open the dialog again before the `close` event comes.
+    // `onClose` is called immediately, because the user can open the dialog again before the `close` event arrives.
     props.onClose();
   };
   return (

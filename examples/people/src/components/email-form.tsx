@@ -9,7 +9,7 @@ import { FormProblem } from './form-problem.tsx';
 
 const empty = { newEmail: '', password: '' };
 
-/** Asks for a new e-mail address. The account gets the new address once somebody opens the link in the mail to this address. */
+/** Asks for a new e-mail address. The account gets this address only when the link in the mail to this address is opened. */
 export function EmailForm() {
   const kith = useKith();
   const proved = useProof();

@@ -4,7 +4,7 @@ interface Words {
   label: string;
   /** A text that helps to fill in the input. */
   hint?: string | undefined;
-  /** What is wrong with the input's value. */
+  /** The reason why the input's value is wrong. */
   error?: string | undefined;
 }
 

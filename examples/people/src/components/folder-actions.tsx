@@ -59,7 +59,7 @@ export function FolderActions({ folder }: { folder: Collection }) {
       {asking === 'delete' && (
         <ConfirmDialog
           title={`Delete ${folder.name}?`}
-          text="The folders in it go, too. The people stay."
+          text="The folders in it are deleted, too. The people are not."
           action="Delete"
           onConfirm={removeIt}
           onClose={stopAsking}

@@ -1,4 +1,4 @@
-/** Shows what is wrong with a form as a whole. */
+/** Shows an error of a form as a whole. */
 export function FormProblem({ text }: { text: string | undefined }) {
   if (text === undefined) return null;
   return (

@@ -11,8 +11,8 @@ export function NewPasswordForm({ token, onDone }: { token: string; onDone: () =
   const kith = useKith();
   const { field, onSubmit, isBusy, problem } = useForm(empty, async ({ newPassword }) => {
     await kith.auth.resetPassword({ token, newPassword });
-    // All sessions of this account have ended. Whoever is signed in here, perhaps as somebody else, is signed out, too. The
-    // password is set even if the sign-out fails.
+    // All sessions of this account have ended. So the user who is signed in on this page is signed out, even if it is another
+    // user. The password is set even if the sign-out fails.
     await kith.auth.signOut().catch(() => undefined);
     onDone();
   });

@@ -59,7 +59,9 @@ export function PictureEditor() {
           </div>
         )}
         {problem === undefined ? (
-          <p className="hint">JPEG, PNG, WebP, GIF or AVIF, up to 50 MB. Where it was taken is not kept.</p>
+          <p className="hint">
+            JPEG, PNG, WebP, GIF or AVIF, up to 50 MB. The place where it was taken is not stored.
+          </p>
         ) : (
           <p className="hint wrong" role="alert">
             {problem}

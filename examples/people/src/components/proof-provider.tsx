@@ -7,7 +7,7 @@ export function ProofProvider({ children }: { children: ReactNode }) {
   const [asking, setAsking] = useState<PromiseWithResolvers<void>>();
   const asked = useRef<PromiseWithResolvers<void>>(undefined);
   const prove = useCallback(() => {
-    // Two actions may need a proof at the same time. One proof is enough for both.
+    // Two actions can need a proof at the same time. One proof is enough for both actions.
     asked.current ??= Promise.withResolvers<void>();
     setAsking(asked.current);
     return asked.current.promise;
@@ -15,7 +15,7 @@ export function ProofProvider({ children }: { children: ReactNode }) {
   const close = () => {
     // If the user has given a proof, this has no effect.
     asking?.reject(new DOMException('The user has not proved themselves.', 'AbortError'));
-    // The previous dialog may report its end late.
+    // A previous dialog can report its end when the next dialog is already open.
     if (asked.current !== asking) return;
     asked.current = undefined;
     setAsking(undefined);

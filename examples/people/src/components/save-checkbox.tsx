@@ -12,9 +12,9 @@ export function SaveCheckbox(props: { folder: Collection; entityId: string; save
   const [chosen, setChosen] = useState<{ isIn: boolean; instead: SavedIn }>();
   const last = useRef(Promise.resolve());
   const stored = savedIn.collections.some(({ id }) => id === folder.id);
-  // An answer that comes while a choice is being stored may still show the state before the choice. So the choice hides it.
+  // An answer that arrives while a choice is being stored can show the state before the choice. So the choice hides the answer.
   if (isBusy && chosen && chosen.instead !== savedIn) setChosen({ ...chosen, instead: savedIn });
-  // The choice is shown until it is stored or refused and a newer answer has come. Then the answer is shown again.
+  // The choice is shown until it has been stored or refused and a newer answer has arrived. Then the answer is shown again.
   const isIn = chosen && (isBusy || chosen.instead === savedIn) ? chosen.isIn : stored;
   const toggle = () => {
     setChosen({ isIn: !isIn, instead: savedIn });

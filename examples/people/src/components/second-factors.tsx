@@ -44,7 +44,7 @@ export function SecondFactors() {
         ))}
       </ul>
       <div className="data-row">
-        <p>Asked for when you sign in, after your password.</p>
+        <p>You need one of these when you sign in, after your password.</p>
         <Button disabled={addApp.isBusy} onClick={() => void addApp.run()}>
           Add an authenticator app
         </Button>

@@ -23,7 +23,7 @@ export function SecondStepForm(props: { email: string; password: string; onBack(
       <Field
         label="Code"
         autoComplete="one-time-code"
-        hint="Of your authenticator app, or a recovery code."
+        hint="The code that your authenticator app shows, or a recovery code."
         autoFocus
         required
         {...form.field('code')}

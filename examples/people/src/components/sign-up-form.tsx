@@ -20,7 +20,9 @@ export function SignUpForm() {
   const isFree = useUsernameCheck(values.username);
   const usernameHint = isFree === undefined ? undefined : isFree ? 'It is free.' : 'It is taken.';
   if (sentTo !== undefined) {
-    return <p role="status">Your account is there. Open the link in the mail to {sentTo}, then sign in.</p>;
+    return (
+      <p role="status">Your account has been created. Open the link in the mail to {sentTo}, then sign in.</p>
+    );
   }
   return (
     <form className="form" onSubmit={onSubmit}>

@@ -29,7 +29,7 @@ export function YourData() {
         </Button>
       </div>
       <div className="data-row">
-        <p>Your account and all that belongs to it goes, for everybody and for good.</p>
+        <p>Your account and everything that belongs to it are deleted for good.</p>
         <Button look="danger" icon="trash" onClick={() => setIsAsking(true)}>
           Delete my account
         </Button>

@@ -5,7 +5,7 @@ import { useKith } from './use-kith.ts';
 import { useList, type Walk } from './use-list.ts';
 import { type Query, useQuery } from './use-query.ts';
 
-/** The folder that holds all others. */
+/** The folder that contains all other folders. */
 export function useRootFolder(): Query<Collection> {
   const kith = useKith();
   return useQuery('root', 'folders', (signal) => kith.collections.getRoot({ signal }));

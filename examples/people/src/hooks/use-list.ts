@@ -15,7 +15,7 @@ export interface Walk<Item> {
 
 interface State<Item> {
   key: string;
-  /** The version of the topic whose items these are. */
+  /** The version of the topic when these items were loaded. */
   version: number;
   items: Item[];
   total: number | undefined;

@@ -2,7 +2,7 @@ import type { OwnUser, Session } from '@kith/client';
 import { useSyncExternalStore } from 'react';
 import { useKith } from './use-kith.ts';
 
-/** Returns the session of the signed-in user. The user may also have signed in from another tab. */
+/** Returns the session of the signed-in user. All tabs have the same session. */
 export function useSession(): Session | null {
   const kith = useKith();
   return useSyncExternalStore(kith.onSession, () => kith.session);

@@ -37,7 +37,8 @@ export function routeOf(hash: string): Route {
 }
 
 /**
- * Decodes a part of an address. If somebody has cut off or mistyped the part, it stays as it is, and nothing is found under it.
+ * Decodes a part of an address. If somebody has cut off or mistyped the part, it is returned unchanged, and the page finds
+ * nothing under it.
  */
 function decoded(part: string): string {
   try {

@@ -9,5 +9,5 @@ export async function loadSettings(): Promise<Settings> {
     .then((response) => (response.ok ? response.json() : undefined))
     .catch(() => undefined);
   if (typeof settings?.url === 'string' && typeof settings.projectId === 'string') return settings;
-  throw new Error('kith.json is missing beside this page. It says {"url": …, "projectId": …}.');
+  throw new Error('kith.json is missing beside this page. It has to contain {"url": …, "projectId": …}.');
 }

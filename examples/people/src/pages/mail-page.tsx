@@ -7,7 +7,7 @@ import { hrefOf } from '../lib/routes.ts';
 const words = {
   passwordReset: {
     title: 'Set a new password',
-    text: 'You are then signed out everywhere, and sign in with it.',
+    text: 'You are then signed out everywhere. Sign in again with the new password.',
     done: 'Your password is set.',
   },
   emailChanged: {

@@ -7,13 +7,13 @@ import { readInbox } from '../src/inbox.js';
 const platform = await startPlatform();
 after(() => platform.stop());
 
-/** Notifications are made from events, so they come a moment after what they announce. */
+/** Waits for a notification. Notifications are made from events, so they arrive a moment after the change. */
 const told = (user, type) =>
   platform.waitForEvent('notification.created', {
     where: ({ data }) => data.userId === user.id && data.type === type,
   });
 
-test('an inbox tells what is new, once', async () => {
+test('readInbox returns each new notification once', async () => {
   const ada = await platform.createUser({ name: 'Ada' });
   const grace = await platform.createUser({ name: 'Grace' });
   await platform.connect(ada, grace);
@@ -25,7 +25,7 @@ test('an inbox tells what is new, once', async () => {
   assert.deepEqual(await readInbox(platform.client(ada)), []);
 });
 
-test('an inbox has a word for those without a name', async () => {
+test('readInbox calls a user without a name Somebody', async () => {
   const nobody = await platform.createUser();
   const grace = await platform.createUser({ name: 'Grace' });
   await platform.client(nobody).connections.request({ userId: grace.id });
@@ -33,7 +33,7 @@ test('an inbox has a word for those without a name', async () => {
   assert.deepEqual(await readInbox(platform.client(grace)), ['Somebody would like to connect']);
 });
 
-test('an inbox tells of what the application sends itself, too', async () => {
+test('readInbox also returns notifications that the application itself sends', async () => {
   const grace = await platform.createUser({ name: 'Grace' });
   const { id: projectId } = platform.project;
   const { key: serverKey } = await platform.call('POST', `/admin/projects/${projectId}/server-keys`, {

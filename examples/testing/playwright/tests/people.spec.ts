@@ -1,6 +1,6 @@
 import { expect, test } from './fixtures.ts';
 
-test('whoever signs in sees their people', async ({ page, platform, address }) => {
+test('a user who signs in sees their connections', async ({ page, platform, address }) => {
   const ada = await platform.createUser({ name: 'Ada' });
   for (const name of ['Grace', 'Alan']) await platform.connect(ada, await platform.createUser({ name }));
 
@@ -14,7 +14,7 @@ test('whoever signs in sees their people', async ({ page, platform, address }) =
   ]);
 });
 
-test('a wrong password is said, and nobody is shown', async ({ page, platform, address }) => {
+test('a wrong password shows an error and no connections', async ({ page, platform, address }) => {
   const ada = await platform.createUser();
   await page.goto(address);
   await page.getByLabel('E-mail').fill(ada.email);
