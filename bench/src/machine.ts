@@ -17,7 +17,10 @@ export function describeMachine(images: Record<string, string>): [what: string, 
   ];
 }
 
-/** Begins to watch the machine. The returned function returns the share of the cores' time that a hypervisor has taken since. */
+/**
+ * Begins to watch the machine. The returned function returns the share of the cores' time that a hypervisor has taken since
+ * this call.
+ */
 export function watchStolen(): () => number {
   const before = coreTimes();
   return () => {

@@ -30,8 +30,8 @@ export function samplePage(): object {
 }
 
 /**
- * Makes a function that returns the page's bytes for a user. `viewer` at the end of the page names the user, so that a check can
- * see whose answer it is.
+ * Makes a function that returns the page's bytes for a user. `viewer` at the end of the page is the user's id, so that a check
+ * can see for which user the answer was made.
  */
 export function pageFor(page: object): (userId: string) => Buffer {
   const whole = JSON.stringify({ ...page, viewer: '' });

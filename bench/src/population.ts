@@ -19,7 +19,7 @@ export interface Asked {
 export interface Population {
   people: readonly Person[];
   addresses: readonly string[];
-  /** The requests. They repeat in this order. */
+  /** The requests of the load, in this order. After the last request, the load begins again with the first. */
   requests: readonly Asked[];
   /** The key that verifies the tokens. */
   publicKey: string;
@@ -31,8 +31,8 @@ export const audience = 'kith.dev';
 const kid = 'bench';
 
 /**
- * Makes 1,000 users in 100 projects. They ask from 500 addresses. Users and addresses are picked by Zipf's law, so that caches fill
- * as in real use. Ids and order are the same in every run, but keys and tokens differ.
+ * Makes 1,000 users in 100 projects. Their requests come from 500 addresses. Users and addresses are picked by Zipf's law, so
+ * that caches fill as in real use. Ids and order are the same in every run, but keys and tokens differ.
  */
 export async function makePopulation(
   options: { users?: number; projects?: number; addresses?: number; requests?: number } = {},

@@ -67,7 +67,7 @@ function readyOf(child: ChildProcess): Promise<Running['ready']> {
 /** Linux counts a process's time in ticks of 10 ms (`getconf CLK_TCK`). */
 const tickMicros = 10_000;
 
-/** The CPU time of a process so far, in user and system mode, in µs (proc(5)). Only Linux reports it this way. */
+/** The CPU time of a process so far, in user and system mode, in µs. Reads `/proc`, which only Linux has (proc(5)). */
 export function cpuMicros(pid: number): number {
   // The second field is a name in brackets, which can contain spaces. It ends at the last bracket.
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
@@ -100,14 +100,17 @@ export function cpuByName(): MachineTime {
       const name = nameOf(pid);
       processes[name] = (processes[name] ?? 0) + cpuMicros(Number(pid));
     } catch {
-      // The process has ended in the meantime.
+      // The process has ended since its id was listed.
     }
   }
   const { used, idle } = coreTimes();
   return { processes, used, idle };
 }
 
-/** The time of all cores so far, in µs (proc(5)). It is used, unused, or taken from this machine by a hypervisor. */
+/**
+ * The time of all cores so far, in µs (proc(5)). `used` is the time of work, `idle` the time without work, and `stolen` the
+ * time that a hypervisor has given to other machines.
+ */
 export function coreTimes(): { used: number; idle: number; stolen: number } {
   const [line = ''] = readFileSync('/proc/stat', 'utf8').split('\n');
   // The line has two more columns, for guests. They are left out, because `user` and `nice` already include the guests' time.

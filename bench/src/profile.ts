@@ -14,8 +14,9 @@ export type Shares = [where: string, share: number][];
 const skipped = 2_000_000;
 
 /**
- * Adds up the newest CPU profile of a folder by package or part. V8 takes samples by the clock. So if a system call wakes another
- * process on this core, the call seems to last until this process runs again.
+ * Reads the newest CPU profile in a folder, and adds up the times of each package. V8 takes samples by the clock. So if a
+ * system call wakes another process, and that process then runs on this core, the call seems to last until this process runs
+ * again.
  */
 export function readProfile(folder: string): Shares {
   const name = readdirSync(folder)
@@ -42,7 +43,8 @@ export function readProfile(folder: string): Shares {
 }
 
 /**
- * The part that each node of a profile belongs to. If a node is native code or Node's own code, it belongs to its caller's part.
+ * The package that each node of a profile belongs to. A node of native code or of Node's own code counts as part of the package
+ * that called it.
  */
 function placesOf({ nodes }: CpuProfile): Map<number, string> {
   const parents = new Map(

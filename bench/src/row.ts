@@ -17,7 +17,7 @@ export interface BenchContext {
   folder: string;
   /** Whether the whole run has to end within five minutes. */
   isQuick: boolean;
-  /** Another checkout. Some rows measure it beside this checkout. */
+  /** The folder of another checkout, if it is to be compared with this one. Some rows measure both. */
   before?: string | undefined;
   progress: (line: string) => void;
 }
@@ -46,19 +46,19 @@ export interface Row {
   isQuick: boolean;
   measure(context: BenchContext): Promise<RowResult>;
   /**
-   * Picks the figures from the row's JSON that are compared with the same figures of another checkout. A row has no `compared`
-   * if the row itself measures the other checkout, or if the row is not compared.
+   * Picks from the row's JSON the figures that are compared with the figures of another checkout. A row has no `compared` if
+   * the row itself measures the other checkout, or if the row is not compared.
    */
   // biome-ignore lint/suspicious/noExplicitAny: each row knows its own JSON, and an earlier version may have another form.
   compared?(json: any): Compared[];
 }
 
-/** A verdict on a ratio that has to be at least `least`. */
+/** Judges a ratio: the target is reached if the ratio is at least `least`. */
 export function atLeast(what: string, ratio: number, least: number): Verdict {
   return { target: `${what}: at least ${least}`, found: ratio.toFixed(2), isReached: ratio >= least };
 }
 
-/** A verdict on a number that may be at most `most`. */
+/** Judges a number: the target is reached if the number is at most `most`. */
 export function atMost(what: string, value: number, most: number, unit = ''): Verdict {
   return {
     target: `${what}: at most ${most}${unit}`,

@@ -7,7 +7,7 @@ export interface Figures<Sample> {
   wrong: number;
 }
 
-/** Sums up the rounds of a measurement, field by field. */
+/** Summarises the rounds of a measurement, field by field. */
 export function summary<Sample extends object>(rounds: Sample[], wrong = 0): Figures<Sample> {
   const by = (pick: (sorted: number[]) => number) => {
     const fields = Object.keys(rounds[0] ?? {}) as (keyof Sample)[];
@@ -24,8 +24,9 @@ export function summary<Sample extends object>(rounds: Sample[], wrong = 0): Fig
 }
 
 /**
- * Compares `one` with `other` in a field. Divides the two values of each round, and returns the median of these quotients. If the
- * machine is slow for a while, this affects both sides of a round. A quotient of two medians could be affected on only one side.
+ * Compares `one` with `other` in a field. Divides the two values of each round, and returns the median of these quotients. If
+ * the machine is slow for a while, this affects both values of a round, so their quotient stays right. The quotient of two
+ * medians could be wrong, because the two medians may come from different rounds.
  */
 export function ratio<Sample extends object>(
   one: Figures<Sample>,
@@ -36,10 +37,7 @@ export function ratio<Sample extends object>(
   return median(quotients.toSorted((a, b) => a - b));
 }
 
-/**
- * A percentile of the sorted values: the value at the position that `share` gives. For example, a share of 0.99 gives p99. 0 if
- * there are no values.
- */
+/** A percentile of the sorted values. For example, a `share` of 0.99 gives p99. Returns 0 if there are no values. */
 export function percentile(sorted: ArrayLike<number>, share: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
 }

@@ -68,7 +68,7 @@ it('the chart has one line per list, and draws each time at its height', () => {
   const drawn = chart([{ title: 'SQLite', lines: [{ ...line, points }] }], 'Pages');
   const [, x1, y1, x2, y2] = /class="c0" d="M([\d.]+) ([\d.]+)L([\d.]+) ([\d.]+)"/.exec(drawn)!.map(Number);
   expect(x2! - x1!).toBe(380);
-  // If a time is twice as long, its point is twice as high above the bottom.
+  // The time of the second point is twice as long, so the point is twice as high above the bottom.
   const bottom = 56 + 220;
   expect((bottom - y2!) / (bottom - y1!)).toBeCloseTo(2, 1);
 });

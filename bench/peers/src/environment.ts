@@ -1,4 +1,4 @@
-/** The settings of every peer. They name the same key, limiter, bus and upstream as the settings of Kith's gateway. */
+/** The settings of every peer. They have the same key, Redis, NATS server and upstream as the settings of Kith's gateway. */
 export const environment = {
   publicKey: needed('PUBLIC_KEY'),
   issuer: needed('TOKEN_ISSUER'),
@@ -7,7 +7,7 @@ export const environment = {
   natsUrl: needed('NATS_URL'),
   upstreamUrl: needed('UPSTREAM_URL'),
   subject: needed('SUBJECT'),
-  /** How many requests a project's client may make in a window. The number is so high that no request is refused. */
+  /** How many requests a client may make to a project in a window. The number is so high that no request is refused. */
   limit: 1_000_000_000,
   windowSeconds: 3_600,
 } as const;
@@ -18,7 +18,7 @@ export interface Claims {
   projectId: string;
 }
 
-/** Reports to the benchmark on which port this process listens. */
+/** Tells the benchmark that this process is ready, and at which address it listens. */
 export function ready(port: number): void {
   process.send?.({ type: 'ready', url: `http://127.0.0.1:${port}` });
 }

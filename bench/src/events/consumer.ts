@@ -33,7 +33,7 @@ class NotingBus extends BusWrapper {
 const mark = Buffer.from('"occurredAt":"');
 const timeLength = '2026-01-01T00:00:00.000Z'.length;
 
-/** The time when an event occurred. It is found without parsing the whole event again. */
+/** Reads the time when an event occurred, without parsing the whole event again. */
 function occurredAt(body: Uint8Array): number {
   const text = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
   const from = text.indexOf(mark) + mark.length;

@@ -3,7 +3,7 @@ import { measureDistributed } from './distributed.ts';
 import { measureEmbedded } from './embedded.ts';
 import type { FormFigures } from './measure.ts';
 
-/** Measures how events get from the stored change to the services that apply them. */
+/** Measures how fast events are published, relayed and applied, and how much memory the applying process needs. */
 export const eventsRow: Row = {
   name: 'events',
   title: 'Events',
@@ -28,8 +28,8 @@ export const eventsRow: Row = {
     return {
       json: forms,
       markdown: describe(forms),
-      // A quick run does not judge the memory. V8 enlarges the space for new objects step by step, and the short burst ends
-      // before V8 has finished.
+      // A quick run does not judge the memory, because its burst is short. V8 enlarges the space for new objects step by step,
+      // and is still doing so when the burst ends.
       verdicts: Object.entries(isQuick ? {} : forms).map(([name, figures]) =>
         atMost(
           `events, ${name}: memory in the second half of the burst over the first`,

@@ -14,7 +14,7 @@ export interface Applied {
   max: number;
 }
 
-/** Keeps the lags of events. Allocates its memory only once, so that allocation does not affect the measurement. */
+/** Records how late events were applied. Allocates its memory only once, so that allocation does not affect the measurement. */
 export class Lags {
   readonly #lags: Float64Array;
   #count = 0;

@@ -12,7 +12,7 @@ export interface FormFigures {
   consume: number;
   burst: {
     events: number;
-    /** The rate of the relay during the burst, when other processes on the machine store and consume events. */
+    /** The rate of the relay during the burst. In the burst, events are also stored and consumed on the same machine. */
     relay: number;
     applied: Applied;
     requests: Watched['requests'];
@@ -35,8 +35,8 @@ export interface FormParts {
   startConsumer(): Promise<Consumer>;
   /**
    * `burst`: the number of events that are published alone, and the number of events in the burst. `each`: the number of events
-   * that are relayed alone. `burst` has to be high. NATS takes 20,000 events within a second. V8 still enlarges its heap during
-   * this second, so the measured rate would be too low.
+   * that are relayed alone. A high `burst` gives better figures: NATS takes 20,000 events within a second, and V8 still
+   * enlarges its heap during this second, so the rate of a short burst is too low.
    */
   sizes: { each: number; burst: number };
   progress: (line: string) => void;
@@ -72,8 +72,8 @@ export async function measureForm(parts: FormParts): Promise<FormFigures> {
 }
 
 /**
- * The medians of the first and the second half of the samples. The first tenth is left out, because the process is still starting
- * then.
+ * The medians of the first and the second half of the samples. The first tenth of the samples is left out, because the process
+ * is still starting during that time.
  */
 export function halves(samples: readonly number[]): { first: number; second: number } {
   const warm = samples.slice(Math.ceil(samples.length / 10));

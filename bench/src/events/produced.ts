@@ -4,7 +4,7 @@ import type { Declared } from '@kith/store/open';
 import { z } from 'zod';
 
 /**
- * The documents whose changes this row's events announce. A document is as small as a service can store.
+ * Each event of the benchmark announces a change of one of these documents. The documents are as small as a service can store.
  */
 const users: Collection<object> = collection<object>({
   name: 'users',

@@ -10,13 +10,13 @@ import { userEvent } from './user-events.ts';
 export interface Producer {
   bus: Bus;
   outbox: Outbox;
-  /** Stores events together with their changes. The change of an event is a change of its aggregate's document. */
+  /** Stores events, each together with the change that it announces. */
   store(events: readonly EventEnvelope[]): Promise<void>;
 }
 
 /**
- * What to do with some events. `publish` only publishes them on the bus. `relay` stores all of them, and then makes a relay publish
- * them. `burst` makes the relay publish them while they are being stored.
+ * What to do with the given events. `publish` only publishes them on the bus. `relay` stores all of them, and then makes a
+ * relay publish them. `burst` makes the relay publish them while they are being stored.
  */
 export type Phase = 'publish' | 'relay' | 'burst';
 
@@ -74,7 +74,7 @@ async function inChunks({ from, count }: Some, work: (events: EventEnvelope[]) =
   for (let at = 0; at < count; at += atOnce) {
     const length = Math.min(atOnce, count - at);
     await work(Array.from({ length }, (_, place) => userEvent(from + at + place)));
-    // If the consumer is in the same process, this line lets it run. The code above does not.
+    // Gives a consumer in the same process the chance to run, which the code above may not do.
     await nextTurn();
   }
 }

@@ -15,8 +15,8 @@ export interface Watched {
 }
 
 /**
- * Does `work`, and meanwhile watches a process that serves connections. Measures the process's memory and the time of a trivial
- * request. The request is sent every 20 ms, even if the previous request is not answered yet.
+ * Runs `work`, and meanwhile watches a process that runs the connections service. Measures the process's memory and the time
+ * that a trivial request takes. The request is sent every 20 ms, even if the previous request is not answered yet.
  */
 export async function watch(bus: Bus, pid: number, work: () => Promise<void>): Promise<Watched> {
   const memory: number[] = [];

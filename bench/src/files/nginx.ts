@@ -27,7 +27,7 @@ export async function startNginx(
   await mkdir(place, { recursive: true });
   const port = await freePort();
   const config = join(place, 'nginx.conf');
-  // With these settings, nginx serves large files best. It sends them from the page cache to the socket, and writes no log.
+  // With these settings, nginx serves large files fastest. It sends them from the page cache to the socket, and writes no log.
   writeFileSync(
     config,
     `daemon off; worker_processes 1; pid ${place}/pid; error_log ${place}/error.log;

@@ -219,9 +219,9 @@ function fileIdOf(path: string): string {
 }
 
 /**
- * Removes the files below a folder, except files in a folder of the given name. This is necessary after each round, for both
- * sides of the comparison. If only one side removed its files, the comparison would not be fair: this side would write to
- * memory that it has just released, and the other side to memory that the machine has not provided yet.
+ * Removes the files below a folder, except files in a folder of the given name. After each round this has to be done on both
+ * sides of the comparison. If the files of only one side were removed, the comparison would not be fair: that side would write
+ * into memory that has just been released, and the machine would first have to provide new memory for the other side.
  */
 async function removeFiles(folder: string, kept?: string): Promise<void> {
   const removed = async () => {

@@ -121,7 +121,8 @@ const gatewaySettings = {
   PORT: '0',
   INTERNAL_PORT: '0',
   LOG_LEVEL: 'warn',
-  // The gateway must not wait for a balancer when it ends, because it would be killed before it has written its profile.
+  // Without this setting, a gateway that ends would first wait for a load balancer. It would then be killed before it has
+  // written its CPU profile.
   DRAIN_MS: '0',
 };
 

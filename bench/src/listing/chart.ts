@@ -7,7 +7,7 @@ export interface Line {
   colour: number;
 }
 
-/** A field of the chart, with the lines of one engine. */
+/** One of the panels of the chart, with the lines of one engine. */
 export interface Field {
   title: string;
   lines: readonly Line[];
@@ -21,8 +21,8 @@ const gap = 72;
 const decades = { from: 2, to: 6 };
 
 /**
- * Draws how long a page takes for each length of its list. Lengths are in powers of ten, and times begin at zero. The image takes
- * the colours of the reader's system, so it is readable on light and dark pages.
+ * Draws how long a page takes for each length of its list. Lengths are in powers of ten, and times begin at zero. The image has
+ * light and dark colours and follows the reader's system, so it is readable on light and dark pages.
  */
 export function chart(fields: readonly Field[], caption: string): string {
   const titles = [
@@ -90,7 +90,7 @@ function drawName({ title, isDashed, colour }: Line, x: number, y: number): stri
   return `<path class="${style}" d="M${x} ${y - 4}h32"/><text x="${x + 42}" y="${y}">${title}</text>`;
 }
 
-/** The smallest step of at least `least` that is 1, 2 or 5 times a power of ten. */
+/** The smallest number that is 1, 2 or 5 times a power of ten and not below `least`. */
 function niceStep(least: number): number {
   const power = 10 ** Math.floor(Math.log10(least));
   return power * ([1, 2, 5, 10].find((digit) => digit * power >= least) ?? 10);

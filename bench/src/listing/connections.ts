@@ -25,8 +25,8 @@ import { firstMs, type Layout, type SeedRow, type Target } from './layout.ts';
 const each = 10;
 
 /**
- * Users whose lists of connections and of pending requests have these lengths. There are also other users with ten connections
- * each. Together they have `others` rows.
+ * Users whose lists of connections have the lengths `established`, and users whose lists of pending requests have the lengths
+ * `pending`. There are also other users with ten connections each. Together they have `others` rows.
  */
 export function connectionsLayout(of: { established: number[]; pending: number[]; others: number }): Layout {
   const projectId = randomUUID();
@@ -95,7 +95,7 @@ export function connectionsLayout(of: { established: number[]; pending: number[]
   };
 }
 
-/** The served operations together with their store. Disposing them also closes the store. */
+/** Adds the store to the served operations: when they are disposed, the store is closed, too. */
 export function endingWith<Served extends AsyncDisposable>(
   bus: Served,
   store: { close(): Promise<void> },

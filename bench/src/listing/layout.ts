@@ -26,9 +26,9 @@ export interface Kind {
   targets: readonly Target[];
 }
 
-/** A service's data for the row: the lists, and how to serve them. */
+/** The data that the benchmark stores for a service: its lists, and how to serve them. */
 export interface Layout {
-  /** Describes how rows become documents, and how the schema is made. */
+  /** Says how to make documents from `rows()`, and how to create the schema. */
   move: ServiceMove;
   kinds: readonly Kind[];
   rows(): Iterable<SeedRow>;

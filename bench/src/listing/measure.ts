@@ -64,7 +64,7 @@ async function measureGroup(bus: Bus, kind: Kind, asks: readonly Ask[], rounds: 
   }
 }
 
-/** The query for each page of a list. The cursors come from the list itself. */
+/** The query string for each measured page of a list. The cursors in it come from earlier pages of the same list. */
 async function queriesOf(bus: Bus, kind: Kind, target: Target): Promise<[PageName, string][]> {
   const { size } = target;
   const cursors = await (kind.hasNumbers ? jump : walk)(bus, kind, target);
@@ -83,7 +83,7 @@ async function jump(bus: Bus, kind: Kind, target: Target): Promise<[PageName, st
   ];
 }
 
-/** Walks a list whose pages have no numbers, a hundred rows at a time. */
+/** Finds the cursors of a list whose pages have no numbers, by reading the list in pages of a hundred rows. */
 async function walk(bus: Bus, kind: Kind, target: Target): Promise<[PageName, string][]> {
   const steps = target.size / limit;
   const at = new Map([

@@ -2,8 +2,8 @@ import { Agent, request as httpRequest } from 'node:http';
 import type { Person } from '../population.ts';
 
 /**
- * Makes one request for each person, 32 at a time. Returns how many answers did not name the person who asked. Under load, wrk
- * checks only the form of an answer. This function checks to whom the answer belongs.
+ * Makes one request for each person, 32 at a time. Returns how many answers did not name the person who made the request. Under
+ * load, wrk checks only the form of an answer. So this function checks that each person gets the right answer.
  */
 export async function countForeignAnswers(url: string, people: readonly Person[]): Promise<number> {
   const agent = new Agent({ keepAlive: true, maxSockets: 32 });

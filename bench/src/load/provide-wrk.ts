@@ -3,8 +3,8 @@ import { delimiter, join } from 'node:path';
 import { aptInstall, cacheFolder, EnginesError, mayInstall } from '@kith/engines';
 
 /**
- * Finds wrk, the program that makes all load. If wrk is missing, installs it from the distribution. It does so only with
- * CI=true, and only as root on Debian or Ubuntu.
+ * Finds wrk, the program that sends the requests of every load. If wrk is missing, installs it from the distribution. It does
+ * so only with CI=true, and only as root on Debian or Ubuntu.
  * @throws EnginesError if wrk is not available. The error names the package to install.
  */
 export async function provideWrk(progress: (line: string) => void): Promise<string> {

@@ -8,8 +8,8 @@ import { keepApart } from './keep-apart.ts';
 
 const times = 5;
 /**
- * The deadline of a request, in ms. It is so short that the connections can carry the load even if each request waits until the
- * deadline.
+ * The deadline of a request, in ms. It is so short that there are enough connections for the load even if every request waits
+ * until its deadline.
  */
 const deadlineMs = 1_000;
 const connections = 4_096;

@@ -85,7 +85,8 @@ export const refusalsRow: Row = {
       ].join('\n\n'),
       verdicts: [
         atMost('refused by a limit: p99', refused['429'] ?? Number.POSITIVE_INFINITY, 100, ' ms'),
-        // If no request is refused early, all requests wait until the deadline.
+        // If there are no 503s, no request was refused early. Then the 504s are judged, and their requests waited until the
+        // deadline.
         atMost(
           'refused under five times the load: p99',
           refused['503'] ?? refused['504'] ?? Number.POSITIVE_INFINITY,

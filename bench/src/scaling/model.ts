@@ -17,7 +17,10 @@ export interface Traffic {
   databaseReads: number;
 }
 
-/** What a rate of requests needs: how many of each part of the platform, and how fast a network. */
+/**
+ * What is needed to answer requests at a given rate: the number of instances of each part of the platform, and the speed of the
+ * network.
+ */
 export interface Capacity {
   /** How many processes. Each has one thread, so this is also the number of cores. */
   gateways: number;
@@ -29,8 +32,8 @@ export interface Capacity {
 }
 
 /**
- * The share of a core that may be in use. Above this share, the time that requests wait grows steeply. In the M/M/1 model at 60 %,
- * a request waits 1.5 times as long as its own work takes.
+ * Cores should be busy for at most this share of the time. If they are busier, requests have to wait much longer. In the M/M/1
+ * model at 60 %, a request waits 1.5 times as long as its own work takes.
  */
 export const utilisation = 0.6;
 /** How many cores a nats-server can use well. If more cores are needed, the cluster needs more servers. */
@@ -38,8 +41,8 @@ const natsCores = 8;
 
 /**
  * Calculates what is needed for `rate` requests per second. `costs` and `traffic` describe one request. Gateways, services and
- * Redis have one thread, so they need one process for each core. In the model, processes share nothing except the engines. The
- * costs of the engines are counted separately.
+ * Redis have one thread, so they need one process for each core. The model assumes that processes share nothing except the
+ * engines, whose costs are counted separately.
  */
 export function capacityFor(rate: number, costs: Costs, traffic: Traffic): Capacity {
   const cores = (micros: number) => Math.max(1, Math.ceil((rate * micros) / 1e6 / utilisation));

@@ -41,7 +41,7 @@ export const scalingRow: Row = {
     for (const gateways of counts) {
       await using stacks = await startStacks({ ...settings, gateways });
       const urls = stacks.all.map(({ url }) => url);
-      // Each gateway gets a load of its own, as a balancer would distribute the load.
+      // Each gateway gets an equal part of the load, as a load balancer would distribute it.
       const load = (seconds: number) =>
         Promise.all(
           urls.map((url) => {
@@ -143,8 +143,8 @@ function perRequest(
     parts[part] = (parts[part] ?? 0) + used;
   }
   const idle = (after.idle - before.idle) / answered;
-  // wrk has ended, so its process is not in the list any more. The machine's time minus the time of all parts in the list is
-  // the time of wrk and the kernel together.
+  // wrk has ended, so its process is not in the list any more. The rest, which is the machine's time minus the times of all
+  // listed parts, is the time of wrk and the kernel together.
   const all = (after.used - before.used) / answered;
   const known = Object.values(parts).reduce((sum, one) => sum + one, 0);
   parts.wrk = Math.max(all - known, 0);

@@ -20,9 +20,10 @@ interface Arrival {
 }
 
 /**
- * Simulates a closed loop, where `clients` ask, wait for the answer, and ask again. The processes of all stages share `cores`.
- * The oldest work runs first. Each process works on one request at a time. The time of the work is distributed exponentially
- * about its mean. Returns the rate in requests per second, and the times of the answers in ms.
+ * Simulates `clients` that each send a request, wait for the answer, and then send the next request (a closed loop). The
+ * processes of all stages share `cores`. The request that has waited longest is worked on first. Each process works on one
+ * request at a time. The time of the work is distributed exponentially about its mean. Returns the rate in requests per second,
+ * and the times of the answers in ms.
  */
 export function simulateClosedLoop(options: {
   stages: readonly Stage[];
@@ -34,7 +35,7 @@ export function simulateClosedLoop(options: {
   const { stages, cores, clients, requests } = options;
   const random = seeded(options.seed ?? 3);
   const takes = (mean: number) => -Math.log(1 - random()) * mean;
-  /** The work that waits for a core and for a process of its stage, oldest first. */
+  /** Requests that wait until a core and a process of their stage are free. The one that has waited longest comes first. */
   const waiting: Arrival[] = Array.from({ length: clients }, (_, client) => ({ at: 0, client, stage: 0 }));
   const busy = stages.map(() => 0);
   const running: { until: number; work: Arrival }[] = [];

@@ -8,7 +8,7 @@ import { signingBody } from './probes.ts';
 
 const users = 20;
 
-/** Loads every service through the gateway, with six operations in equal parts. */
+/** Sends requests to every service through the gateway, equally often for each of six operations. */
 export async function loadAll(
   url: string,
   options: { wrk: string; operatorToken: string; seconds: number; folder: string },
@@ -38,7 +38,7 @@ export async function loadAll(
   const requests = writeRequests(join(folder, 'start.requests'), asked, (one, at) =>
     (targets[at % targets.length] as (typeof targets)[number])(one),
   );
-  // The beginning of an answer is not checked, because some answers are objects and some are lists.
+  // The beginning of an answer is not checked, because it differs: some answers are objects, and some are lists.
   const expected = { length: 0, front: '' };
   return closedLoad({ wrk, url, requests, seconds, connections: 32, expected });
 }

@@ -1,5 +1,5 @@
-// Measures the driver alone. Goes through the users in the order of the load, with AT_ONCE users at a time. For each user,
-// makes the queries that one page of connections needs. Prints the figures as JSON.
+// Measures the database driver alone, without Kith. Goes through the users in the order of the load, with AT_ONCE users at a
+// time. For each user, makes the queries that one page of connections needs. Prints the figures as JSON.
 import { readFileSync } from 'node:fs';
 import { MongoClient } from 'mongodb';
 import { percentile } from '../summary.ts';

@@ -23,7 +23,7 @@ export interface WholePlatform extends AsyncDisposable {
    * a row were answered with 200. Rejects if this takes more than a minute.
    */
   settled(): Promise<void>;
-  /** Starts another gateway, with limits of its own, and resolves with its address. */
+  /** Starts another gateway, with other limits, and resolves with its address. */
   startGateway(name: string, limits: Readonly<Record<string, Limit>>): Promise<string>;
 }
 
@@ -46,7 +46,7 @@ export function pagePath({ person }: Asked): string {
   return `/${person.projectId}/connections?page=1&limit=20`;
 }
 
-/** Asks for one page and checks it. Resolves with its body. Answers to the load have to begin like this body. */
+/** Asks for one page, checks it, and resolves with its body. The answers to the load have to begin in the same way. */
 async function expectedOf(url: string, path: string, token: string) {
   const { status, body } = await ask(url, path, token);
   if (status !== 200) throw new Error(`The whole path answers ${status}: ${body}`);
@@ -127,7 +127,8 @@ export async function startWhole(settings: WholeSettings): Promise<WholePlatform
   try {
     await start('identity', fileURLToPath(new URL('../gateway/echo-nats.ts', import.meta.url)), {
       SUBJECT: `${prefix}.unused`,
-      // The echo service leaves out the requests to connections, because the real connections service answers them.
+      // With this setting, the echo service does not answer requests to connections, because the real connections service
+      // answers them.
       WITHOUT_CONNECTIONS: '1',
       PAGE: JSON.stringify(samplePage()),
       JWK: JSON.stringify(population.jwk),

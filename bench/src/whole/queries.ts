@@ -1,6 +1,6 @@
 import type { Db } from 'mongodb';
 
-/** How many rows are read for a page of twenty. The additional row shows whether another page follows. */
+/** A page of twenty rows needs 21 rows from the database, because the last row shows whether another page follows. */
 const limit = 21;
 
 interface Stored {

@@ -36,8 +36,8 @@ export interface WholeOptions extends LoadOptions {
 }
 
 /**
- * Measures a page of connections on the way from the gateway to the database, and the same queries by the driver alone. Both are
- * measured in turn.
+ * Measures requests for a page of connections, which go through the gateway and the service to the database. Also measures the
+ * same queries with the database driver alone. The two measurements take turns.
  */
 export async function measureWhole(options: WholeOptions): Promise<WholeRow> {
   const { folder, cores, progress } = options;

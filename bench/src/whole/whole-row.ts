@@ -2,7 +2,7 @@ import { atLeast, atMost, figure, type Row, spread, table } from '../row.ts';
 import { ratio } from '../summary.ts';
 import { measureWhole } from './row.ts';
 
-/** Measures the whole path from the gateway to the database, compared with the driver alone. */
+/** Measures requests on the whole path from the gateway to the database, and compares them with the database driver alone. */
 export const wholeRow: Row = {
   name: 'whole',
   title: 'Whole path with the database',
