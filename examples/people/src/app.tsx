@@ -25,7 +25,7 @@ function Visit() {
   // This page works with and without a session, because the person who opens a link in a mail is not always signed in.
   if (route.page === 'mail') return <MailPage key={route.token} kind={route.kind} token={route.token} />;
   if (!session) return <WelcomePage />;
-  // For another user, all state starts from scratch.
+  // The key changes when another user signs in, so that React discards all state of the previous user.
   return (
     <NotificationsProvider key={session.user.id}>
       <ProofProvider>

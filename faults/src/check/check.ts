@@ -40,8 +40,8 @@ export async function check(crowd: Crowd, log: EventLog, timeoutMs = 60_000): Pr
 
 /** Reads all data that the crowd changes, until it is known which changes were made. */
 async function learnAll({ scene, people, pairs, folders }: Crowd): Promise<void> {
-  // Renews the tokens, as a client does after a refusal. A process whose clock was behind has signed tokens that had already
-  // expired.
+  // Renews the tokens, as a client does after an answer 401. The tokens may already have expired, because a process whose clock
+  // was behind has signed them.
   if (scene.record().bears.includes(401)) for (const person of people) await person.rotate();
   const until = performance.now() + 60_000;
   for (const key of [...people, ...pairs, ...folders]) {

@@ -19,7 +19,7 @@ export abstract class EventLog {
 
   protected add(event: EventEnvelope): void {
     const { type, id, seq } = event.aggregate;
-    // A row has put these events into the log itself.
+    // The fault suite itself has published these events.
     if (type === 'faults') return;
     const key = `${type} ${id}`;
     const events = this.aggregates.get(key) ?? new Map<number, EventEnvelope>();

@@ -39,7 +39,7 @@ function CodeForm(props: { begun: BegunTotp; onConfirmed(confirmed: Confirmed): 
   const kith = useKith();
   const proved = useProof();
   const form = useForm({ code: '' }, async ({ code }) => {
-    // The proof from the beginning of the enrolment may have expired. Then the user is asked for another proof.
+    // The proof that the user gave before the secret was shown may have expired. In this case `proved` asks for another proof.
     onConfirmed(await proved(() => kith.auth.confirmFactor({ factorId: begun.id, code })));
   });
   return (

@@ -22,8 +22,8 @@ export function ConfirmAddress({
     try {
       await kith.auth.verifyEmail({ token });
       // After an undo, all sessions of this account have ended. So the user who is signed in on this page is signed out, even
-      // if it is another user. After a confirmation, the session is refreshed, because it contains whether the address is
-      // verified. The address is confirmed even if the sign-out or the refresh fails.
+      // if it is another user. After a confirmation, the session is refreshed, because the session contains a copy of the user,
+      // with the field `isVerified`. The address is confirmed even if the sign-out or the refresh fails.
       if (isUndo) await kith.auth.signOut().catch(() => undefined);
       else if (kith.session) await kith.auth.refresh().catch(() => null);
       onDone();

@@ -1,4 +1,4 @@
-/** Shows an error of a form as a whole. */
+/** Shows an error that is about a whole form, not about one field. */
 export function FormProblem({ text }: { text: string | undefined }) {
   if (text === undefined) return null;
   return (

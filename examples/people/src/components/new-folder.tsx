@@ -1,7 +1,7 @@
 import { useFolderActions } from '../hooks/use-folders.ts';
 import { SubmitButton } from './submit-button.tsx';
 
-/** Makes a folder in a folder. Asks only for the name. */
+/** A form with the name of a new folder, which is created in the folder `parentId`. */
 export function NewFolder({ parentId }: { parentId: string }) {
   const { create } = useFolderActions();
   return (

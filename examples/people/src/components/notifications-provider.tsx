@@ -11,7 +11,7 @@ import { hrefOf } from '../lib/routes.ts';
 
 /**
  * Listens to the user's notifications. After each notification, components that show the changed data load it again. Every tab
- * listens by itself.
+ * opens its own stream.
  */
 export function NotificationsProvider({ children }: { children: ReactNode }) {
   const kith = useKith();

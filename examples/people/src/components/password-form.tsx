@@ -27,7 +27,7 @@ export function PasswordForm() {
   return (
     <form className="form" onSubmit={form.onSubmit}>
       <FormProblem text={isWrong ? undefined : form.problem} />
-      {/* This hidden input is for password managers. */}
+      {/* From this hidden input, password managers learn to which account the password belongs. */}
       <input type="hidden" autoComplete="username" value={email ?? ''} />
       <Field
         label="Current password"

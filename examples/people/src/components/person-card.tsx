@@ -12,7 +12,7 @@ export function PersonCard(props: {
   person: PublicUser;
   /** The relation to the signed-in user, if the list contains it. */
   relation?: Relation;
-  /** The list's text about the person. It replaces the person's own words. */
+  /** A text about the person that is shown instead of the bio. */
   note?: ReactNode;
 }) {
   const { person, relation, note } = props;

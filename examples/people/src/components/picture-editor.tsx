@@ -22,7 +22,7 @@ export function PictureEditor() {
   const choose = ({ target }: ChangeEvent<HTMLInputElement>) => {
     const [file] = target.files ?? [];
     if (file) void start(file);
-    // The value is cleared, so that the user can choose the same file again.
+    // The input is cleared. Otherwise, choosing the same file again would cause no `change` event.
     target.value = '';
   };
   const percent = Math.round((progress ?? 0) * 100);

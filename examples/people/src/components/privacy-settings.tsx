@@ -11,7 +11,7 @@ const whoMayAsk: Record<ConnectionSettings['requestsFrom'], string> = {
   common: 'People with a connection in common',
   nobody: 'Nobody',
 };
-/** The application's words for notification types. Users can turn these types off on this page. */
+/** The labels of the notification types that users can turn off on this page. */
 const notificationTypes: Record<string, string> = {
   'connection-request': 'Tell me of new requests',
   'connection-accepted': 'Tell me when somebody accepts mine',

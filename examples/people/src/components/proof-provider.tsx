@@ -13,9 +13,9 @@ export function ProofProvider({ children }: { children: ReactNode }) {
     return asked.current.promise;
   }, []);
   const close = () => {
-    // If the user has given a proof, this has no effect.
+    // If the user has given a proof, the promise is already resolved, and rejecting it has no effect.
     asking?.reject(new DOMException('The user has not proved themselves.', 'AbortError'));
-    // A previous dialog can report its end when the next dialog is already open.
+    // The next dialog may already be open when a previous dialog calls `close`.
     if (asked.current !== asking) return;
     asked.current = undefined;
     setAsking(undefined);

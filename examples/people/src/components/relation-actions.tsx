@@ -6,7 +6,7 @@ import { ConfirmDialog } from './confirm-dialog.tsx';
 import { ConnectDialog } from './connect-dialog.tsx';
 import { Icon } from './icon.tsx';
 
-/** Buttons that change the relation to a person. They depend on the present relation. */
+/** Buttons that change the relation to a person. The present relation decides which buttons are shown. */
 export function RelationActions({ person, known }: { person: Person; known?: Relation | undefined }) {
   const { data: relation } = useRelation(person.id, known);
   const { isBusy, ...actions } = useRelationActions(person);

@@ -3,8 +3,8 @@ import { useRef, useState } from 'react';
 import { type SavedIn, useFolderActions } from '../hooks/use-folders.ts';
 
 /**
- * A folder's row in a dialog. It shows whether something is saved in the folder. It shows the user's choice even before the choice
- * is stored.
+ * A folder's row in a dialog. It shows whether an entity is saved in the folder. After a click, it shows the user's choice even
+ * before the choice is stored.
  */
 export function SaveCheckbox(props: { folder: Collection; entityId: string; savedIn: SavedIn }) {
   const { folder, entityId, savedIn } = props;
@@ -14,7 +14,7 @@ export function SaveCheckbox(props: { folder: Collection; entityId: string; save
   const stored = savedIn.collections.some(({ id }) => id === folder.id);
   // An answer that arrives while a choice is being stored can show the state before the choice. So the choice hides the answer.
   if (isBusy && chosen && chosen.instead !== savedIn) setChosen({ ...chosen, instead: savedIn });
-  // The choice is shown until it has been stored or refused and a newer answer has arrived. Then the answer is shown again.
+  // Shows the choice until it has been stored or refused and a newer answer has arrived. After that, shows the answer again.
   const isIn = chosen && (isBusy || chosen.instead === savedIn) ? chosen.isIn : stored;
   const toggle = () => {
     setChosen({ isIn: !isIn, instead: savedIn });

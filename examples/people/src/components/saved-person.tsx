@@ -7,7 +7,7 @@ import { timeAgo } from '../lib/times.ts';
 import { Avatar } from './avatar.tsx';
 import { Button } from './button.tsx';
 
-/** A person who is saved in a folder, with the present profile. */
+/** A person who is saved in a folder. The person's profile is loaded, so it is up to date. */
 export function SavedPerson(props: { userId: string; addedAt: string; folder: Collection }) {
   const { userId, addedAt, folder } = props;
   const { data: person, error } = usePerson(userId);

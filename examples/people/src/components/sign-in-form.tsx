@@ -9,7 +9,7 @@ import { SecondStepForm } from './second-step-form.tsx';
 /** Opens a session with e-mail address and password. If the user has set up a second step, asks for it, too. */
 export function SignInForm() {
   const kith = useKith();
-  /** The entered address and password. Set after the right password if the user has a second factor. */
+  /** The address and the password that the user has entered. Set only if they are right and a second factor is still needed. */
   const [half, setHalf] = useState<{ email: string; password: string }>();
   const [failed, signIn, isBusy] = useActionState(async (_: unknown, form: FormData) => {
     const [email, password] = [String(form.get('email')), String(form.get('password'))];

@@ -13,7 +13,7 @@ export function SignUpForm() {
   const kith = useKith();
   const { field, values, onSubmit, isBusy, problem } = useForm(empty, async ({ username, ...others }) => {
     const { accessToken } = await kith.auth.signUp({ ...others, ...(username && { username }) });
-    // A project may require that users verify their address first.
+    // If the project requires verified addresses, sign-up opens no session, and the user gets a mail with a link.
     if (accessToken === null) setSentTo(others.email);
   });
   const [sentTo, setSentTo] = useState<string>();

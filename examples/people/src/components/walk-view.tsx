@@ -5,7 +5,7 @@ import { MoreSentinel } from './more-sentinel.tsx';
 import { Problem } from './problem.tsx';
 import { Skeleton } from './skeleton.tsx';
 
-/** Shows a list that grows as its end comes into view. */
+/** Shows a list, and loads more items when its end comes into view. */
 export function WalkView<Item>(props: {
   walk: Walk<Item>;
   topic: Topic;

@@ -2,7 +2,7 @@ import { useState } from 'react';
 import { sentenceOf } from '../lib/sentences.ts';
 import { useToasts } from './use-toasts.ts';
 
-/** Runs the action of a button, and shows a toast if it fails. `isBusy` is true while it runs. */
+/** Runs the action of a button, and shows a toast if it fails. `isBusy` is true while the action runs. */
 export function useAction<Words extends unknown[]>(
   act: (...words: Words) => Promise<void>,
 ): { run: (...words: Words) => Promise<void>; isBusy: boolean } {

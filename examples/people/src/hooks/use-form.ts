@@ -1,7 +1,7 @@
 import { type FormEvent, useState } from 'react';
 import { fieldOf, sentenceFor, sentenceOf } from '../lib/sentences.ts';
 
-/** Keeps the values of a form, sends the form, and keeps the error of the last sending. */
+/** Stores the values of a form, sends them, and stores the error if sending fails. */
 export function useForm<Values extends Record<string, string>>(
   first: Values,
   send: (values: Values) => Promise<void>,
@@ -31,7 +31,7 @@ export function useForm<Values extends Record<string, string>>(
     }
   };
   const isOfField = Object.hasOwn(first, fieldOf(error) ?? '');
-  /** The error of the form as a whole. An error of a field is not shown here. */
+  /** The text of an error that is about no field of the form. If an error is about a field, it is shown at that field. */
   const problem = error === undefined || isOfField ? undefined : sentenceOf(error);
   return { values, setValues, field, onSubmit, isBusy, error, problem };
 }

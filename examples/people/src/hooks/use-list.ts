@@ -27,8 +27,8 @@ interface State<Item> {
 const nothing = { items: [], total: undefined, isLoading: true, isDone: false, error: undefined };
 
 /**
- * Walks a list page by page, as far as requested. When the list's topic is announced, the list is loaded again, up to the same
- * length. Meanwhile the old items are shown.
+ * Loads a list page by page, as far as requested. When a change of the list's topic is announced, loads the list again, up to
+ * the same length. Until it is loaded, the old items are shown.
  *
  * @param key Identifies the list. Another key means another list.
  */
@@ -80,8 +80,8 @@ export function useList<Item>(
     void advance(shown.items, shown.items.length + 1);
   };
   const { items, total, isLoading, error } = shown;
-  // While the list is loaded again, the new walk is at its first pages. A page that is taken from it now would be missing in the
-  // new list.
+  // While the list is loaded again, `loadMore` must not take a page from the new walk, because that page would then be missing
+  // in the new list.
   const isReloading = shown.version !== version;
   const isWaiting = shown.isDone || isLoading || isReloading;
   return { items, total, isLoading, error, loadMore: isWaiting ? undefined : loadMore };

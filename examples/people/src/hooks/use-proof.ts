@@ -1,7 +1,7 @@
 import { isKithError } from '@kith/client';
 import { createContext, use } from 'react';
 
-/** Asks the user for a proof of identity. Rejects if the user declines. */
+/** Asks the user for a proof of identity. The promise rejects if the user closes the dialog without a proof. */
 export type Prove = () => Promise<void>;
 
 export const ProofContext = createContext<Prove | undefined>(undefined);

@@ -3,13 +3,13 @@ import type { Topic } from '../lib/changes.ts';
 import { useVersion } from './use-version.ts';
 
 export interface Query<T> {
-  /** The loaded data; `undefined` until it is loaded. While it is loaded again, the old data stays. */
+  /** The loaded data; `undefined` until it is loaded. While the data is loaded again, the old data stays here. */
   data: T | undefined;
   error: unknown;
 }
 
 /**
- * Loads data when its component is shown, and again whenever the data's topic is announced.
+ * Loads data when its component is shown, and again whenever a change of the data's topic is announced.
  *
  * @param key Identifies the query. Another key means another query. `undefined` loads nothing.
  */

@@ -1,4 +1,4 @@
-/** A kind of data that may have changed on the platform. Components that show this data then load it again. */
+/** A kind of data. After a change of this data is announced, components that show the data load it again. */
 export type Topic = 'connections' | 'factors' | 'folders' | 'notifications' | 'sessions' | 'settings';
 
 const versions: Record<Topic, number> = {
@@ -10,7 +10,7 @@ const versions: Record<Topic, number> = {
   settings: 0,
 };
 const listeners = new Set<() => void>();
-/** Other tabs show the same data. */
+/** Carries announcements to and from other tabs, because they show the same data. */
 const otherTabs = new BroadcastChannel('kith-people-changes');
 
 otherTabs.onmessage = ({ data }: MessageEvent<Topic>) => announceHere(data);

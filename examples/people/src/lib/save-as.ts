@@ -4,6 +4,6 @@ export function saveAs(name: string, json: string): void {
   link.href = URL.createObjectURL(new Blob([json], { type: 'application/json' }));
   link.download = name;
   link.click();
-  // In the next turn of the event loop, browsers have already started the download.
+  // The address is revoked in the next turn of the event loop, when browsers have already started the download.
   setTimeout(() => URL.revokeObjectURL(link.href));
 }

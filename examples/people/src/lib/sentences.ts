@@ -1,6 +1,8 @@
 import { isKithError, type KithErrorCode, KithNetworkError } from '@kith/client';
 
-/** For each error code, the sentence that people read. Codes are stable, but the platform's own texts are for developers. */
+/**
+ * For each error code, the sentence that people read. The platform's own texts are not shown, because they are for developers.
+ */
 const sentences: Partial<Record<KithErrorCode, string>> = {
   'auth/invalid-credentials': 'This e-mail address and password do not belong together.',
   'auth/weak-password': 'Choose a password of at least 8 characters that is not one of the most used ones.',

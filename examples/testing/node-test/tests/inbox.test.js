@@ -25,7 +25,7 @@ test('readInbox returns each new notification once', async () => {
   assert.deepEqual(await readInbox(platform.client(ada)), []);
 });
 
-test('readInbox calls a user without a name Somebody', async () => {
+test('readInbox shows "Somebody" for a user without a name', async () => {
   const nobody = await platform.createUser();
   const grace = await platform.createUser({ name: 'Grace' });
   await platform.client(nobody).connections.request({ userId: grace.id });

@@ -13,7 +13,7 @@ beforeEach(async () => {
   ada = await platform.createUser({ name: 'Ada' });
 });
 
-test('invites users without a connection, and nobody twice', async () => {
+test('invite asks users who are not connected yet, and asks nobody twice', async () => {
   const [stranger, friend] = [await platform.createUser(), await platform.createUser()];
   await platform.connect(ada, friend);
   const kith = platform.client(ada);
@@ -23,13 +23,13 @@ test('invites users without a connection, and nobody twice', async () => {
   expect(items).toMatchObject([{ message: 'Shall we connect?', user: { id: ada.id } }]);
 });
 
-test('reports a refusal by a user who has blocked the inviting user', async () => {
+test('invite reports a refusal by a user who has blocked the inviting user', async () => {
   const shy = await platform.createUser();
   await platform.client(shy).connections.block({ userId: ada.id });
   expect(await invite(platform.client(ada), [shy.id])).toEqual(['refused']);
 });
 
-test('skips users whose accounts were deleted', async () => {
+test('invite skips users whose accounts were deleted', async () => {
   const left = await platform.createUser();
   await platform.client(left).users.delete({ userId: left.id });
   await platform.waitForEvent('user.deleted', { where: ({ data }) => data.id === left.id });

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { invite } from '../src/invite.ts';
 
 // This is a separate file, because each file has a platform of its own. This file runs at the same time as the other files.
-test('fails if the user has signed out meanwhile', async () => {
+test('invite fails if the inviting user has signed out', async () => {
   await using platform = await startPlatform();
   const [ada, grace] = [await platform.createUser(), await platform.createUser()];
   const kith = platform.client(ada);
