@@ -1,9 +1,9 @@
 // `npm run test:faults`: the platform's distributed form under load, and one fault after the other.
 //   --quick          a shorter run of five minutes, which reports times but does not judge them
 //   --only a,b       only these rows
-//   --rate N         requests a second (200, with --quick 100); without --quick at most half of what the machine serves
-//   --seed N         the seed of everything random; printed, so that a run can be repeated
-//   --before COMMIT  the older version, for the row that mixes two versions (HEAD~1)
+//   --rate N         requests a second (default: 200, or 100 with --quick); at most half of what the machine serves
+//   --seed N         the seed for all random choices; the run prints its seed, so that it can be repeated
+//   --before COMMIT  the older version, for the row that mixes two versions (default: HEAD~1)
 //   --write          writes the results to docs/reliability.md
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
@@ -60,7 +60,7 @@ try {
         const outcome = await runRow(row, { world, crowd, before, random, rate: load, times, progress });
         outcomes.push(outcome);
         console.log(line(outcome, judgesTimes));
-        // The report is written after each row, so that an interrupted run keeps its finished rows.
+        // The report is written after each row, so that it has the finished rows even if the run is interrupted.
         if (values.write) writeReport({ outcomes, of: rows.length, seed, rate });
       }
     });
@@ -75,9 +75,9 @@ console.log(`${passed} passed, ${failed} failed`);
 process.exit(failed ? 1 : 0);
 
 /**
- * Measures the highest rate that the platform serves, in requests per second. If the load of the rows were higher, the effects
- * of a fault could not be distinguished from the effects of the load. Newly started processes are slow, so a first load warms
- * them up.
+ * Measures the highest rate that the platform serves, in requests per second. The rows get at most half of this load: under a
+ * higher load, the effects of a fault could not be distinguished from the effects of the load. Newly started processes are
+ * slow, so a first load warms them up.
  */
 async function mostServed(crowd: Crowd): Promise<number> {
   const warm = crowd.load(rate / 2);

@@ -38,9 +38,9 @@ export interface RowFacts {
   times: number;
   quick: number;
   /**
-   * Whether every request has to be served. Such a row gets half of the load. On only two cores, a starting process takes CPU
-   * time that the other processes need. The quick run does not check that every request was served, and does not check the
-   * silence, because it sometimes runs on a slow, shared machine.
+   * Whether every request has to be served. Such a row gets half of the load, because on a machine with only two cores, a
+   * starting process takes CPU time that the other processes need. The quick run does not check that every request was served,
+   * and does not check the silence, because it sometimes runs on a slow, shared machine.
    */
   servesAll?: true;
   /** The longest allowed silence, in ms. If it is missing, silence is only recorded. */
@@ -71,7 +71,10 @@ export interface Outcome {
   error?: string;
 }
 
-/** Returns whether a row has passed. If `judgesTimes` is true, the row passes only if nobody waited too long. */
+/**
+ * Returns whether a row has passed. If `judgesTimes` is true, also checks the limits of the row: its longest allowed silence,
+ * and `servesAll`.
+ */
 export function hasPassed(outcome: Outcome, judgesTimes: boolean): boolean {
   const { row, lost, doubled, wrong, silence, unanswered, error } = outcome;
   if (error || lost.length + doubled.length + wrong.length > 0) return false;

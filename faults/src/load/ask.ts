@@ -17,7 +17,7 @@ export type Ask = (
   options?: { token?: string | undefined; body?: unknown },
 ) => Promise<Answer>;
 
-/** How long to wait for an answer, in ms. This time is longer than the deadline of every process that the request passes. */
+/** How long to wait for an answer, in ms. This is longer than the deadline of every process that handles the request. */
 const patienceMs = 15_000;
 
 /** Makes requests to a project through the balancer and records their outcomes. */

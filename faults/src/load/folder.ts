@@ -11,7 +11,7 @@ export class Folder extends Key {
   id: string | undefined;
   name = '';
   readonly saved = new Set<string>();
-  /** If the last attempt got no answer: the name or the thing that its request contained. */
+  /** The name or the thing in the last request, if it is not known whether that request had an effect. */
   #unsure: { name?: string; thing?: string } | undefined;
 
   constructor(scene: Scene, owner: Person, rootId: string) {
@@ -104,7 +104,10 @@ export class Folder extends Key {
     await this.scene.ask('collections', 'GET', `/collections/${this.rootId}/sub-collections`, { token });
   }
 
-  /** Reads the collection, to find out whether the last change was made. */
+  /**
+   * Reads the collection. If it is not known whether the last change was made, finds this out. Then compares the collection
+   * with its expected state.
+   */
   async learn(): Promise<void> {
     const { ask, record } = this.scene;
     const token = this.owner.accessToken;

@@ -32,7 +32,7 @@ export abstract class Key {
 }
 
 /**
- * How long a change without an answer stays unsure, in ms. A service begins no request that is older than its deadline of 5 s, and
- * ends each request within another 5 s.
+ * How long a change without an answer stays unsure, in ms. A service does not begin a request after the request's deadline of 5
+ * s, and ends each request within another 5 s.
  */
 const settledMs = 12_000;

@@ -20,14 +20,17 @@ export interface Crowd {
   begin(bears?: readonly number[]): Record;
   /** Makes `rate` requests per second until the returned function is called. That function then waits for the last answer. */
   load(rate: number, one?: () => Promise<void>, mostUnderWay?: number): () => Promise<void>;
-  /** Makes a request about the first person. This person is in a pair with everybody else. */
+  /** Makes a request about the first person, who is in a pair with every other person. */
   aboutTheFirst(): Promise<void>;
 }
 
-/** The largest number of requests that may wait for an answer. While this number is reached, no new requests are made. */
+/** The largest number of requests that may wait for an answer. While so many requests wait, no new request is made. */
 const usualUnderWay = 500;
 
-/** Signs people up, and makes pairs of them. Gives each person a folder that does not exist yet. */
+/**
+ * Signs people up, and makes pairs of them. Also makes a `Folder` object for each person; its collection does not exist on the
+ * platform yet.
+ */
 export async function gather(
   url: string,
   options: { operatorToken: string; size: number; random: () => number },
@@ -83,7 +86,8 @@ export async function gather(
     if (chance < 0.4) return pick(people).readFeed();
     if (chance < 0.43) return signTestToken();
     // Keys that are busy, or whose state is not known, are left alone. If no key is free, other data of the same kind is read
-    // instead. If there were no requests of this kind, the record would show a silence.
+    // instead. Otherwise there could be no requests of this kind for a while, and the record could count this pause as a
+    // silence.
     if (chance < 0.65) return free(pairs)?.run() ?? pick(people).readConnections();
     if (chance < 0.85) return free(folders)?.run() ?? pick(folders).read();
     return free(people)?.run() ?? pick(people).readProfile();

@@ -16,7 +16,7 @@ interface Move {
   to(connectionId: string): Standing;
 }
 
-/** Two people. They ask, accept, decline, withdraw and end their connection. */
+/** Two people. They ask each other for a connection, accept, decline or withdraw the request, and end the connection. */
 export class Pair extends Key {
   readonly scene: Scene;
   readonly people: readonly [Person, Person];
@@ -93,7 +93,10 @@ export class Pair extends Key {
     };
   }
 
-  /** Reads the standing of the two people, to find out whether the last change was made. */
+  /**
+   * Reads the standing of the two people. If it is not known whether the last change was made, takes over what was read.
+   * Otherwise compares it with the expected standing.
+   */
   async learn(): Promise<void> {
     const { ask, record } = this.scene;
     const [one, other] = this.people;
@@ -114,7 +117,8 @@ export class Pair extends Key {
     const [one, other] = this.people;
     const { status, type, connectionId } = found;
     if (status === 'none') return { is: 'none' };
-    // The answer about a connected pair does not name the person who asked. So the last known person is used.
+    // The answer about a connected pair does not name the person who asked. So this method uses the person who asked according
+    // to the last known standing.
     const before = 'by' in this.standing ? this.standing.by : one;
     const by = type === undefined ? before : type === 'sent' ? one : other;
     return { is: status as 'pending', by, connectionId };

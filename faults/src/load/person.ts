@@ -70,7 +70,10 @@ export class Person extends Key {
     }
   }
 
-  /** Reads the profile, to find out whether the last name was stored. */
+  /**
+   * Reads the profile, and compares its name with the expected name. If it is not known whether the last name was stored, finds
+   * this out.
+   */
   async learn(): Promise<void> {
     const { ask, record } = this.scene;
     const answer = await ask('identity', 'GET', `/users/${this.id}`, { token: this.accessToken });
@@ -82,8 +85,8 @@ export class Person extends Key {
   }
 
   /**
-   * Rotates the refresh token. If there is no answer, tries again with the same token during the token's grace period. After this
-   * period, the token would look stolen. So the person signs in again.
+   * Rotates the refresh token. If there is no answer, tries again with the same token during the token's grace period. After
+   * this period, the platform would take it for a stolen token, so the person signs in again.
    */
   async rotate(): Promise<void> {
     const { ask, record } = this.scene;

@@ -8,7 +8,7 @@ export class Record {
   bears: readonly number[] = [];
   /** How many answers confirmed a change. */
   acknowledged = 0;
-  /** How many requests got no answer, a late answer, or a 5xx. */
+  /** How many requests were not served: they got no answer in time, a 5xx, or a status in `bears`. */
   unanswered = 0;
   /** Answers that contradict earlier acknowledged changes. */
   readonly wrong: string[] = [];
@@ -21,7 +21,7 @@ export class Record {
     return this.requests - this.unanswered;
   }
 
-  /** Records an answer. `isServed` says whether the client was served. */
+  /** Records an answer. `isServed` is false if there was no answer, a 5xx, or a status in `bears`. */
   note(kind: Kind, status: number, isServed: boolean): void {
     const now = performance.now();
     this.requests += 1;
@@ -32,8 +32,8 @@ export class Record {
       return;
     }
     const last = this.#served.get(kind) ?? now;
-    // The time is a silence only if at least one request was made in between and was not served. A pause of the load is no
-    // silence.
+    // The time is a silence only if at least one request was made in between and was not served. If no request was made, the
+    // load paused, and this is no silence.
     if (this.#failed.has(kind) && now - last > this.#silence.ms) this.#silence = { ms: now - last, of: kind };
     this.#served.set(kind, now);
     this.#failed.delete(kind);

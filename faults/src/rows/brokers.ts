@@ -22,7 +22,8 @@ export const brokerRows: readonly Row<Nodes>[] = [
       );
       await connection.close();
       const leader = brokers.names.find((name) => name === cluster?.leader);
-      if (!leader) throw new Error(`The leader is ${cluster?.leader}.`);
+      if (!leader)
+        throw new Error(`The leader of the stream, ${cluster?.leader}, is none of the three brokers.`);
       await brokers.kill(leader);
       await rest(3_000);
       await brokers.start(leader);

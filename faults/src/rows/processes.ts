@@ -3,7 +3,10 @@ import type { Nodes } from '../world/nodes.ts';
 import { processNames } from '../world/nodes.ts';
 import type { Replica } from '../world/replica.ts';
 
-/** The longest allowed silence when one of two replicas dies, in ms. Only the dead replica's own requests may be lost. */
+/**
+ * The longest allowed silence when one of two replicas dies, in ms. Only requests that the dead replica was handling may be
+ * lost.
+ */
 const replicaMs = 2_000;
 
 const of = ({ world }: Stage<Nodes>, name: string, time: number): Replica =>
@@ -13,7 +16,10 @@ const pairs = processNames.flatMap((one, at) =>
   processNames.slice(at + 1).map((other) => [one, other] as const),
 );
 
-/** One of the two replicas of each service. */
+/**
+ * One replica of each of two processes, such as connections and the gateway. For each `time`, another pair of processes is
+ * chosen.
+ */
 function pairOf(stage: Stage<Nodes>, time: number): Replica[] {
   return (pairs[time % pairs.length] ?? []).map((name) => of(stage, name, time));
 }

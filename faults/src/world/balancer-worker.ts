@@ -13,8 +13,8 @@ import { seeded } from '@kith/bench/random';
 import type { Order, Upstream } from './balancer.ts';
 import { isReady } from './is-ready.ts';
 
-// The balancer runs on a thread of its own. If it ran on the load's thread, connections would wait for many seconds. The balancer
-// would then pass on requests for whose answers the client does not wait any more.
+// The balancer runs on a separate thread. On the thread that makes the load, connections would wait for many seconds, and the
+// balancer would pass on requests after their clients have given up.
 
 const quickMs = 1_000;
 const upstreams: readonly Upstream[] = workerData;
@@ -79,7 +79,8 @@ async function forward(
   } catch (error) {
     if (outgoing.destroyed) return;
     const { code } = error as NodeJS.ErrnoException;
-    // Either no request was sent, or the request changes nothing. So it is safe to ask another gateway.
+    // Either the connection was refused, so the request was not sent, or the request changes nothing. In both cases, it is safe
+    // to send the request to another gateway.
     if (code === 'ECONNREFUSED' || (method === 'GET' && isQuick)) {
       if (isQuick) down.add(upstream);
       return forward(incoming, outgoing, body, others);

@@ -4,19 +4,21 @@ import { Worker } from 'node:worker_threads';
 export interface Upstream {
   /** The port where the gateway receives requests. */
   port: number;
-  /** The gateway's page that reports whether it is ready. */
+  /** The address at which the gateway reports whether it is ready. */
   readyUrl: string;
 }
 
-/** A minimal load balancer in front of the gateways. */
+/** A simple load balancer in front of the gateways. */
 export interface Balancer extends AsyncDisposable {
   url: string;
   /**
-   * Asks only every `ms` milliseconds which gateways are ready. In between, the balancer relies on the last answers. If a
-   * gateway begins to refuse connections in between, a request to this gateway is lost.
+   * From now on, asks only every `ms` milliseconds which gateways are ready, and relies on these answers until it asks again.
+   * So if a gateway begins to refuse connections, the requests to this gateway fail until then.
    */
   lagBy(ms: number): void;
-  /** Asks every second which gateways are ready. If a gateway does not accept a connection, tries another gateway. */
+  /**
+   * From now on, asks every second which gateways are ready. If a gateway does not accept a connection, tries another gateway.
+   */
   beQuick(): void;
   /**
    * From now on, withholds a share of the answers to requests that change something. The gateways have processed these

@@ -3,7 +3,7 @@ import { dockerOrThrow, freePort, owner, ownerLabel, removeAtExit, untilReady } 
 
 /** A cluster of three NATS servers that replicate their streams. */
 export interface Brokers extends AsyncDisposable {
-  /** The URL of each server, as this machine reaches it. */
+  /** The URLs at which this machine reaches the servers. */
   urls: readonly string[];
   /** The names of the servers. JetStream uses these names for its leaders. */
   names: readonly string[];

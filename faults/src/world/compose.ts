@@ -7,7 +7,9 @@ import type { Place } from './place.ts';
 
 /** The distributed form as docker-compose.yml starts it. */
 export interface Compose extends Place {
-  /** Runs `docker restart` on one of the containers. Docker kills the container without asking it to end. */
+  /**
+   * Runs `docker restart` on one of the containers. Docker kills the container's process immediately, without a SIGTERM before.
+   */
   restart(service: string): Promise<void>;
 }
 
@@ -19,7 +21,8 @@ export async function startCompose(progress: (line: string) => void): Promise<Co
     await startComposeProject({
       version: '2.4',
       services: {
-        // The limits are high, because all simulated people use one address. Some of their requests create test tokens.
+        // The rate limits are high, because the requests of all simulated people come from one address. Test tokens are
+        // allowed, because some of these requests create test tokens.
         gateway: { environment: { RATE_LIMIT_SCALE: '100000', ALLOW_TEST_TOKENS: 'true' } },
         crypto: { environment: { ALLOW_TEST_TOKENS: 'true' } },
         // The suite reads the events through this port.

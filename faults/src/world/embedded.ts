@@ -32,7 +32,7 @@ export interface Embedded extends Place {
 }
 
 export async function startEmbeddedPlace(options: {
-  /** The size of the folder's own disk, in MiB. A disk of its own needs root. */
+  /** If set, the folder is on a separate disk of this size, in MiB. Only root can mount this disk. */
   diskMegabytes?: number;
   progress: (line: string) => void;
 }): Promise<Embedded> {

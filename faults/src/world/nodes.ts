@@ -15,19 +15,22 @@ import { layWay, type Way } from './way.ts';
 
 export const processNames: readonly ProcessName[] = [...serviceNames, 'gateway'];
 
-/** A host. It has a replica of every service, a gateway, and a proxy of its own to each engine. */
+/** A host. It has a replica of every service, a gateway, and its own proxy to each engine. */
 export interface Node {
   name: string;
   replicas: Record<ProcessName, Replica>;
   ways: { mongo: Way; nats: Way; redis: Way };
 }
 
-/** The distributed form on engines of its own: two nodes behind a balancer. */
+/** The distributed form: two nodes behind a balancer, with engines that only this platform uses. */
 export interface Nodes extends Place {
   engines: Engines;
-  /** The three brokers, if the platform has three. If so, `engines.nats` and the proxies to it are not used. */
+  /**
+   * The three brokers; undefined if the platform has only one. If there are three, `engines.nats` and the proxies to it are not
+   * used.
+   */
   brokers: Brokers | undefined;
-  /** The database, if its disk can be filled. If so, `engines.mongo` is not used. */
+  /** The database whose disk can be filled. If it is set, `engines.mongo` is not used. */
   smallDatabase: SmallDatabase | undefined;
   nodes: readonly [Node, Node];
   replicas: readonly Replica[];
@@ -38,7 +41,7 @@ export interface Nodes extends Place {
 
 export async function startNodes(options: {
   brokers: 1 | 3;
-  /** Whether the database's disk can be filled. */
+  /** `small`: the database has a small disk, which can be filled. */
   disk?: 'small';
   progress: (line: string) => void;
 }): Promise<Nodes> {
@@ -58,7 +61,7 @@ export async function startNodes(options: {
   const prefix = uniquePrefix();
   const operatorToken = `operator-${prefix}`;
   const ports = new Set<number>();
-  // No process listens on the chosen ports yet, so a port that was already chosen can be returned again.
+  // No process listens on the chosen ports yet, so `freePort` can return the same port twice.
   const ownPort = async (): Promise<number> => {
     const port = await freePort();
     if (ports.has(port)) return ownPort();

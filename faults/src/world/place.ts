@@ -6,6 +6,6 @@ export interface Place extends AsyncDisposable {
   url: string;
   operatorToken: string;
   log: EventLog;
-  /** Waits, without helping, until every process reports that it is ready. Resolves with the time that this took, in ms. */
+  /** Waits until every process reports that it is ready, but starts no process. Resolves to the time that this took, in ms. */
   allReady(timeoutMs: number): Promise<number>;
 }

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { dockerOrThrow, freePort, owner, ownerLabel, removeAtExit, untilReady } from '@kith/engines';
 
-/** A database on a disk of its own. The disk can be filled. Whenever the database ends, it starts again by itself. */
+/** A database on its own small disk, which can be filled. Whenever the database ends, Docker starts it again. */
 export interface SmallDatabase extends AsyncDisposable {
   url: string;
   /** Fills the disk completely. */
@@ -33,7 +33,7 @@ export async function startSmallDatabase(image: string): Promise<SmallDatabase> 
   const running = starting.move();
   return {
     url: `mongodb://127.0.0.1:${port}`,
-    // `cat` fails when the disk is full, as intended.
+    // `cat` writes until the disk is full, and then fails. This failure is expected.
     fill: async () =>
       void (await dockerOrThrow(['exec', holder, 'sh', '-c', 'cat /dev/zero > /data/db/full || true'])),
     free: async () => void (await dockerOrThrow(['exec', holder, 'rm', '-f', '/data/db/full'])),

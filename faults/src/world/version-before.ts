@@ -8,12 +8,12 @@ import { promisify } from 'node:util';
 const run = promisify(execFile);
 const here = resolve(import.meta.dirname, '../../..');
 
-/** Makes a checkout of another commit, with the packages of this checkout. */
+/** Makes a checkout of another commit. It uses the third-party packages of this checkout. */
 export async function checkOut(commit: string): Promise<{ folder: string } & AsyncDisposable> {
   const folder = await mkdtemp(join(tmpdir(), 'kith-before-'));
   await run('git', ['-C', here, 'worktree', 'add', '--detach', folder, commit]);
-  // Third-party packages are from this checkout. The workspaces are from the other version, in the folders of the other
-  // version.
+  // Third-party packages are links into this checkout. The workspaces (`@kith/…`) are links into the checkout of the other
+  // commit.
   await linkPackages('');
   await mkdir(join(folder, 'node_modules/@kith'), { recursive: true });
   for (const manifest of globSync('{libs/*,services/*,apps/*,tools/*,bench}/package.json', { cwd: folder })) {

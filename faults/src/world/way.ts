@@ -10,8 +10,8 @@ export interface Way extends AsyncDisposable {
   /** Ends every connection and refuses new ones until `mend`. */
   cut(): void;
   /**
-   * Holds back the bytes that are sent to `who`, on existing and on new connections. New connections are still accepted. For the
-   * waiting end, this is like the loss of all packets in one direction.
+   * Holds back the bytes that are sent to `who`, on existing and on new connections. New connections are still accepted. For
+   * `who`, this is as if all packets in this direction were lost.
    */
   deafen(who: Deaf): void;
   /** Passes on all bytes again, first the bytes that were held back. */

@@ -20,7 +20,7 @@ export class BufferPool {
     return this.#free.pop() ?? Buffer.allocUnsafeSlow(this.#bytes);
   }
 
-  /** Gives buffers back. Nobody may read or write them any more. */
+  /** Gives buffers back to the pool. After this call, the caller must not read or write them. */
   giveBack(...buffers: readonly Buffer[]): void {
     this.#free.push(...buffers.slice(0, this.#most - this.#free.length));
   }

@@ -25,7 +25,7 @@ export function decodeCursor(cursor: string, binding: readonly string[], code: E
     const content = shape.parse(JSON.parse(Buffer.from(cursor, 'base64url').toString()));
     if (content.b === digest(binding)) return { after: content.k, page: content.n };
   } catch {
-    // An unreadable cursor is refused below, like every other bad cursor.
+    // The cursor cannot be read. The `throw` below refuses it, like a cursor with another binding.
   }
   throw foreignCursor(code);
 }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { derivedId } from './derived-id.ts';
 
-test('gives the same names the same id, and other names other ids', () => {
+test('the same names always give the same id, and other names give other ids', () => {
   const id = derivedId('user', 'project', '17');
   expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
   expect(derivedId('user', 'project', '17')).toBe(id);

@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { Turns } from './turns.ts';
 
-test('runs work that shares a key in order, even after a failure, and runs other work at the same time', async () => {
+test('work that shares a key runs in order, even after a failure, and other work runs at the same time', async () => {
   const turns = new Turns();
   const steps: string[] = [];
   const work =

@@ -8,7 +8,7 @@ export interface Patience {
   signal?: AbortSignal | undefined;
 }
 
-/** Runs pieces of work. If several of them have the same key, they run one after the other, in the order in which they came. */
+/** Runs pieces of work. Pieces that have a key in common run one after the other, in the order in which they came. */
 export class Turns {
   readonly #last = new Map<string, Promise<unknown>>();
 
@@ -17,10 +17,11 @@ export class Turns {
    * never runs, and this method throws `gateway/unavailable`, or the reason of the signal.
    */
   async run<T>(keys: readonly string[], work: () => Promise<T>, patience: Patience = {}): Promise<T> {
-    // All keys are taken in one step, so two pieces of work never wait for each other.
+    // This work joins the queues of all its keys in one step, without an `await` in between. So two pieces of work never wait
+    // for each other.
     const earlier = keys.flatMap((key) => this.#last.get(key) ?? []);
     const result = turnAfter(earlier, patience).then(work);
-    // If this work gives up, later work still waits for the earlier work.
+    // Later work waits for the earlier work too, because this work may give up before the earlier work has ended.
     const ended = Promise.allSettled([...earlier, result]);
     for (const key of keys) this.#last.set(key, ended);
     void ended.then(() => {
@@ -45,6 +46,6 @@ async function turnAfter(earlier: readonly Promise<unknown>[], { until, signal }
     clearTimeout(timer);
     signal?.removeEventListener('abort', stop);
   }
-  // The timer is late if the event loop was blocked.
+  // If the event loop was blocked, the timer may not have fired although the wait is over.
   if (Date.now() >= Number(until)) throw notMade();
 }

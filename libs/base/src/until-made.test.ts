@@ -10,7 +10,7 @@ describe('a change that loses a race against other changes', () => {
     expect(await untilMade(attempt)).toBe(4);
   });
 
-  it('is refused as not made before the deadline', async () => {
+  it('is refused before the deadline, with an error that says that nothing was changed', async () => {
     const deadline = Date.now() + 400;
     const attempt = () => new Promise<undefined>((resolve) => setTimeout(resolve, 10, undefined));
     await expect(untilMade(attempt, { deadline })).rejects.toMatchObject({
@@ -19,7 +19,7 @@ describe('a change that loses a race against other changes', () => {
     expect(Date.now()).toBeLessThan(deadline);
   });
 
-  it('is tried again by one loser at a time', async () => {
+  it('is tried again in turn, if several such changes wait in the same process', async () => {
     const turns = new Turns();
     const inTurn = (work: () => Promise<number>) => turns.run(['one'], work);
     let atOnce = 0;

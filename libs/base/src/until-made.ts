@@ -38,8 +38,8 @@ export async function untilMade<T>(
 ): Promise<T> {
   const first = await attempt();
   if (first) return first.result;
-  // Only changes that have lost a race take turns. So while the database is unreachable, no change waits until other changes
-  // have failed.
+  // The first attempt does not wait for a turn. So while the database is unreachable, each change fails on its own, and does
+  // not first wait until other changes have failed.
   const until = answerableUntil(deadline);
   return inTurn(async () => {
     while (Date.now() < until) {

@@ -39,9 +39,9 @@ export interface Delivery {
 export interface EventLogState {
   /** The time when the log was created, or another text that is unique to this log. */
   created: string;
-  /** The first position whose event still exists. If no event exists any more, `first` is above `last`. */
+  /** The first position whose event still exists. If no event exists any more, `first` is `last` + 1. */
   first: number;
-  /** The last position that an event received. */
+  /** The highest position that was ever given to an event. */
   last: number;
 }
 
@@ -66,7 +66,10 @@ export interface ConsumeOptions {
   maxDeliveries?: number;
   /** How long to wait before each further attempt, in ms. The last number applies to all later attempts. */
   backoffMs?: readonly number[];
-  /** On NATS: if a process is silent for this long, in ms, its events go to another process. */
+  /**
+   * On NATS: if a process has not reported for this long, in ms, that it still works on an event, the event goes to another
+   * process.
+   */
   ackWaitMs?: number;
   /** In the embedded form: the consumer's progress, which is stored in the consumer's own database. */
   progress?: Progress | undefined;
@@ -110,7 +113,7 @@ export interface Intake {
 
 /**
  * Connects the services. There are two implementations: over NATS and in process. Both pass the same contract tests
- * (`tests/bus.test.ts`, `tests/bus-events.test.ts`). Code that uses a bus does not depend on which implementation it is
+ * (`tests/bus.test.ts`, `tests/bus-events.test.ts`). Code that uses a bus does not need to know which of the two it has
  * (docs/adr/0001).
  */
 export interface Bus {
@@ -123,8 +126,8 @@ export interface Bus {
    */
   request(subject: string, message: Message, timeoutMs: number, how?: RequestOptions): Promise<Message>;
   /**
-   * Answers the requests on a subject, and shares them with the other servers of the group. A subject has one group. If
-   * `answer` returns `undefined` or throws, no answer is sent, and the caller times out.
+   * Answers requests on a subject. Each request goes to one server of the group. All servers of a subject name the same group.
+   * If `answer` returns `undefined` or throws, no answer is sent, and the caller times out.
    */
   serve(
     subject: string,
@@ -191,22 +194,24 @@ export interface Bus {
   close(): Promise<void>;
 }
 
-/** Nobody serves the subject. A client gets a 503. */
+/** The subject has no server. A client gets a 503. */
 export class NoResponders extends Error {
   override name = 'NoResponders';
 }
 
-/** Somebody serves the subject but did not answer in time. A client gets a 504. */
+/** The subject has a server, but the server did not answer in time. A client gets a 504. */
 export class RequestTimeout extends Error {
   override name = 'RequestTimeout';
 }
 
-/** Largest message, in bytes, on either bus; NATS' `max_payload` must allow it. */
+/**
+ * The size of the largest message, in bytes, on NATS and in process. The `max_payload` of the NATS server must not be smaller.
+ */
 export const maxPayload = 4 * 1024 * 1024;
 
 /**
- * All attempts together take about a quarter of an hour. An outage of a consumer's database should end within this time, before
- * the consumer gives up its events.
+ * All attempts of an event together take about a quarter of an hour. If a consumer's database is unavailable for a shorter
+ * time, the consumer gives up no event.
  */
 export const defaultDelivery = {
   atOnce: 1,

@@ -29,7 +29,7 @@ function consume(events: EventLog, failing: readonly string[] = [], more: Partia
   return { seen, ids: () => seen.map(({ id }) => id), drain: () => intake.drain() };
 }
 
-test('positions, retries and dead letters outlive the process', async () => {
+test('positions, retries and dead letters still exist after a restart of the process', async () => {
   const file = join(folder, 'restart.sqlite');
   const first = new EventLog({ prefix: 'x', file, log });
   const before = consume(first, ['b']);
@@ -144,7 +144,7 @@ test('an event that waits for its next attempt does not wait longer because the 
   await second.close();
 });
 
-test('only the owner can read and write the file', async () => {
+test('only the owner of the file of an event log can read and write it', async () => {
   const file = join(folder, 'mode.sqlite');
   const events = new EventLog({ prefix: 'x', file, log });
   const { stat } = await import('node:fs/promises');

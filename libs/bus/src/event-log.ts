@@ -62,7 +62,7 @@ export class EventLog {
    * prefix.
    * @param options.durables The durables of all services, if they are known. Events that are older than seven days wait only
    * for these durables.
-   * @param options.expireEveryMs How often to look for events that are older than seven days.
+   * @param options.expireEveryMs How often events that are older than seven days are looked for and removed.
    */
   constructor(options: {
     prefix: string;
@@ -71,8 +71,8 @@ export class EventLog {
     durables?: readonly string[] | undefined;
     expireEveryMs?: number;
   }) {
-    // `normal`: a crash of the machine may lose the end of the log. The services then publish the lost events again from their
-    // databases.
+    // With `normal`, the newest events may be lost if the machine crashes. The services then publish these events again from
+    // their databases.
     this.#db = openSqlite({ file: options.file, migrations: schema, synchronous: 'normal' });
     this.#log = options.log;
     this.#durables = options.durables;
@@ -180,7 +180,8 @@ export class EventLog {
 
   startOver(durable: string): void {
     transaction(this.#db, () => {
-      // The consumer skips events that have a dead letter. Without this deletion, it would not get them again.
+      // The consumer skips events that have a dead letter. So their dead letters are deleted, and the consumer gets these
+      // events again too.
       this.#db
         .prepare('DELETE FROM dead_letters WHERE durable = ? AND id IN (SELECT id FROM events)')
         .run(durable);

@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
 import { InFlight } from './in-flight.ts';
 
-test('is idle with no work', async () => {
+test('idle() resolves if no work runs', async () => {
   const inFlight = new InFlight();
   await inFlight.idle();
   expect(inFlight.size).toBe(0);
 });
 
-test('waits for all work, including work that starts while it waits', async () => {
+test('idle() waits for all work, including work that starts while it waits', async () => {
   const inFlight = new InFlight();
   const first = Promise.withResolvers<void>();
   const second = Promise.withResolvers<void>();

@@ -61,7 +61,8 @@ export class InProcessBus implements Bus {
       );
       const work = async () => {
         try {
-          // As with NATS, the call crosses a turn of the event loop. So the server never runs inside the caller's stack.
+          // The server runs in the next turn of the event loop, and never inside the caller's stack. This is the same over
+          // NATS.
           await nextTurn();
           const reply = await server.answer(request);
           if (!reply) return;

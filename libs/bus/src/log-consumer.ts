@@ -25,7 +25,7 @@ interface EventRow {
 const troubleMs = 1_000;
 /** After a consumer has made progress, it waits this long before it notes its position in its own database, in ms. */
 const noteMs = 1_000;
-/** How long a consumer works before it lets other work in this process run, in ms. */
+/** How long a consumer works before it lets the event loop turn, so that other work in this process can run, in ms. */
 const breathMs = 10;
 
 /** Works through the event log for one durable, one event at a time: first due retries, then new events. */
@@ -53,8 +53,8 @@ export class LogConsumer {
       options.durable,
     );
     this.#sql = prepare(db);
-    // Must come before `#takeBack`, because it may set the position to the event whose attempt was broken off. If it came after
-    // `#takeBack`, it would skip events that have to be applied again.
+    // `#countBrokenOff` may set the position to the event whose attempt was broken off. So it must come before `#takeBack`:
+    // afterwards, it would skip events that have to be applied again.
     this.#countBrokenOff();
     this.#takeBack();
   }
@@ -92,7 +92,7 @@ export class LogConsumer {
     return matching.reduce((sum, { count }) => sum + count, retries.count);
   }
 
-  /** Drops the events at these positions if they were read ahead. */
+  /** Drops the events at these positions if they were read from the log but not delivered yet. */
   drop(positions: ReadonlySet<number>): void {
     this.#fresh = this.#fresh.filter(({ position }) => !positions.has(position));
   }
@@ -147,8 +147,8 @@ export class LogConsumer {
   }
 
   /**
-   * Lets the event loop turn from time to time. Neither the log nor most handlers ever wait, so without this call the event
-   * loop might never turn.
+   * Lets the event loop turn from time to time. Reading the log is synchronous, and so are most handlers, so without this call
+   * the event loop might not turn for a long time.
    */
   async #breathe(): Promise<void> {
     if (performance.now() - this.#breathedAt < breathMs) return;
@@ -212,8 +212,8 @@ export class LogConsumer {
   }
 
   /**
-   * If an attempt began and never ended, counts it as failed. Either the log failed, or the process died during that attempt,
-   * perhaps because of the event.
+   * If an attempt began and its end was never stored, counts the attempt as failed. Either the log could not store the end, or
+   * the process died during the attempt, perhaps because of the event.
    */
   #countBrokenOff(): void {
     const row = this.#sql.brokenOff.get(this.#options.durable) as unknown as EventRow | undefined;
@@ -261,8 +261,8 @@ export class LogConsumer {
   }
 
   /**
-   * Ends an attempt. If the event had failed before, the position stays, because events between the position and this event may
-   * not be applied yet.
+   * Ends an attempt. If the event had failed before, the consumer's position does not change: the position may be below this
+   * event, and the events between them may not be applied yet.
    */
   #end(row: EventRow): void {
     if (row.failures > 0) {

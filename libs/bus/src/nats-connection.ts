@@ -16,16 +16,16 @@ export interface NatsBusOptions {
    * by default.
    */
   ca?: string | undefined;
-  /** Service name: names the connection and its inbox, `_INBOX_<name>.>`. */
+  /** The name of the service. It is also the name of the connection, and a part of its inbox, `_INBOX_<name>.>`. */
   name: string;
   prefix: string;
   log: Logger;
   /**
-   * How many servers of a cluster store each stream, 1 by default. An existing stream that more servers store is left
-   * unchanged.
+   * How many servers of a cluster store each stream, 1 by default. If more servers already store an existing stream, their
+   * number is not reduced.
    */
   replicas?: number;
-  /** How long the first connection is tried, in ms. */
+  /** How long to try to make the first connection, in ms. */
   connectTimeoutMs?: number;
 }
 
@@ -41,11 +41,12 @@ export async function firstConnection(options: NatsBusOptions): Promise<NatsConn
     reconnectTimeWait: 250,
     reconnectJitter: 250,
     timeout: 3_000,
-    // If a server or the network hangs, the client leaves the server after two pings without a pong. With the client's default
-    // settings, this would take six minutes.
+    // If a server or the network hangs, the client gives up the connection after two pings without a pong, and connects again.
+    // With the client's default settings, this would take six minutes.
     pingInterval: 2_000,
     maxPingOut: 2,
-    // Without this setting, the client closes permanently when a server with the same users replaces the current server.
+    // Without this setting, the client closes permanently when the current server is replaced by another server with the same
+    // users.
     ignoreAuthErrorAbort: true,
   };
   if (options.ca) settings.tls = { ca: options.ca };

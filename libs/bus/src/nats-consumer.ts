@@ -42,7 +42,7 @@ interface Fetched {
 
 /** The events of a fetch that are not started immediately. */
 interface Rest {
-  /** Events that perhaps kill their process. */
+  /** Events that perhaps killed the process that worked on them (`#isSuspect`). */
   suspects: Fetched[];
   /** Events to return to the server. */
   left: Fetched[];
@@ -57,8 +57,8 @@ const batch = 50;
 /** How long the start of a consumer waits for the keeper to create the streams and consumers, in ms (docs/adr/0056). */
 const keeperMs = 15_000;
 /**
- * How long a fetch waits for events, in ms. If the server stays silent for about half of this time after a heartbeat is due,
- * the client gives up the fetch. Events that the server has already sent come again only after `ack_wait`.
+ * How long a fetch waits for events, in ms. The client gives up a fetch if a heartbeat of the server is late by about half of
+ * this time. The events that the server has sent until then come again only after `ack_wait`.
  */
 const fetchMs = 5_000;
 
@@ -89,10 +89,10 @@ export class NatsConsumer {
 
   async start(): Promise<void> {
     await this.#firstOpen();
-    // Tells the server that events are still being worked on. Without this, slow events, and events that wait for a store to
-    // return, would be delivered to another replica.
+    // Tells the server regularly that this process still works on its events. Otherwise the server would deliver slow events,
+    // and events that wait for an unavailable database, to another replica.
     this.#heartbeat = setInterval(() => {
-      // Without a connection, the calls would only pile up until it returns.
+      // Without a connection, the messages would only pile up until the connection is restored.
       if (this.#connection.current() === undefined) return;
       for (const one of this.#held) void this.#tell(one, (message) => message.working());
     }, this.#options.ackWaitMs / 3);
@@ -143,8 +143,8 @@ export class NatsConsumer {
       try {
         const consumer = this.#consumer ?? (await this.#open());
         const { suspects, left } = await this.#fetch(consumer, await mostOf(consumer));
-        // Returns the events that were fetched but are not handled here, so that another replica gets them immediately. This
-        // happens only after the fetch has ended. During the fetch, the server could send such an event to this replica again.
+        // Returns the events that were fetched but are not handled here to the server, so that another replica gets them
+        // immediately. If they were returned before the fetch has ended, the server could send them to this replica again.
         for (const one of left) await this.#tell(one, (message) => message.nak());
         await this.#workAlone(suspects);
         failures = 0;
@@ -157,8 +157,8 @@ export class NatsConsumer {
   }
 
   /**
-   * Fetches events and begins to work on them, until the fetch ends. Keeps suspects for later. Uses batches, because when an
-   * endless stream is closed, events on their way are not delivered again until `ack_wait` is over.
+   * Fetches events and begins to work on them, until the fetch ends. Does not begin to work on suspects, but returns them.
+   * Fetches in batches: if an endless subscription is closed, events that are on their way come again only after `ack_wait`.
    */
   async #fetch(consumer: Consumer, most: number): Promise<Rest> {
     const rest: Rest = { left: [], suspects: [] };
@@ -170,8 +170,8 @@ export class NatsConsumer {
       for await (const message of messages) {
         fetched++;
         const one = { message, over };
-        // While any event is being redelivered, events are fetched one at a time (`mostOf`). A suspect is handled only after
-        // its fetch has ended.
+        // Ends the fetch, because events are fetched one at a time while any event is being redelivered (`mostOf`), and because
+        // a suspect is handled only after its fetch has ended.
         if (message.info.deliveryCount > 1) end();
         // A suspect is handled even if this process is stopping. If the suspect were returned, it would lose one of its last
         // attempts.
@@ -204,8 +204,8 @@ export class NatsConsumer {
     try {
       for (const one of suspects) {
         await this.#working.idle();
-        // The server must know the outcomes of the other events before this process can die. If the connection is lost, the
-        // outcomes cannot be sent, and this process handles the suspect anyway.
+        // The suspect may kill this process, so the outcomes of the other events must reach the server first. If the connection
+        // is lost, they cannot be sent, and this process handles the suspect nevertheless.
         await this.#connection.flush().catch(() => undefined);
         await this.#begin(one);
         await this.#working.idle();
@@ -320,9 +320,10 @@ export class NatsConsumer {
 }
 
 /**
- * How many events to fetch. The server counts deliveries, not attempts: if a process dies, each event that it holds has used up
- * one delivery. So while any event is being redelivered, a process fetches one event at a time and holds only the events that
- * it works on. From its third delivery on, an event therefore loses no delivery when another event kills the process.
+ * How many events to fetch. The server counts deliveries, not attempts: if a process dies, each event that it has fetched has
+ * used up one delivery. So while any event is being redelivered, a process fetches one event at a time, and has fetched only
+ * the events that it works on. From its third delivery on, an event therefore loses no delivery when another event kills the
+ * process.
  */
 async function mostOf(consumer: Consumer): Promise<number> {
   const { num_redelivered: again } = await consumer.info();
@@ -336,17 +337,17 @@ async function mostOf(consumer: Consumer): Promise<number> {
 const heartbeatsMissed = 'heartbeats missed';
 
 /**
- * Ends a fetch when the signal is aborted, or when `end` is called. After `letGo` is called, an abort no longer ends the fetch.
- * The fetch ends by draining the subscription. Events that the server sends before it receives the drain still arrive. Events
- * that the server can no longer deliver go to another replica immediately. The client has no public method for this, and its
- * `close` drops events that are on their way. In a cluster, an event may be between two servers when the drain arrives. Such an
- * event comes again after `ack_wait`.
+ * Ends a fetch when the signal is aborted, or when `end` is called. After a call of `letGo`, aborting the signal has no effect
+ * on the fetch. The fetch ends by draining the subscription. Events that the server sends before it receives the drain still
+ * arrive. Events that the server can no longer deliver go to another replica immediately. The client has no public method for
+ * this, and its `close` drops events that are on their way. In a cluster, an event may be between two servers when the drain
+ * arrives. Such an event comes again after `ack_wait`.
  */
 function endOnAbort(messages: ConsumerMessages, signal: AbortSignal): { end: () => void; letGo: () => void } {
   const { sub } = messages as ConsumerMessages & { readonly sub: Subscription };
   const end = () => {
-    // The drain rejects only if the fetch has already ended, by itself or with its connection. In both cases, no event is on
-    // its way.
+    // The drain rejects only if the fetch has already ended, because its time was over or because the connection was lost. In
+    // both cases, no event is on its way.
     sub.drain().catch(() => undefined);
   };
   if (signal.aborted) end();

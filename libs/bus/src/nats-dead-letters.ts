@@ -54,8 +54,8 @@ export interface Position {
 
 /**
  * Reads the bodies of all events that consumers have given up, and of replayed events that a consumer may not have received.
- * The positions of the consumers may be slightly old. This does not matter: an event that was given up or waiting then, and was
- * replayed since, has a new copy above these positions.
+ * The given positions of the consumers may be a little older than this call. This does not matter: if an event was replayed
+ * after the positions were read, its new copy is above all of them.
  */
 export async function readGivenUp(
   jsm: JetStreamManager,
@@ -69,8 +69,8 @@ export async function readGivenUp(
   await searchStream(jsm, streams.dead, { first: 0, last: Infinity, subjects: letters }, ({ data }) => {
     bodies.push(data);
   });
-  // A replay writes its mark before it removes the dead letter. So if a dead letter was already gone in the search above, its
-  // mark is found here.
+  // A replay stores its mark before it removes the dead letter. So if a replay removed a dead letter before the search above
+  // could find it, its mark is found here.
   if ((await deadOnes(jsm, prefix)).replayed.size === 0) return bodies;
   for (const { subjects, position } of consumers) {
     const search = { first: position + 1, last: Infinity, subjects };

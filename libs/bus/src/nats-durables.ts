@@ -71,9 +71,9 @@ async function configOf(jsm: JetStreamManager, stream: string, durable: string) 
 }
 
 /**
- * Events that wait for their next attempt count as pending. If there were a limit, events that cannot be applied could reach it
- * and would stop all other events for a quarter of an hour (docs/adr/0029). The number of fetched events limits the work of a
- * process instead.
+ * No limit for events that are delivered but not acknowledged. Events that wait for their next attempt are among them. So with
+ * a limit, events that cannot be applied could use up the limit and stop all other events for a quarter of an hour
+ * (docs/adr/0029). How much a process works on at the same time is limited by the number of events that it fetches.
  */
 const unlimited = -1;
 

@@ -5,8 +5,9 @@ import { made } from './nats-durables.ts';
 import { streamNames } from './stream-names.ts';
 
 /**
- * Creates the two streams. Repeatable. Leaves an existing stream unchanged, because an operator may have tuned it, except that
- * a number of replicas that is too low is raised. Throws `StartError` if there are fewer servers than `replicas`.
+ * Creates the two streams. Repeatable. If a stream exists, only raises its number of replicas if this number is too low. All
+ * other settings stay as they are, because an operator may have changed them. Throws `StartError` if there are fewer servers
+ * than `replicas`.
  */
 export async function ensureStreams(jsm: JetStreamManager, prefix: string, replicas: number): Promise<void> {
   const names = streamNames(prefix);

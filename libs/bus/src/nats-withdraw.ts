@@ -34,7 +34,8 @@ export async function withdrawEvents(parts: Parts, events: readonly Withdrawal[]
 }
 
 /**
- * Purges the dead letters of these events. Returns the tokens of all events that were ever replayed, including other events.
+ * Purges the dead letters of these events. Returns the tokens of all events that were ever replayed, not only of the events in
+ * `tokens`.
  */
 async function purgeLetters({ jsm, prefix }: Parts, tokens: ReadonlySet<string>): Promise<Set<string>> {
   const { dead, replayed } = await deadOnes(jsm, prefix);
@@ -69,7 +70,10 @@ export function searchesFor(events: readonly Withdrawal[], replayed: ReadonlySet
   return searches;
 }
 
-/** Deletes every copy of the events. Compares ids, because the given positions may belong to an earlier stream. */
+/**
+ * Deletes every copy of the events. The ids decide which messages are deleted, because the given positions may be from a stream
+ * that was lost, and may belong to other events now.
+ */
 async function takeOut({ jsm, prefix }: Parts, { ids, ...search }: Search) {
   const { events: stream } = streamNames(prefix);
   await searchStream(jsm, stream, search, async ({ seq, header }) => {

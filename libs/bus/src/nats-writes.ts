@@ -9,9 +9,9 @@ interface Write {
 }
 
 /**
- * Collects writes to NATS and makes them once per turn of the event loop. On its own, the client writes as soon as the running
- * callback ends. Each HTTP request has its own callback, so the client would make one system call per request. With this class,
- * messages of requests that arrived together are sent together.
+ * Collects writes to NATS and makes them once per turn of the event loop. Without this class, the client would write when the
+ * running callback ends. Each HTTP request has its own callback, so the client would make one system call per request. With
+ * this class, the messages of HTTP requests that arrived together are written in one system call.
  */
 export class NatsWrites {
   readonly #nc: Pick<NatsConnection, 'publish'>;

@@ -54,9 +54,10 @@ import { receivedAt, watchAbsence } from './received-at.ts';
 import { streamNames } from './stream-names.ts';
 
 /**
- * Whether a message is a request, and not an event that the server has delivered. A NATS user with the right to fetch events
- * can choose any subject for their delivery. Events that arrive on a service's subject could look like requests or notices. But
- * the reply subject of such an event is not a client's inbox, and notices have no reply subject (docs/adr/0056).
+ * Whether a message is a request, and not an event that the NATS server has delivered to the subject of requests. A NATS user
+ * with the right to fetch events can choose any subject for their delivery. Events that arrive on a service's subject could
+ * look like requests or notices. But the reply subject of such an event is not a client's inbox, and notices have no reply
+ * subject (docs/adr/0056).
  */
 const isAsked = ({ reply }: Msg) => reply?.startsWith('_INBOX') === true;
 
@@ -118,7 +119,7 @@ export class NatsBus implements Bus {
     how?: RequestOptions,
   ): Promise<Message> {
     const checked = checkedMessage(message);
-    // Rejects immediately, because a request that is kept until the connection returns would arrive late.
+    // Rejects immediately. If the client kept the request until the connection is restored, the request would arrive too late.
     if (!this.isConnected()) throw new NoResponders('Not connected to NATS.');
     try {
       return await this.#requests.request(subject, checked, timeoutMs, how);
@@ -150,7 +151,7 @@ export class NatsBus implements Bus {
       queue: group,
       callback: (error, msg) => {
         if (error) this.#log.error({ err: error, subject }, 'subscription failed');
-        // The client does not wait for callbacks. So the work is tracked and its errors are caught here.
+        // The client does not await the promise of a callback. So the work is tracked and its errors are caught here.
         else if (isAsked(msg))
           inFlight.track(
             respond(msg).catch((failure) => this.#log.error({ err: failure, subject }, 'reply failed')),
@@ -177,15 +178,15 @@ export class NatsBus implements Bus {
       const stored = this.#js.publish(subject, body, { msgID, headers });
       return (await this.#whileConnected(stored)).seq;
     } catch (error) {
-      // The broker may have lost its streams. They are created again before the next attempt.
+      // The broker may have lost its streams. So the next attempt makes sure that they exist.
       this.#streams = undefined;
       throw error;
     }
   }
 
   /**
-   * Rejects as soon as the connection breaks. The answer may be lost with the connection, and the caller does not have to wait
-   * for the timeout.
+   * Waits for an answer of the server, and rejects as soon as the connection breaks. The answer may be lost with the
+   * connection, so the caller should not wait for the timeout.
    */
   async #whileConnected<T>(answer: Promise<T>): Promise<T> {
     const { promise, resolve, reject } = Promise.withResolvers<T>();
@@ -195,7 +196,7 @@ export class NatsBus implements Bus {
   }
 
   async log(): Promise<EventLogState> {
-    // Creates the streams even if this was already done, because the broker may have lost them since.
+    // Makes sure again that the streams exist, because the broker may have lost them.
     await this.#makeStreams();
     const { created, state } = await this.#jsm.streams.info(streamNames(this.prefix).events);
     return { created: String(created), first: state.first_seq, last: state.last_seq };
@@ -361,8 +362,8 @@ export class NatsBus implements Bus {
   }
 
   /**
-   * Creates the streams at their first use. A process without events has no rights on JetStream, so it must not create them
-   * (docs/adr/0003).
+   * Creates the streams when they are first used, and not when the process connects: a process that never uses events has no
+   * rights on JetStream, so it could not create them (docs/adr/0003).
    */
   #ensureStreams(): Promise<void> {
     this.#streams ??= this.#makeStreams().catch((error) => {

@@ -15,7 +15,8 @@ export function watchAbsence(): void {
   setInterval(() => {
     const now = performance.now();
     const since = tickedAt ?? now;
-    // Messages from an earlier freeze may still be unread. They may have waited since that freeze began.
+    // If messages of an earlier freeze may still be unread, the beginning of that freeze is kept, because they may have waited
+    // since then.
     if (now - since > awayMs) away = { since: now < away.until ? away.since : since, until: now + catchUpMs };
     tickedAt = now;
   }, tickMs).unref();

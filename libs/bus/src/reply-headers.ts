@@ -6,7 +6,7 @@ export const codeHeader = 'Kith-Code';
 export const shedHeader = 'Kith-Shed';
 /**
  * Names the first key of a list in the reply. The gateway repeats the items under this key as `data` (spec#short-forms-lists).
- * The service sends a long list only once, because a message may not be larger than `maxPayload`.
+ * The service does not send both copies of the list, because the message could then be larger than `maxPayload`.
  */
 export const repeatHeader = 'Kith-Repeat';
 

@@ -17,6 +17,6 @@ test.each([
   ['>', 'a', true],
   ['a.*.>', 'a.b', false],
   ['a.*.>', 'a.b.c', true],
-])('%s against %s: %s', (pattern, subject, matches) => {
+])('the pattern %s matches the subject %s: %s', (pattern, subject, matches) => {
   expect(subjectMatches(pattern, subject)).toBe(matches);
 });

@@ -24,7 +24,7 @@ export class TracingBus extends BusWrapper {
     timeoutMs: number,
     how?: RequestOptions,
   ): Promise<Message> {
-    // Requests that a process makes regularly on its own belong to no trace.
+    // No span is active: this is a request that the process makes on its own, for example regularly. It belongs to no trace.
     if (this.#tracing.active() === undefined) return this.inner.request(subject, message, timeoutMs, how);
     const span = this.#rpcSpan(subject, 'client');
     const headers = { ...message.headers, [traceparentHeader]: span.traceparent };
@@ -64,7 +64,7 @@ export class TracingBus extends BusWrapper {
 
   override publish(event: OutgoingEvent): Promise<number> {
     const parent = event.traceparent ?? this.#tracing.active();
-    // The change behind the event was not traced, or tracing was off at that time.
+    // The change that the event reports was not traced, so the event is not traced either.
     if (parent === undefined) return this.inner.publish(event);
     const type = typeOf(event.subject);
     const span = this.#tracing.start(`publish ${type}`, {
@@ -106,8 +106,8 @@ export class TracingBus extends BusWrapper {
   }
 
   /**
-   * Runs outside the sender's trace, so that work that a notice starts in a listener does not belong to this trace. No bus
-   * passes a trace on with a notice.
+   * A notice carries no trace. But the in-process bus calls the listeners inside the sender's async context. So the notice is
+   * sent outside the sender's trace: otherwise the listeners' work would belong to this trace.
    */
   override broadcast(subject: string, body: Uint8Array): Promise<void> {
     return this.#tracing.detached(() => this.inner.broadcast(subject, body));
@@ -145,7 +145,7 @@ function endRpc(span: TraceSpan, reply: Message | undefined): void {
   }
   const status = reply.headers[statusHeader] ?? '';
   span.set({ 'rpc.response.status_code': status });
-  // As in HTTP, a reply that refuses a request does not count as a failure of the server.
+  // A reply that refuses the request (4xx) does not count as a failure of the server, as in the traces of HTTP.
   span.end(Number(status) >= 500 ? (reply.headers[codeHeader] ?? status) : undefined);
 }
 

@@ -231,7 +231,7 @@ describe.each(availableEngines())('publish and consume (%s)', (engine) => {
     await mended.drain();
   });
 
-  test('continues at the position where a durable stopped', async () => {
+  test('a durable that was stopped continues at its position', async () => {
     const { publish, consumer } = space();
     const options = consumer('resumed');
     const first = await collect(options);

@@ -34,7 +34,7 @@ describe.runIf(availableEngines().includes('containers'))('outages and delays of
     const to = subject();
     let isHanging = true;
     const { promise: end, resolve } = Promise.withResolvers<void>();
-    // Until `end` resolves, the two servers leave the first two requests unanswered.
+    // The first two messages that the two servers receive get no answer until `end` resolves.
     let kept = 0;
     for (const bus of [hanging, serving]) {
       await bus.serve(to, 'group', async (asked) => {
@@ -49,7 +49,7 @@ describe.runIf(availableEngines().includes('containers'))('outages and delays of
     resolve();
   });
 
-  test('without a connection, a new request fails immediately; a repeatable one is sent again on reconnect', async () => {
+  test('without a connection, a new request fails immediately, and a waiting repeatable request is sent again after the reconnect', async () => {
     await using line = await layLine(new URL(url));
     const [asking, serving] = [await connect(`nats://${line.address}`), await connect()];
     const to = subject();
@@ -84,7 +84,7 @@ describe.runIf(availableEngines().includes('containers'))('outages and delays of
       seen.push(id);
       resolve();
     });
-    // After this, the publishing bus knows that the streams exist.
+    // This first publication makes sure that the streams exist, so the next one does not need an answer about them.
     await publishing.publish({ ...event, subject: `${prefix}.event.${project}.thing.other`, id: 'other' });
     // The line still carries data to the server, but no data comes back.
     line.mute();
@@ -122,7 +122,8 @@ describe.runIf(availableEngines().includes('containers'))('outages and delays of
     await waitFor(() => ended === 2);
     line.mend();
     await waitFor(() => consuming.isConnected());
-    // If no outcome reached the server, the server would wait for 30 seconds, and the consumer for five.
+    // The time limit is short: if the outcomes did not reach the server, it would deliver the events again after 30 seconds,
+    // and the consumer's fetch would end only after five seconds.
     const left = async () => (await publishing.backlog(options.durable)).pending;
     await waitFor(async () => deliveries.length === 3 && (await left()) === 0, { timeoutMs: 4_000 });
     expect(deliveries).toEqual(['failing 1', 'working 1', 'failing 2']);
@@ -170,7 +171,7 @@ describe.runIf(availableEngines().includes('containers'))('outages and delays of
     const about = `${prefix}.event.${project}.thing.made`;
     for (let id = 0; id < 20; id++) await bus.publish({ subject: about, id: `${id}`, body: bytes('') });
     const handled: string[] = [];
-    // Twenty events arrive together and take two seconds.
+    // Twenty events arrive together, and handling them takes two seconds.
     await bus.consume({ durable: `slow-${project}`, subjects: [about] }, async ({ id }) => {
       await pause(100);
       handled.push(id);
@@ -258,7 +259,7 @@ describe.runIf(availableEngines().includes('containers'))('outages and delays of
     await waitFor(() => seen.length === 1);
   });
 
-  test('a consumer of two versions has the subjects of both, in either order of their starts', async () => {
+  test('a consumer that two versions use has the subjects of both, no matter which version starts last', async () => {
     const [older, newer] = [await connect(), await connect()];
     const project = randomUUID();
     const durable = `versions-${project}`;
@@ -280,7 +281,7 @@ describe.runIf(availableEngines().includes('containers'))('outages and delays of
     }
     await waitFor(() => seen.older.size + seen.newer.size === 40);
     expect([...seen.newer].filter((id) => id.startsWith('further'))).toHaveLength(20);
-    // The older version starts again, and removes no subject of the newer version.
+    // The older version starts again. It must not remove a subject of the newer version.
     await upgraded.drain();
     await consume(await connect(), [kept], seen.older);
     await consume(newer, [kept, further], seen.newer);

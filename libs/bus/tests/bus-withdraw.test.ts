@@ -70,7 +70,7 @@ describe.each(availableEngines())('withdraw (%s)', (engine) => {
       return { first: position, last: position };
     };
     await withdraw(['b', span('b')], 'd', ['moved', { first: moved, last: moved }, 'thing.moved']);
-    // The span of an event that does not exist any more may be from an earlier stream.
+    // The span of an event that does not exist any more may now belong to another event. This other event stays.
     await withdraw(['gone', span('c')], 'nowhere', ['b', span('b')]);
     await publish('end');
     await other.publish('end');
@@ -93,7 +93,7 @@ describe.each(availableEngines())('withdraw (%s)', (engine) => {
     expect(left.filter((content) => !content.startsWith('between'))).toEqual(['end']);
   });
 
-  test('also removes dead letters of every consumer and their replayed copies', async () => {
+  test('also removes the dead letters of every consumer, and the copies that were published again by a replay', async () => {
     const { publish, withdraw, options, all } = space();
     const poisoned = [
       options('one', { maxDeliveries: 1 }),
@@ -153,10 +153,11 @@ describe.each(availableEngines())('withdraw (%s)', (engine) => {
     expect(await bus.deadEvent(id('nothing'))).toBeUndefined();
 
     await bus.replayDeadLetters(poisoned[0]?.durable ?? '');
-    // Each consumer gives up both replayed copies. The dead letters of the other consumer were not replayed.
+    // Each of the two consumers gives up both replayed copies, which makes four dead letters. The two dead letters of the other
+    // consumer were not replayed and are still there.
     await waitFor(async () => (await letters()) === 6);
     expect(await own()).toEqual([id('secret of hers'), id('stays')]);
-    // The first copy has expired, and the position of the replayed copy is unknown.
+    // The span 0 to 0 contains no event, as if the first copy had expired. The position of the replayed copy is not given.
     await withdraw(['secret of hers', { first: 0, last: 0 }]);
     expect(await own()).toEqual([id('stays')]);
     expect(await bus.deadEvent(id('secret of hers'))).toBeUndefined();

@@ -82,7 +82,7 @@ describe.each(availableEngines())('request and serve (%s)', (engine) => {
   });
 
   test('fails immediately if the subject has no server, or no server any more', async () => {
-    // If the request waited for an answer, it would wait for an hour.
+    // The time limit is an hour, so the test would time out if the request did not fail immediately.
     const to = subject();
     await expect(ask(to, {}, 3_600_000)).rejects.toThrow(NoResponders);
     const intake = await bus.serve(to, 'group', echo);
@@ -136,7 +136,7 @@ describe.each(availableEngines())('request and serve (%s)', (engine) => {
   test('answers many requests at the same time, each with its own reply', async () => {
     const to = subject();
     const intake = await bus.serve(to, 'group', async (message) => {
-      // Later requests overtake earlier ones.
+      // The first 50 requests wait for a further request, so later requests are answered before them.
       if (text(message.body) < '050') await ask(to, { body: bytes('overtaking') });
       return message;
     });
@@ -231,7 +231,7 @@ describe.each(availableEngines())('broadcast and listen (%s)', (engine) => {
     await two.drain();
   });
 
-  test('continues after a listener has thrown', async () => {
+  test('calls a listener again after it has thrown', async () => {
     const subject = `${bus.prefix}.notice.${randomUUID()}`;
     const heard: string[] = [];
     const intake = await bus.listen(subject, ({ body }) => {

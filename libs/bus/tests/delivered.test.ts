@@ -29,7 +29,7 @@ describe.runIf(availableEngines().includes('containers'))('events delivered to a
     await consumers.add(events, { durable_name: 'own', ack_policy: AckPolicy.Explicit });
     for (const reply of [`${prefix}.rpc.test.run`, `${prefix}.notice.test`]) {
       attacker.publish(`$JS.API.CONSUMER.MSG.NEXT.${events}.own`, '1', { reply });
-      // Also sends a request to JetStream, which then sends its answer to the subject `rpc.test.run`.
+      // This request to JetStream names the subject `rpc.test.run` for the reply, so JetStream sends its reply there.
       attacker.publish(`$JS.API.STREAM.INFO.${events}`, '', { reply: `${prefix}.rpc.test.run` });
     }
     await waitFor(async () => (await consumers.info(events, 'own')).num_ack_pending === 2);

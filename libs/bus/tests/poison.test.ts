@@ -76,7 +76,8 @@ test('an event that kills its process is given up after its attempts, and the ot
   const intake = left.consume({ durable: 'd', subjects: ['x.>'] }, async ({ id, delivery }) => {
     deliveries.push(`${id} ${delivery}`);
   });
-  // Consumes the events that the last child has left. Every event except the poison event arrives once.
+  // This consumer gets the events that the last child has not handled. In total, every event except the poison event arrives
+  // once.
   await waitFor(() => deliveries.includes('last 1'));
   await intake.drain();
   expect(deliveries.filter((line) => !line.startsWith('poison'))).toEqual(['before 1', 'after 1', 'last 1']);
@@ -93,7 +94,7 @@ test('an event that kills its process is given up even if its consumer’s datab
   do runs.push(await runChild(work));
   while (runs.at(-1)?.killed && runs.length < 5);
   expect(runs.map(({ killed }) => killed)).toEqual([true, true, false]);
-  // Runs once more after the event was given up.
+  // One more process starts after the event was given up. It does not get the event again.
   const { deliveries } = await runChild(work);
   expect(deliveries.filter((line) => line.startsWith('poison'))).toEqual([]);
 }, 60_000);
@@ -126,7 +127,8 @@ test.runIf(availableEngines().includes('containers'))(
     const { bus, subject } = await onNats(undo);
     const ids = Array.from({ length: 10 }, (_, at) => `event-${at}`);
     for (const id of ids) await bus.publish({ subject, id, body: new Uint8Array() });
-    // In the first half of the attempts, all events fail at the same moment. So they are delivered again together.
+    // In the first two of the four attempts, each event waits for the others and fails at the same moment as they do. So the
+    // events are delivered again together.
     const rounds = [1, 2].map(() => ({ arrived: 0, all: Promise.withResolvers<void>() }));
     const attempts: string[] = [];
     const options = {
@@ -175,7 +177,8 @@ test.runIf(availableEngines().includes('containers'))(
     expect((await bus.deadLetters('d')).map(({ id }) => id).sort()).toEqual(poisons);
     const deliveries = runs.flatMap((run) => run.deliveries).map((line) => line.split(' ')[0] ?? '');
     expect(new Set(deliveries)).toEqual(new Set(ids));
-    // Until the first redelivery, many events are fetched together. So an event may lose its first two deliveries.
+    // Before the first redelivery, many events are fetched together. So an event may have used up two deliveries when other
+    // events killed the process.
     for (const poison of poisons)
       expect(deliveries.filter((id) => id === poison).length).toBeGreaterThanOrEqual(4);
   },
@@ -198,7 +201,8 @@ test.runIf(availableEngines().includes('containers'))(
     });
     const own = undo.adopt(await connect({ servers: url }), (one) => one.close());
     const { consumers } = await jetstreamManager(own);
-    // The event was delivered for the second time, and waits until no other event is being handled.
+    // Waits until the event was delivered for the second time. The consumer does not handle it yet, because it is still
+    // handling `busy`.
     await waitFor(
       async () => (await consumers.info(streamNames(prefix).events, 'd')).delivered.consumer_seq === 3,
       { what: 'its last delivery' },

@@ -33,7 +33,7 @@ describe.runIf(availableEngines().includes('containers'))('NATS_STREAM_REPLICAS'
     const connection = await connect({ servers: url });
     const { streams } = await jetstreamManager(connection);
     const names = Object.values(streamNames(prefix));
-    // The server may list a replica only some time after the replica has joined.
+    // After a replica has joined, some time may pass before the server lists it.
     const kept = await waitFor(async () => {
       const infos = await Promise.all(names.map((name) => streams.info(name)));
       const isKept = infos.every(
@@ -45,7 +45,7 @@ describe.runIf(availableEngines().includes('containers'))('NATS_STREAM_REPLICAS'
     return kept;
   }
 
-  test('sets the replicas of new streams, raises them on existing streams, and never lowers them', async () => {
+  test('sets the number of replicas of new streams, raises this number for existing streams, and never lowers it', async () => {
     expect(await replicasOf(uniquePrefix(), 3)).toEqual([3, 3]);
     const prefix = uniquePrefix();
     expect(await replicasOf(prefix)).toEqual([1, 1]);
@@ -62,7 +62,7 @@ describe.runIf(availableEngines().includes('containers'))('NATS_STREAM_REPLICAS'
     await bus.close();
   });
 
-  test('works with a sync interval of one second, according to the server', async () => {
+  test('a server that the tests start reports a sync interval of one second', async () => {
     await using nats = await startOwnNats();
     const answer = await fetch(`http://127.0.0.1:${nats.server.monitorPort}/varz`);
     const { jetstream } = (await answer.json()) as { jetstream: { config: { sync_interval: number } } };

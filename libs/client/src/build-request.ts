@@ -10,8 +10,9 @@ export interface Outgoing {
 }
 
 /**
- * Spreads a method's input over path, query and body. Throws `TypeError` for a parameter that cannot be a part of a path. For
- * example, a dot segment would be removed from the address, and the address would then belong to another operation.
+ * Builds a request: puts each input of the method into the path, the query or the body. Throws `TypeError` for a parameter that
+ * cannot be a part of a path. For example, `..` is such a parameter: it would be removed together with the segment before it,
+ * so the address would belong to another operation.
  */
 export function buildRequest(
   scopes: { url: string; projectUrl: string },
@@ -53,6 +54,6 @@ function segmentOf(name: string, value: unknown): string {
   const text = value === undefined || value === null ? '' : String(value);
   if (/^\.{0,2}$/.test(text))
     throw new TypeError(`${name} cannot be ${JSON.stringify(value) ?? 'left out'}.`);
-  // Throws `URIError` on a lone surrogate. An address cannot contain a lone surrogate either.
+  // Throws `URIError` for a lone surrogate, because an address cannot contain a lone surrogate.
   return encodeURIComponent(text);
 }

@@ -31,9 +31,9 @@ export const notSignedIn = { status: 401, code: 'auth/unauthorized' } as const;
 
 /**
  * Returns a function that sends a request with a token. If the token is refused, the function sends the request once more with
- * another token. Each further attempt is made as the same user. If another user or no user is signed in by then, the attempt
- * rejects with the error of the first attempt. Only that error says whether the request may have been carried out. `endOf` can
- * give another error in its place.
+ * another token. Each further call of the function is made as the same user. If another user or no user is signed in by then,
+ * the call rejects with the error of the first attempt, because only that error shows whether the request may have been carried
+ * out. With `endOf`, it rejects with another error instead.
  */
 export function authorized<T>(
   { tokens }: CallSettings,
@@ -47,7 +47,7 @@ export function authorized<T>(
   let first: { token: string | undefined; error?: unknown } | undefined;
   const attempt = async () => {
     const token = await tokens.token(signal).catch((error: unknown) => {
-      // If the session has ended, the call is made without a token.
+      // If the session has ended, and the operation may be called without a token, the call is made without a token.
       const isEnd =
         error instanceof KithError && error.status < 404 && error.code !== 'client/unexpected-answer';
       if (auth === 'optional' && isEnd) return undefined;
@@ -98,13 +98,14 @@ export function callBy<T>(
   const key = keyOf(operation, settings, idempotencyKey);
   const isRepeatable = operation.method === 'GET' || operation.isRepeatable === true;
   let isKeyTaken = false;
-  // The async function makes the returned promise reject if the input cannot be sent. Without this function, the call itself
-  // would throw.
+  // `buildRequest` throws if the input cannot be sent. Inside this async function, such an error rejects the returned promise,
+  // and is not thrown by `callBy` itself.
   return (async () => {
     const built = buildRequest(settings, operation, input);
     const request = key === undefined ? built : { ...built, headers: { 'idempotency-key': quoted(key) } };
     const attempt = authorized(settings, operation.auth, signal, (token) => {
-      // The platform ignores the key of a visitor (spec#idempotency-scope). So a visitor's write may not be repeated.
+      // The platform ignores the key of a visitor (spec#idempotency-scope). So the key does not make it safe to repeat a
+      // visitor's write.
       isKeyTaken = key !== undefined && (operation.auth !== 'optional' || token !== undefined);
       return send(request, { fetch: settings.fetch, token, timeoutMs, signal });
     });
@@ -113,7 +114,7 @@ export function callBy<T>(
   })();
 }
 
-/** The key of a write: the given key, or a new key if the write may be retried. */
+/** The key of a write: the given key, or a new key if calls are retried. */
 function keyOf(
   { takesKey }: Operation,
   { retries }: CallSettings,

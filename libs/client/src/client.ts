@@ -83,13 +83,19 @@ export function createClient(options: ClientOptions): KithClient {
     },
   });
   const settings: CallSettings = { ...connection, tokens: keeper };
-  /** If the answer to a refresh is lost, the session lives only if the refresh is repeated in time (spec#accounts-refresh-grace). */
+  /**
+   * If the answer to a refresh is lost, the client keeps the session only by repeating the refresh in time
+   * (spec#accounts-refresh-grace).
+   */
   const refreshing: CallSettings = {
     ...settings,
     timeoutMs: Math.min(settings.timeoutMs, refreshMs),
     retries: Math.max(settings.retries, 1),
   };
-  /** Settings for requests that reach the platform even if a listener leaves or reloads the page meanwhile. */
+  /**
+   * Settings for a request that has to reach the platform even if a session listener leaves or reloads the page in the
+   * meantime.
+   */
   const lasting: CallSettings = {
     ...settings,
     fetch: (address, init, alive) => settings.fetch(address, { ...init, keepalive: true }, alive),
@@ -111,7 +117,7 @@ export function createClient(options: ClientOptions): KithClient {
         const session = keeper.current;
         if (!session) return;
         const stored = keeper.set(null, { reason: 'signed-out' });
-        // Even if the store fails, the platform must end the session, because the store may still hold the session.
+        // If the store fails, it may still hold the session. So the platform must end the session even then.
         await stored.catch(() => {});
         const { refreshToken } = session;
         await call(lasting, repeatable(managed.signOut), { refreshToken }, callOptions);
@@ -133,7 +139,8 @@ export function createClient(options: ClientOptions): KithClient {
         try {
           await callBy(send, settings, operations.users.delete, input, callOptions);
         } catch (error) {
-          // If the answer was lost, the platform refuses the repeat, because the session has ended with the account.
+          // If the answer to an earlier attempt was lost, the platform refuses this attempt, because the session has ended with
+          // the account.
           const isRefused = isKithError(error, 'auth/unauthorized') || mayBeDone(error);
           const isGone = (isRefused && !keeper.current) || isKithError(error, 'user/not-found');
           if (!keeper.isLeaving || !isGone) throw error;
@@ -157,7 +164,8 @@ export function createClient(options: ClientOptions): KithClient {
             const request = buildRequest(settings, managed.stream, {});
             return openStream({ ...request, headers }, { fetch, token, timeoutMs, signal });
           },
-          // The error of an earlier connection would make the stream reconnect. Here, the stream has to end.
+          // By default, this would be the error of an earlier connection, after which the stream would reconnect. But here the
+          // stream has to end.
           () => new KithError('The user of this stream is no longer signed in.', notSignedIn),
         );
         return streamNotifications((lastEventId) => {

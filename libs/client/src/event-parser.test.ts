@@ -45,13 +45,13 @@ describe('events', () => {
       ['\\n', '\n'],
       ['\\r', '\r'],
       ['\\r\\n', '\r\n'],
-    ])(`${what}, with lines that end in %s, cut anywhere`, (_, end) => {
+    ])(`${what}, with lines that end in %s, no matter where the bytes are cut`, (_, end) => {
       const stream = text.replaceAll('\n', end);
       for (const cut of [stream.length * 4, 1, 2, 3, 5, 7]) expect(parse(stream, cut)).toEqual(expected);
     });
   }
 
-  it('keeps the position of a block without an event, and the time to wait', () => {
+  it('a block without an event still sets the position and the time to wait', () => {
     const parser = new EventParser('3');
     expect(parser.lastEventId).toBe('3');
     expect(parser.push(bytes('retry: 2000\n\nid: 4\n'))).toEqual([]);

@@ -6,7 +6,7 @@ const request = { method: 'GET', address: 'https://api.example.org', body: undef
 
 describe('an exchange', () => {
   it.each([Number.POSITIVE_INFINITY, 2 ** 31])(
-    'waits for its answer if its time limit is %s ms',
+    'still waits for its answer after a day if its time limit is %s ms',
     async (timeoutMs) => {
       vi.useFakeTimers();
       const answer = Promise.withResolvers<Response>();

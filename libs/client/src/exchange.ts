@@ -5,7 +5,9 @@ import { longestTimerMs } from './wait.ts';
 /** The part of `fetch` that is needed here. */
 export type Fetch = (address: string, init: RequestInit) => Promise<Response>;
 
-/** Sends a request. Calls `alive` each time the request makes progress. The time limit starts again with each call of `alive`. */
+/**
+ * Sends a request. Calls `alive` each time that the request makes progress. Each call of `alive` starts the time limit again.
+ */
 export type Transport = (address: string, init: RequestInit, alive: () => void) => Promise<Response>;
 
 export interface ExchangeOptions {
@@ -13,7 +15,7 @@ export interface ExchangeOptions {
   token: string | undefined;
   timeoutMs: number;
   signal?: AbortSignal | undefined;
-  /** Whether the caller reads the answer later. The signal then also ends this reading. */
+  /** Whether the caller reads the body of the answer after `open` has resolved. If so, the signal also ends this reading. */
   isReadOn?: boolean;
 }
 
@@ -37,7 +39,10 @@ export async function exchange(request: Outgoing, options: ExchangeOptions): Pro
   });
 }
 
-/** Opens a request. The caller reads the answer as it comes. Rejects as `exchange` does. */
+/**
+ * Sends a request, and resolves to its answer as soon as the headers have arrived. The caller reads the body. Rejects as
+ * `exchange` does.
+ */
 export function open(request: Outgoing, options: ExchangeOptions): Promise<Response> {
   return within(options, async (signal, alive) => {
     const opened = await send(request, options, signal, alive);
@@ -80,9 +85,9 @@ function send(
 }
 
 /**
- * Does work with a time limit. The time, `timeoutMs`, begins at the start, and begins again with each call of `alive`. When the
- * time is over, or when the caller's signal is aborted, the work is ended. The error shows whether the limit or the signal has
- * ended the work, or whether the work itself failed.
+ * Does work with a time limit. The limit is `timeoutMs`, counted from the start, or from the last call of `alive`. When the
+ * time is over, or when the caller's signal is aborted, the signal that `work` gets is aborted. The error shows whether the
+ * limit, the caller's signal, or the work itself was the reason.
  */
 export async function within<T>(
   { timeoutMs, signal, isReadOn }: Pick<ExchangeOptions, 'timeoutMs' | 'signal' | 'isReadOn'>,
@@ -91,16 +96,16 @@ export async function within<T>(
   signal?.throwIfAborted();
   const controller = new AbortController();
   const abort = () => controller.abort(signal?.reason);
-  // The signal also ends the reading of an answer, and this function does not learn when the reading is over. A joined signal
-  // is freed together with its answer. A listener stays as long as the caller's signal exists. So a listener is used only in
-  // browsers before 2024, which cannot join signals.
+  // With `isReadOn`, the caller's signal must still end the reading after this function has returned, and this function does
+  // not learn when the reading is over. A signal from `AbortSignal.any` is freed together with the answer, but a listener stays
+  // as long as the caller's signal exists. So a listener is used only in browsers before 2024, which have no `AbortSignal.any`.
   const joined = signal && isReadOn && 'any' in AbortSignal && AbortSignal.any([signal, controller.signal]);
   if (!joined) signal?.addEventListener('abort', abort);
   let isTimeout = false;
   let timer: ReturnType<typeof setTimeout> | undefined;
   let isOver = false;
   const alive = () => {
-    // Pieces of a refused body may still be sent after the answer. They must not start the timer again.
+    // After the platform has refused an upload, pieces of its body may still be sent. They must not start the timer again.
     if (isOver) return;
     clearTimeout(timer);
     const end = () => {

@@ -7,8 +7,8 @@ interface Locks {
 const patienceMs = 10_000;
 
 /**
- * Waits until no other client with the same name is at work, in any tab. Then does the work. Without Web Locks, or without a
- * name, does the work without waiting.
+ * Waits until no client in any tab does work under the same name. Then does the work. Without Web Locks, or without a name,
+ * does the work without waiting.
  */
 export async function exclusively<T>(name: string | undefined, work: () => Promise<T>): Promise<T> {
   const { locks } = ((globalThis as { navigator?: unknown }).navigator ?? {}) as { locks?: Locks };
@@ -23,8 +23,8 @@ export async function exclusively<T>(name: string | undefined, work: () => Promi
       return work();
     });
   } catch (error) {
-    // The lock did not come in time, or this page is not allowed to use locks. Two refreshes at the same time do no harm within
-    // the platform's grace period.
+    // This client did not get the lock in time, or the page is not allowed to use locks. It does the work without the lock: two
+    // refreshes at the same time do no harm within the platform's grace period.
     if (isBegun) throw error;
     return work();
   } finally {

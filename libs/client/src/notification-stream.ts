@@ -22,7 +22,7 @@ export interface StreamStatus {
 }
 
 export interface StreamOptions {
-  /** Ends the stream. The loop over the stream then rejects with the signal's reason. */
+  /** Ends the stream when it is aborted. The loop over the stream rejects with the signal's reason. */
   signal?: AbortSignal | undefined;
   /**
    * The `id` of the last event that was seen. After a restart, the stream continues after this event. Default: start from now.
@@ -41,8 +41,8 @@ export type OpenNotifications = (lastEventId: string) => Promise<Bytes>;
 const firstRetryMs = 1_000;
 const longestRetryMs = 30_000;
 /**
- * The longest wait that is accepted from an answer, in ms. A longer wait may come from a proxy, or from a date that is compared
- * with a wrong clock.
+ * The longest wait that is accepted from an answer, in ms. A longer time may be a mistake: it may come from a proxy, or from a
+ * date while the clock of this machine is wrong.
  */
 const longestAskedMs = 300_000;
 /** The platform sends a heartbeat every 15 s. This is the time of two heartbeats, plus 2 s for the network. */
@@ -74,7 +74,8 @@ export async function* streamNotifications(
         if (!bytes) break;
         const events = parser.push(bytes);
         failures = 0;
-        // From here on, nothing is missed: the platform or the caller has named the position from which the stream continues.
+        // A position is known, from the platform or from the caller. If the connection breaks after this, the next connection
+        // continues from the position, and no notification is missed.
         if (!isOpen && parser.lastEventId !== '') {
           isOpen = true;
           onStatus?.({ state: 'open' });
@@ -91,7 +92,7 @@ export async function* streamNotifications(
       if (!mayPass(error)) throw error;
       failure = error;
     } finally {
-      // Does not wait for the cancellation, because a dead connection does not answer.
+      // Does not await the cancellation, because it may never end if the connection is dead.
       reader?.cancel().catch(() => {});
     }
     onStatus?.({ state: 'waiting', error: failure });
@@ -106,8 +107,8 @@ function parserAfter({ lastEventId, retryMs }: EventParser): EventParser {
 }
 
 /**
- * How long to wait before the next connection, in ms. The first delay is the one that the platform asked for. The delay grows
- * with each failure.
+ * How long to wait before the next connection, in ms. After a connection that ended without an error, this is the time that the
+ * platform last asked for. It grows with each failure.
  */
 function delayOf(asked: number | undefined, failures: number, failure: unknown): number {
   const first = asked ?? firstRetryMs;
@@ -139,8 +140,8 @@ async function readWithin(
 }
 
 /**
- * Whether to reconnect after an error. False if the platform has refused permanently. Only the platform itself can refuse
- * permanently, not a proxy in front of it.
+ * Whether to reconnect after an error. False only if the platform itself has refused permanently; the answer of a proxy in
+ * front of it does not count.
  */
 function mayPass(error: unknown): boolean {
   if (!(error instanceof KithError) || error.code === 'client/unexpected-answer') return true;

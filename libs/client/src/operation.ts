@@ -3,7 +3,7 @@ export interface Operation {
   readonly method: string;
   readonly path: string;
   readonly auth: 'operator' | 'user' | 'server-key' | 'optional' | 'none';
-  /** Whether the path is below the root, and not below a project. */
+  /** Whether the path begins at the root of the API, and not below a project. */
   readonly isGlobal?: boolean;
   /** For a list: the key of its items in the answer; `''` for a bare array. */
   readonly list?: string;

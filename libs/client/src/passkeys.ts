@@ -32,14 +32,15 @@ export function hasPasskeys(): boolean {
   return credential !== undefined && 'parseCreationOptionsFromJSON' in credential;
 }
 
-/** Makes the browser create a passkey. Call it when the user has clicked. Rejects if the user declines. */
+/** Makes the browser create a passkey. Call it in reaction to a click of the user. Rejects if the user declines. */
 export async function createPasskey(options: PasskeyCreation): Promise<NewPasskey> {
   const publicKey = page.PublicKeyCredential?.parseCreationOptionsFromJSON(options);
   return (await page.navigator.credentials.create({ publicKey }))?.toJSON() as NewPasskey;
 }
 
 /**
- * Makes the browser ask for a passkey. Call it when the user has clicked. Rejects if the user declines, or has no passkey here.
+ * Makes the browser ask for a passkey. Call it in reaction to a click of the user. Rejects if the user declines, or has no
+ * passkey on this device.
  */
 export async function getPasskey(options: PasskeyRequest): Promise<ShownPasskey> {
   const publicKey = page.PublicKeyCredential?.parseRequestOptionsFromJSON(options);

@@ -33,7 +33,7 @@ describe('what is tried again', () => {
     expect(retryDelay(error(), 0, false) !== undefined).toBe(write);
   });
 
-  it('is delayed at least as long as the platform asks, and by a growing backoff', () => {
+  it('a retry waits as long as the platform asks, plus a growing backoff', () => {
     for (let failures = 0; failures < 20; failures++) {
       const delay = retryDelay(refusal(429, 'rate-limit/exceeded', 2_000), failures, false) ?? 0;
       expect(delay).toBeGreaterThanOrEqual(2_000);
@@ -42,7 +42,7 @@ describe('what is tried again', () => {
     }
   });
 
-  it('is not a call that an inner retry loop has already given up', async () => {
+  it('a call that an inner retry loop has given up is not tried again by the outer loop', async () => {
     let attempts = 0;
     const attempt = async () => {
       attempts++;
@@ -53,7 +53,7 @@ describe('what is tried again', () => {
     expect(attempts).toBe(2);
   });
 
-  it('is a call whose earlier attempt is still running, for as long as an attempt may take', async () => {
+  it('a call whose earlier attempt is still running is tried again, for as long as an attempt may take', async () => {
     vi.useFakeTimers();
     const started = Date.now();
     const running = async (forMs: number) => {
@@ -72,7 +72,7 @@ describe('what is tried again', () => {
     expect(Date.now() - started).toBeGreaterThanOrEqual(10_000);
   });
 
-  it('stops waiting when the call is aborted', async () => {
+  it('the wait before a retry ends when the call is aborted', async () => {
     const controller = new AbortController();
     const late = refusal(503, 'gateway/unavailable', 20_000);
     const call = withRetries(() => Promise.reject(late), {

@@ -11,25 +11,28 @@ const longestBackoffMs = 8_000;
 const longestAskedMs = 30_000;
 
 /**
- * Error codes that mean that nothing was done. The caller is over the limit, no service is available, or the previous attempt
- * is still under way.
+ * Codes of errors after which any request may be sent again, because this attempt did nothing: the caller is over the limit, no
+ * service is available, or an earlier attempt with the same key is still running.
  */
 const nothingDone = new Set(['rate-limit/exceeded', 'gateway/unavailable', 'request/in-progress']);
-/** The caller has guessed too often. A repeat sends the same secret, and counts as one more guess (spec#accounts-attempts). */
+/**
+ * The caller has sent too many wrong passwords or codes. A repeat would send the same one again, and would count as one more
+ * failure (spec#accounts-attempts).
+ */
 const guessed = 'auth/too-many-attempts';
 const passing = new Set([408, 429, 500, 502, 503, 504]);
 
 /**
- * Errors after which no retry loop may try again. If one retry loop runs inside another, the outer loop gives up with the inner
- * loop.
+ * Errors after which no retry loop may try again. If one retry loop runs inside another and gives up, the outer loop finds the
+ * error here and gives up too.
  */
 const givenUp = new WeakSet<object>();
 
 /**
- * Repeats an attempt until it succeeds, at most `retries` times. An attempt may do its work and fail nevertheless. It is then
- * repeated only if doing the work twice is the same as doing it once (`isSafe`, called after each failure). For `timeoutMs`,
- * the answer that an earlier attempt is still running does not count as a failure, because the earlier attempt may take this
- * long.
+ * Repeats an attempt until it succeeds, at most `retries` times. If an attempt may have done its work although it failed, it is
+ * repeated only if doing the work twice is the same as doing it once (`isSafe`, called after each failure). While an earlier
+ * attempt is still running, the answer `request/in-progress` does not count as a failure for up to `timeoutMs`, because an
+ * attempt may take this long.
  */
 export async function withRetries<T>(
   attempt: () => Promise<T>,

@@ -21,7 +21,7 @@ export function hasXhr(): boolean {
 }
 
 /**
- * Sends a request like `fetch`, but by XMLHttpRequest. Only XMLHttpRequest reports to a page how much of a body has been sent.
+ * Sends a request like `fetch`, but by XMLHttpRequest. In a page, only XMLHttpRequest reports how much of a body has been sent.
  * @param onSent Gets the number of bytes of the body that have been sent.
  */
 export function sendByXhr(

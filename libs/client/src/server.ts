@@ -10,7 +10,10 @@ export interface ServerClientOptions extends ConnectionOptions {
   serverKey: string;
 }
 
-/** A project's API on behalf of one of its users. It has everything except accounts and sessions. */
+/**
+ * A project's API on behalf of one of its users. It has all methods for users except those for sessions, and for deleting and
+ * exporting the account.
+ */
 export type OnBehalfOf = Omit<ApplicationGroups, 'auth' | 'users'> & {
   readonly users: Omit<ApplicationGroups['users'], 'delete' | 'export'>;
 };

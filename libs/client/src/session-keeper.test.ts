@@ -46,7 +46,7 @@ describe('a session', () => {
     vi.unstubAllGlobals();
   });
 
-  it('counts its lifetime from its arrival, even if the clock is wrong', async () => {
+  it('has a lifetime that is counted from its arrival, so a wrong clock does no harm', async () => {
     const { keeper, refreshes } = keeperOf(memorySession());
     const { accessToken } = await keeper.start(answer());
     expect(await keeper.token()).toBe(accessToken);
@@ -61,7 +61,7 @@ describe('a session', () => {
     expect(refreshes).toEqual(['r']);
   });
 
-  it('is used until it expires if it cannot be refreshed, and not afterwards', async () => {
+  it('is still used if it cannot be refreshed, but only until it expires', async () => {
     const away = () => Promise.reject(new KithNetworkError('Away.', { isTimeout: false }));
     const soon = keeperOf(memorySession(sessionFor(20_000)), away);
     expect(await soon.keeper.token()).toBe('old');
@@ -114,7 +114,7 @@ describe('a session', () => {
   });
 
   it.each(['an asynchronous', 'a synchronous'])(
-    'is read again if %s store could not read it',
+    'is read again at the next call if %s store could not read it',
     async (kind) => {
       const kept = memorySession(sessionFor(10 * minute));
       let failures = 2;
@@ -133,7 +133,7 @@ describe('a session', () => {
     },
   );
 
-  it('is the new session even if a synchronous store throws when it writes the session', async () => {
+  it('becomes the current session even if a synchronous store throws when it writes the session', async () => {
     const { keeper } = keeperOf({
       get: () => null,
       set() {
@@ -144,7 +144,7 @@ describe('a session', () => {
     expect(await keeper.token()).toBe(keeper.current?.accessToken);
   });
 
-  it('is the session of another tab if that tab has stored it during the first reading', async () => {
+  it('from another tab becomes the current session if that tab has stored it during the first reading', async () => {
     const read = Promise.withResolvers<Session | null>();
     const listeners: ((session: Session | null) => void)[] = [];
     const { keeper } = keeperOf({
@@ -178,7 +178,7 @@ describe('a session', () => {
     expect(reported[0]).toThrow('not drawn');
   });
 
-  it('gives calls of its user no token of another user who signs in meanwhile', async () => {
+  it('gives a call no token of another user who signs in while the call waits for a token', async () => {
     const arrived = Promise.withResolvers<SessionAnswer>();
     const adas = { ...sessionFor(-1), accessToken: tokenFor(0, 'ada') };
     const { keeper, refreshes } = keeperOf(memorySession(adas), () => arrived.promise);
@@ -191,7 +191,7 @@ describe('a session', () => {
     expect(await keeper.token()).toBe(graces.accessToken);
   });
 
-  it('is awaited if the store is slow, and ignored if another session was set meanwhile', async () => {
+  it('is awaited if the store reads it slowly, and ignored if another session was set before the store has read it', async () => {
     const slow = () => {
       const read = Promise.withResolvers<Session | null>();
       const { keeper } = keeperOf({ get: () => read.promise, set: () => {} });
@@ -210,7 +210,7 @@ describe('a session', () => {
   });
 
   it.each(['a refresh', 'a sign-in'])(
-    'continues if the store could not write it after %s, and is stored later',
+    'continues if the store could not write it after %s, and is stored when the store works again',
     async (what) => {
       const kept = memorySession(what === 'a refresh' ? sessionFor(-1) : null);
       let failures = 1;
@@ -235,7 +235,7 @@ describe('a session', () => {
   );
 
   it.each(['failed', 'not ended'])(
-    'stays that of the new user if the store could not write it and its first reading had %s',
+    'of a new user is not replaced by a stored session, if the store could not write it and its first reading had %s',
     async (what) => {
       const adas = { ...sessionFor(10 * minute), accessToken: 'adas', refreshToken: 'adas' };
       const kept = memorySession(adas);
@@ -268,7 +268,7 @@ describe('a session', () => {
     expect(refreshes).toEqual(['r']);
   });
 
-  it('lets an aborted call end without ending the refresh that other calls wait for', async () => {
+  it('continues its refresh for other calls when one of the calls that wait for it is aborted', async () => {
     const arrived = Promise.withResolvers<SessionAnswer>();
     const { keeper, refreshes } = keeperOf(memorySession(sessionFor(-1)), () => arrived.promise);
     const controller = new AbortController();

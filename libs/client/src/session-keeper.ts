@@ -30,15 +30,16 @@ export class SessionKeeper {
   #session: Session | null = null;
   #refreshing: Promise<Session | null> | undefined;
   /**
-   * The refresh tokens of earlier sessions that may still be in the store. The store has not written the current session yet,
-   * or could not write it. `undefined` stands for no session. Empty if the store is up to date.
+   * The refresh tokens of this client's earlier sessions. The store may still hold one of these sessions, because it has not
+   * written the current session yet, or could not write it. `undefined` stands for no session. Empty if the store holds the
+   * current session.
    */
   readonly #outdated = new Set<string | undefined>();
-  /** Whether the store may still hold a session that was there before the current session, and was never read. */
+  /** Whether the store may still hold a session that it had at the start and that this client has never read. */
   #isUnread = false;
   /**
-   * Whether the account may be deleted although the answer was lost. If the platform then refuses the session, the user has
-   * left, and the listeners get no error.
+   * Whether the answer to the deletion of the account was lost, so that the account may be deleted. If the platform refuses the
+   * session while this is set, the session ends as `signed-out`, and the listeners get no error.
    */
   isLeaving = false;
 
@@ -100,8 +101,8 @@ export class SessionKeeper {
   }
 
   /**
-   * An access token that is still valid; undefined without a session, or if somebody else signs in meanwhile. Rejects with the
-   * error of the refresh if the refresh fails and the old token has expired.
+   * An access token that is still valid; undefined if there is no session, or if somebody else signs in during the refresh.
+   * Rejects with the error of the refresh if the refresh fails and the old token has expired.
    */
   async token(signal?: AbortSignal): Promise<string | undefined> {
     await this.loaded(signal);
@@ -153,7 +154,7 @@ export class SessionKeeper {
     }
     const loading = first.then(
       (session) => {
-        // If a session was set in the meantime, that session is newer.
+        // If a session was set during the reading, that session is newer, so the session that was read is dropped.
         if (this.#loading !== loading) return;
         this.#loading = undefined;
         if (session) this.#become(session, { reason: 'set' });
@@ -168,7 +169,7 @@ export class SessionKeeper {
     return loading;
   }
 
-  /** Reads the store. If a synchronous store throws, rejects as an asynchronous store does. */
+  /** Reads the store. If a synchronous store throws, returns a rejected promise, as an asynchronous store does. */
   #read(): Session | null | Promise<Session | null> {
     try {
       return this.#store.get();
@@ -178,14 +179,15 @@ export class SessionKeeper {
   }
 
   async #refresh(from: Session | null): Promise<Session | null> {
-    // Another client may have refreshed the session while this client waited for its turn.
+    // While this client waited for the lock, another client may have refreshed the session.
     if (!from || this.#session !== from || (await this.#adoptOther(from))) return this.#session;
     let answer: SessionAnswer;
     try {
       answer = await this.#refreshBy(from.refreshToken);
     } catch (error) {
       if (!isEnd(error)) throw error;
-      // Another tab may have refreshed first without a lock, or somebody may have signed in in the other tab.
+      // The token may be refused because another tab has refreshed the session first, without a lock. Or somebody may have
+      // signed in in another tab.
       if (await this.#adoptOther(from)) return this.#session;
       const hasLeft = this.isLeaving && error.code === 'auth/unauthorized';
       const change: SessionChange = hasLeft ? { reason: 'signed-out' } : { reason: 'ended', error };
@@ -193,26 +195,26 @@ export class SessionKeeper {
       throw error;
     }
     // If the user has signed out during the refresh, or has signed in as somebody else, the new session is dropped. If this
-    // happened in another tab, that tab has changed the store, but perhaps the event of this change has not come yet. If the
-    // store cannot be read, the new session is kept.
+    // happened in another tab, the event of the change may not have arrived yet, but the store shows the change. If the store
+    // cannot be read, the new session is kept.
     const isOver = this.#session !== from || (await this.#adoptOther(from).catch(() => false));
     if (!isOver) await this.set(sessionOf(answer), { reason: 'refreshed' });
     return this.#session;
   }
 
   /**
-   * Takes over what another client has stored in place of `from`: another session, or none. Returns whether `from` is no longer
-   * the current session.
+   * If another client has stored another session, or none, since `from` became the current session, takes this over. Returns
+   * whether `from` is no longer the current session.
    */
   async #adoptOther(from: Session): Promise<boolean> {
     const stored = await this.#store.get();
     if (this.#session !== from) return true;
     if (stored?.refreshToken === from.refreshToken) return false;
     if (this.#isUnread || this.#outdated.has(stored?.refreshToken)) {
-      // The stored session is an earlier session of this client, not a newer session of another client. If its refresh token
-      // were used again, the platform would treat the token as stolen and end the session. If the stored session was never
-      // read, it may belong to another user, or another client may have stored it meanwhile. The store does not show which of
-      // these is true, so the current session replaces it.
+      // The stored session is not taken over. Either it is an earlier session of this client: if its refresh token were used
+      // again, the platform would treat the token as stolen and end the session. Or this client has never read it
+      // (`#isUnread`): it may belong to an earlier user, or another client may have stored it in the meantime, and the store
+      // does not show which is true. In both cases, the current session is written over it.
       await this.#write(from).catch(() => {});
       return this.#session !== from;
     }
@@ -243,8 +245,7 @@ export class SessionKeeper {
       try {
         listener(this.#session, change);
       } catch (error) {
-        // The session has changed, and the other listeners must still be called. So the error of one listener is reported as an
-        // uncaught error.
+        // The error of one listener must not stop the calls of the other listeners, so it is reported as an uncaught error.
         queueMicrotask(() => {
           throw error;
         });

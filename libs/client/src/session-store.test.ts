@@ -39,7 +39,7 @@ describe('a session in localStorage', () => {
     expect(localStorageSession('kith').get()).toBeNull();
   });
 
-  it('is the newer session even if the storage is full', () => {
+  it('is replaced by a newer session in memory if the storage is full', () => {
     const state = storage();
     const store = localStorageSession('kith');
     store.set(older);

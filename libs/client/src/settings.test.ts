@@ -24,7 +24,7 @@ describe('createClient', () => {
     expect(() => createOperatorClient({ url: wrong as string, token: 'token' })).toThrow(refusal);
   });
 
-  it('does not repeat an address, which may hold a password', () => {
+  it('does not quote the address in its error, because the address may contain a password', () => {
     const secret = 'htp://ada:correct-horse@api.example.org';
     expect(at({ url: secret, projectId })).toThrow(/^(?!.*correct-horse)url must be/);
   });

@@ -18,8 +18,7 @@ export interface UploadOptions {
   /** Ends the upload, so that nothing of the file is stored. The upload then rejects with the signal's reason. */
   signal?: AbortSignal | undefined;
   /**
-   * How long the upload may go without progress, in ms. After all bytes are sent, this is how long the answer may take.
-   * Default: 60,000.
+   * How long the upload may make no progress, in ms. After all bytes are sent, the answer may take this long. Default: 60,000.
    */
   timeoutMs?: number | undefined;
   /** Gets the progress, while the file is sent and at the end. */

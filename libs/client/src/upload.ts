@@ -9,7 +9,9 @@ import { hasXhr, sendByXhr } from './send-by-xhr.ts';
 import type { UploadOptions } from './upload-options.ts';
 
 const defaultMs = 60_000;
-/** The time limit if progress cannot be seen, in ms. The platform allows the same time for a request. */
+/**
+ * The time limit of the whole upload if its progress cannot be seen, in ms. The platform also allows this time for a request.
+ */
 const unseenMs = 600_000;
 const pieceBytes = 64 * 1024;
 
@@ -116,7 +118,7 @@ function formOf(
       const text = typeof value === 'object' ? JSON.stringify(value) : String(value);
       return `--${boundary}\r\nContent-Disposition: form-data; name="${key}"\r\n\r\n${text}\r\n`;
     });
-  // The name is escaped as browsers do it (WHATWG HTML, multipart/form-data).
+  // A quote in the name is escaped as in browsers (WHATWG HTML, multipart/form-data).
   const filename = sendable(String(name ?? 'file')).replaceAll('"', '%22');
   const file = `Content-Disposition: form-data; name="${part}"; filename="${filename}"`;
   const type = 'Content-Type: application/octet-stream';
@@ -160,8 +162,8 @@ function streamOf(
       while (rest.length === 0) {
         const { done, value } = await reader.read();
         if (done) {
-          // After `release`, the form gets no end, so the platform refuses it. With an end, a part of the file would be stored
-          // as the whole file.
+          // After `release`, the end of the form is not sent, so the platform refuses the form. If the end were sent, the
+          // platform would store a part of the file as if it were the whole file.
           if (!isReleased) controller.enqueue(tail);
           return controller.close();
         }
@@ -177,7 +179,8 @@ function streamOf(
   return {
     body,
     headers: isBlob ? { 'content-length': String(head.length + source.size + tail.length) } : {},
-    // After a failure, Node stops reading a body, but does not cancel it. After an early answer, Node goes on reading the body.
+    // `release` is needed in two cases: after a failure, Node stops reading the body, but does not cancel it; and if the answer
+    // comes early, Node goes on reading the body.
     release() {
       isReleased = true;
       rest = rest.subarray(rest.length);

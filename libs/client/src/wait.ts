@@ -1,4 +1,4 @@
-/** The longest time of a timer, in ms. With a longer time, a timer would end immediately. */
+/** The longest time that `setTimeout` accepts, in ms. A timer with a longer time fires immediately. */
 export const longestTimerMs = 2 ** 31 - 1;
 
 /** Waits for a time, in ms. If the signal is aborted first, rejects with the signal's reason. */

@@ -66,7 +66,7 @@ describe.skipIf(!browser)('the client in Chromium', () => {
 
   it('shares a session among tabs, which refresh it one at a time', async () => {
     await using world = await reach(platform);
-    // Pages call from an origin other than the platform's.
+    // The page and the platform have different origins.
     expect(origin).not.toBe(world.url);
     const tabs = [page, await newTab(), await newTab()] as const;
     for (const tab of tabs) await tab.evaluate(`open(${place(world)})`);
@@ -79,14 +79,15 @@ describe.skipIf(!browser)('the client in Chromium', () => {
     await first.evaluate('kith.setSession({ ...kith.session, expiresAt: 0, accessToken: "ended" })');
     for (const tab of [second, third]) await tab.waitForFunction('kith.session.accessToken === "ended"');
     await world.control.seen();
-    // The answers are late. If a tab did not wait for the other tabs, it would send its own request before the first answer
-    // comes.
+    // The answers are delayed. So if a tab did not wait for the other tabs, it would send its own request before the first
+    // answer comes, and the test would fail below.
     await world.control.fault({ match: 'request-new-access-token', times: 3, how: 'late' });
     const counts = await Promise.all(tabs.map((tab) => tab.evaluate('kith.connections.count()')));
     expect(counts).toEqual(Array(3).fill({ count: 0 }));
     const tokens = await Promise.all(tabs.map((tab) => tab.evaluate('kith.session.refreshToken')));
     expect(new Set(tokens).size).toBe(1);
-    // A tab may notice late that another tab has stored a session. Then it also sends a request, and gets the same session.
+    // There may be more than one request: a tab that notices late that another tab has stored a session sends its own request,
+    // and gets the same session.
     const seen = await world.control.seen();
     const refreshes = seen.filter(({ line }) => line.endsWith('/request-new-access-token'));
     expect(refreshes.length).toBeGreaterThan(0);

@@ -88,7 +88,7 @@ describe('a refusal', () => {
     expect(isKithError(error, 'gateway/timeout')).toBe(false);
   });
 
-  it('names the field whose value is taken', async () => {
+  it('names the field whose value another user already has', async () => {
     const other = createClient({ url: platform.url, projectId: platform.project.id });
     await other.auth.signUp({ email, password, username: 'taken.name' });
     await expect(ada.auth.signUp({ email, password })).rejects.toMatchObject({
@@ -122,7 +122,7 @@ describe('a refusal', () => {
     });
   });
 
-  it('says that a project does not exist', async () => {
+  it('has the code project/not-found if the project does not exist', async () => {
     const at = (projectId: string) =>
       createClient({ url: platform.url, projectId }).auth.signIn({ email, password });
     await expect(at(nobody)).rejects.toMatchObject({ status: 404, code: 'project/not-found' });
@@ -171,7 +171,7 @@ describe('operators', () => {
   });
 });
 
-it('narrows an error to the codes that are asked for', () => {
+it('isKithError narrows the code of an error to the given codes', () => {
   const narrow = (error: unknown) => {
     if (isKithError(error, 'collection/not-found', 'collection/invalid-name')) {
       expectTypeOf(error.code).toEqualTypeOf<'collection/not-found' | 'collection/invalid-name'>();

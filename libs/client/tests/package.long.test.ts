@@ -67,7 +67,7 @@ describe('the package as it is published', () => {
     expect(JSON.parse(stdout)).toEqual([true, 0, 'function']);
   });
 
-  it('works as a bundle', async () => {
+  it('works when it is bundled', async () => {
     const outfile = join(folder, 'bundled.mjs');
     await build({
       entryPoints: [join(folder, 'application.js')],

@@ -44,7 +44,7 @@ describe.concurrent('uploads from Node', () => {
     expect(sizes.slice(-2)).toEqual([20 * mebibyte, 20 * mebibyte]);
   });
 
-  it('sends a file under any name', async ({ expect }) => {
+  it('accepts any name for a file, and sends the part of it that can be stored', async ({ expect }) => {
     await using world = await reach(platform);
     const kith = await world.clientOf();
     const stored = async (name: string) =>
@@ -62,7 +62,7 @@ describe.concurrent('uploads from Node', () => {
     const file = new ReadableStream<Uint8Array>({
       async start(controller) {
         controller.enqueue(new Uint8Array(mebibyte));
-        // The remaining bytes come only after the client has sent the first part.
+        // The stream gives its second part only after the client has sent the first part.
         await told;
         controller.enqueue(new Uint8Array(mebibyte));
         controller.close();
@@ -92,7 +92,7 @@ describe.concurrent('uploads from Node', () => {
     });
     const lines = (await world.control.seen()).map(({ line }) => line.split('/').at(-1));
     expect(lines).toEqual(['files', 'request-new-access-token']);
-    // The next upload has the new token.
+    // The client now has a new token, so the next upload is not refused.
     expect(await kith.storage.createFile({ file: stream() })).toMatchObject({ originalSize: mebibyte });
     const body = JSON.stringify({ error: 'Too many.', code: 'rate-limit/exceeded' });
     await world.control.seen();
@@ -185,7 +185,8 @@ describe.concurrent('uploads from Node', () => {
       const kith = createClient(${JSON.stringify(options)});
       const { code } = await kith.storage.createImage({ file: new Uint8Array(${20 * mebibyte}) }).catch((error) => error);
       console.log(code);`;
-    // If the process does not end by itself, it is killed. This happens long before an upload would time out.
+    // The process has to end by itself within 20 s, otherwise it is killed. An upload that was still running would time out
+    // only later.
     const { stdout } = await run(process.execPath, ['--input-type=module', '-e', script], {
       timeout: 20_000,
     });

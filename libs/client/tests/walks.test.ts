@@ -26,7 +26,8 @@ describe.each(availableEngines())('walks (%s)', (engine) => {
       entityId,
       addedAt: new Date(begun + index).toISOString(),
     }));
-    // The rows are sent in parts. Each part is so small that even a busy machine stores the part before the request times out.
+    // The rows are imported in parts, which are small enough that even a busy machine stores each part before its request times
+    // out.
     for (let at = 0; at < rows.length; at += 100) {
       const some = rows.slice(at, at + 100);
       const { imported } = await operator.collections.importEntities({
@@ -50,7 +51,8 @@ describe.each(availableEngines())('walks (%s)', (engine) => {
     }
     expect(walked.filter((id) => id.startsWith('stays')).toSorted()).toEqual(stays.toSorted());
     expect(new Set(walked).size).toBe(walked.length);
-    // Rows were added and removed while the pages were walked. Some of the removed rows were not seen.
+    // Checks that rows were really added and removed during the walk: it has several pages, and did not see some of the removed
+    // rows.
     expect(pages.length).toBeGreaterThanOrEqual(9);
     expect(walked.filter((id) => id.startsWith('goes')).length).toBeLessThan(goes.length);
 

@@ -132,7 +132,7 @@ export const errorMeanings = {
       'Wait for `Retry-After` seconds, then let the user type again. Each further failure doubles the wait, up to an hour.',
   },
   'auth/token-reuse-detected': {
-    when: 'A refresh token was used again more than 30 s after it was replaced, or after its successor was replaced. Somebody else may have a copy of the token, so the session has ended everywhere.',
+    when: 'A refresh token was used again, more than 30 s after a new token had replaced it, or after the new token had already been used. Somebody else may have a copy of the token, so the session has ended everywhere.',
     remedy:
       'Sign in again. Keep the refresh token in a single place, and store each new one before you use it.',
   },

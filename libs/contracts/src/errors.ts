@@ -201,7 +201,10 @@ export function errorBody(
   return body;
 }
 
-/** An error in the form of RFC 9457. The fields of the envelope are extension members (spec#errors-problem-error). */
+/**
+ * An error in the form of RFC 9457. It also has the fields of the error envelope, as extension members
+ * (spec#errors-problem-error).
+ */
 export interface Problem extends ErrorBody {
   type: string;
   title: string;

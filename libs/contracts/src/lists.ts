@@ -67,7 +67,7 @@ export function generalList<Item extends z.ZodType>(item: Item) {
   return z.object({ data: z.array(item).max(longestPage), pagination: generalPagination });
 }
 
-/** Makes the pagination of the connection lists from the page number, the page size, the total, and whether more rows follow. */
+/** Makes the pagination of a connection list. `hasMore` says whether more rows follow. */
 export function connectionPaginationOf(list: {
   page: number;
   limit: number;
@@ -84,7 +84,7 @@ export function connectionPaginationOf(list: {
   };
 }
 
-/** Makes the pagination of the general envelope from the page number, the page size, the total, and whether more rows follow. */
+/** Makes the pagination of a general list. `hasMore` says whether more rows follow. */
 export function generalPaginationOf(list: { page: number; limit: number; total: number; hasMore: boolean }) {
   return {
     page: list.page,

@@ -3,7 +3,7 @@ import { apiKey } from './operations/api-keys.ts';
 import { gatewaySettings } from './operations/projects.ts';
 import { timestamp, uuid } from './scalars.ts';
 
-/** A message to every process that listens at that moment. The message is not stored. */
+/** A message to every process that listens when the message is sent. It is not stored. */
 export interface NoticeSpec {
   name: string;
   /** A pattern for the subjects of the notice, without the prefix. */
@@ -11,13 +11,15 @@ export interface NoticeSpec {
 }
 
 /**
- * What gateways must refuse. A gateway receives each change as a notice, and all current values as a snapshot. `until` is the
- * time when the last affected token expires.
+ * What gateways must refuse. A gateway gets all current revocations on request, and each new one as a notice. After `until`,
+ * all affected tokens have expired.
  */
 export const revocations = z.object({
   sessions: z.array(z.object({ sessionId: z.string(), until: timestamp })),
   suspended: z.array(z.object({ userId: uuid, until: timestamp })),
-  /** Ids of signing keys that are revoked permanently. Absent if identity has a version that revokes no keys. */
+  /**
+   * Ids of signing keys that are revoked permanently. A version of identity that cannot revoke keys does not send this field.
+   */
   keys: z.array(z.string()).default([]),
 });
 export type Revocations = z.output<typeof revocations>;
@@ -37,7 +39,10 @@ export const projectSettingsNotice = {
   body: gatewaySettings,
 } as const;
 
-/** Tells every gateway immediately about a new key. If `key` is null, there is no key with this hash any more (docs/adr/0053). */
+/**
+ * Tells every gateway immediately about a new or a removed key. If `key` is null, the key with this hash was removed
+ * (docs/adr/0053).
+ */
 export const apiKeyNotice = {
   name: 'api-keys',
   subjects: 'notice.api-keys',
@@ -57,7 +62,7 @@ export function feedSubject(prefix: string, of: { projectId: string; userId: str
   return `${prefix}.feed.${of.projectId}.${of.userId}`;
 }
 
-/** The filter of a notice's subjects. */
+/** The pattern that a listener subscribes to, to get a notice on all its subjects. */
 export function noticeFilter(prefix: string, { subjects }: NoticeSpec): string {
   return `${prefix}.${subjects}`;
 }

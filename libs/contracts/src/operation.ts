@@ -38,7 +38,7 @@ export interface Upload {
   fileLast?: true;
   /** The media types that the bytes may have; if absent, any type. Kith reads the type from the bytes, not from the form. */
   types?: readonly string[];
-  /** The error codes: `missing` for a form without the part, `tooLarge` for a file that is too large. */
+  /** `missing` is the error code for a form without the file, and `tooLarge` for a file over `maxBytes`. */
   missing: ErrorCode;
   tooLarge: ErrorCode;
 }
@@ -63,26 +63,27 @@ export interface OperationSpec {
   /** The file of an upload, whose body is `multipart/form-data`. `body` describes the other parts; each of them is a text. */
   upload?: Upload;
   method: Method | readonly [Method, ...Method[]];
-  /** The path below the project scope. For the scope `none`, it is below the root. `:name` is a parameter. */
+  /** The path, without the project's part; for the scope `none`, the whole path. `:name` is a parameter. */
   path: `/${string}`;
   scope: 'project' | 'none';
   auth: Auth;
   /** The scope that an operator key needs. If an operators' operation has no scope, only `OPERATOR_TOKEN` may call it. */
   operatorScope?: OperatorScope;
   /**
-   * Allows keys that are limited to some projects. It may be set only for operators' operations whose path names no project.
-   * The handler then answers only about the key's projects. Without this setting, such keys are refused
-   * (spec#operator-keys-projects).
+   * Whether an operator key that is limited to some projects may call the operation, although the path names no project. The
+   * handler then answers only about the key's projects. Without this setting, an operation without a project in its path
+   * refuses such keys (spec#operator-keys-projects).
    */
   narrowsToProjects?: true;
   /**
    * What a server key may do here. `for-user`: it may act for a user. `itself`: it may also call without a user. The default
    * depends on `auth`. For `server-key`, it is `itself`. For `user` and `optional`, it is `for-user`, except under `/auth/` and
-   * at exports. There, and for all other values, it is `never` (`serverKeyMay`, spec#server-keys-on-behalf).
+   * at exports. Under `/auth/`, at exports, and for all other values of `auth`, it is `never` (`serverKeyMay`,
+   * spec#server-keys-on-behalf).
    */
   serverKey?: ServerKeyUse;
   /**
-   * The body of a call that a server key makes without a user. It is set if such a call may have more fields than a user's call
+   * The body of a call that a server key makes without a user. Set only if such a call may have more fields than a user's call
    * (spec#users-role-server-keys).
    */
   serverKeyBody?: z.ZodObject;
@@ -104,7 +105,10 @@ export interface OperationSpec {
   errors: readonly ErrorCode[];
   /** The field in which older clients wrap the whole body (spec#existing-clients-update). */
   wrapped?: string;
-  /** The codes of validation failures, by place: `body.name`, `params`, `body` or `query`. The most specific place applies. */
+  /**
+   * The codes of validation failures, by the place of the wrong input, for example `body.name`, `params`, `body` or `query`. If
+   * several places match, the most specific one gives the code.
+   */
   invalid?: Readonly<Record<string, ErrorCode>>;
   /**
    * Whether the operation also has an address with a version but without a project id. The project is then the project of the
@@ -124,8 +128,9 @@ export interface OperationSpec {
    */
   answersDeleted?: true;
   /**
-   * Set for an operation that takes an Idempotency-Key without a token. The project then counts as the caller. `userOf` returns
-   * the id of a user from the answer. The stored answer belongs to this user (spec#idempotency-scope).
+   * Set for an operation that takes an Idempotency-Key without a token. Keys are then compared within the project, as if the
+   * project were the caller. `userOf` returns the id of the user in the answer, to whom the stored answer belongs
+   * (spec#idempotency-scope).
    */
   keyedByProject?: { userOf(output: unknown): string };
   /**
@@ -150,8 +155,8 @@ export interface InternalOperationSpec {
 }
 
 /**
- * A list of an export. Its service sends the list in pages. `next` is the `after` of the next page; it is null on the last
- * page.
+ * A list of an export. Its service sends the list in pages. To get the next page, send `next` as `after`. `next` is null on the
+ * last page.
  */
 export interface ExportSection extends InternalOperationSpec {
   body: z.ZodType<{ projectId: string; userId: string; after: string | null; limit: number }>;

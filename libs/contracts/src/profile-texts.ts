@@ -31,12 +31,12 @@ export function avatarText(max: number) {
   );
 }
 
-/** A made-up address of the site that shows the picture. A path must stay on this site. */
+/** A made-up site, against which a path is resolved. The result must still be on this site. */
 const site = 'http://site.invalid';
 
 /**
- * Checks an address with the URL parser, as browsers do. The parser reads `/\\host`, and also `/` + tab + `/host`, as addresses
- * on another host.
+ * Checks an address with the URL parser, as browsers do, because a text may look like a path and belong to another host: the
+ * parser reads `/\\host`, and also `/` + tab + `/host`, as `//host`.
  */
 function isAvatar(value: string): boolean {
   if (/^https?:\/\//i.test(value)) return URL.canParse(value);

@@ -79,7 +79,7 @@ const schema = z.object({
 });
 const said = (value: unknown) => readInput(schema, value).faults?.map(({ error }) => error);
 
-test('describes inputs that are missing, have the wrong type, or are out of bounds', () => {
+test('readInput describes inputs that are missing, have the wrong type, or are out of bounds', () => {
   expect(readInput(schema, { email: 'a', age: 20, other: 1 })).toEqual({ data: { email: 'a', age: 20 } });
   expect(said({})).toEqual(['email is required.', 'age is required.']);
   expect(said({ email: 7, age: '7' })).toEqual(['email must be a string.', 'age must be a number.']);
@@ -111,7 +111,7 @@ test('a message that is a whole sentence stays unchanged, even if its field is m
   ]);
 });
 
-test('returns one fault per field and at most a hundred faults, and shortens long names', () => {
+test('readInput returns one fault per field and at most a hundred faults, and shortens long names', () => {
   const twice = z.object({
     name: z
       .string()

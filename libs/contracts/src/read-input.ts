@@ -9,7 +9,7 @@ export interface Fault {
   error: string;
   /** The error code that the broken rule names, if it names any. */
   code?: ErrorCode;
-  /** Set if the contract has no such field. */
+  /** Set if the contract has no field of this name. */
   isUnknown?: true;
 }
 
@@ -17,20 +17,23 @@ export type ReadInput<Data> =
   | { data: Data; faults?: undefined }
   | { data?: undefined; faults: readonly [Fault, ...Fault[]] };
 
-/** The largest number of faults in an answer. Without this limit, one body could give a hundred thousand faults. */
+/**
+ * The largest number of faults in an answer. Without this limit, one body could cause an answer with a hundred thousand faults.
+ */
 const mostFaults = 100;
 /**
- * How many characters of a field's name are shown. A name that a caller invents may have any length; the contract's names are
- * shorter.
+ * At most this many characters of a field's name are shown, because a name that a caller has made up may have any length. The
+ * names in the contracts are shorter.
  */
 const longestName = 64;
 
 /**
- * Reads an input by its schema. Only this function makes the sentences that say what is wrong with an input. There is at most
- * one fault per field, in the order of the contract (spec#errors-sentence, spec#errors-several).
+ * Checks an input by its schema, and returns the parsed data or the faults. All sentences that say what is wrong with an input
+ * are made by this function. There is at most one fault per field, in the order of the contract (spec#errors-sentence,
+ * spec#errors-several).
  *
- * A schema may have its own message. A message that begins with a capital is a whole sentence. Any other message continues
- * after the field's name: `must be a UUID.`
+ * A schema may have its own message. A message that begins with a capital is a whole sentence. Any other message is put after
+ * the field's name: `must be a UUID.`
  */
 export function readInput<Schema extends z.ZodType>(
   schema: Schema,

@@ -25,12 +25,13 @@ export function codePoints(text: string): number {
   return count;
 }
 
-/** The length of the longest string that fits into a body. The size of bodies is limited (spec#requests-too-large). */
+/** No string in a body can be longer than this, because the size of bodies is limited (spec#requests-too-large). */
 export const longestString = 256 * 1024;
 
 /**
- * A string in an answer, of at most `max` code points. The schema only documents this limit. The limit is enforced where the
- * value comes in. Readers of an answer or an event must not refuse a value that an older version stored.
+ * A string in an answer, of at most `max` code points. The schema only documents this limit, and does not check it: readers of
+ * an answer or an event must not refuse a value that an older version stored. The limit is checked when a value is received
+ * from a client.
  */
 export function shownText(max: number) {
   return z.string().meta({ maxLength: max });
@@ -57,7 +58,8 @@ export function text(bounds: { min?: number; max: number }) {
         },
         min > 0 ? `must be ${min} to ${max} characters long.` : `must be at most ${max} characters long.`,
       )
-      // Trimming leaves nothing of a blank text, so the pattern requires a character that is not blank.
+      // A blank text is empty after trimming, and so too short. The pattern says this to the readers of the JSON Schema: one
+      // character must not be blank.
       .meta(min > 0 ? { minLength: min, maxLength: max, pattern: '\\S' } : { maxLength: max })
   );
 }
@@ -91,7 +93,7 @@ export function sized<S extends z.ZodType>(schema: S, refusal: (value: object) =
     context.issues.push({ code: 'custom', message, input: value });
     return z.NEVER;
   }, schema);
-  // This keeps the input type of the schema. With `preprocess` alone, the input type would be `unknown`.
+  // The cast keeps the input type of the schema. Without it, the input type would be `unknown`.
   return looked as unknown as z.ZodType<z.output<S>, z.input<S>>;
 }
 

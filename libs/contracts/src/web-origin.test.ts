@@ -36,7 +36,7 @@ it.each([
   expect(isWebOrigin(origin)).toBe(false);
 });
 
-it('the label * matches exactly one label, with the same scheme and port', () => {
+it('the label * matches exactly one label, and the scheme and the port must be the same', () => {
   const listed = ['https://one.test', 'https://*.example.org', 'https://*.example.org:8443'];
   for (const origin of ['https://one.test', 'https://a.example.org', 'https://x-1.example.org:8443']) {
     expect(listsOrigin(listed, origin)).toBe(true);

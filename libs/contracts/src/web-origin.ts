@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 const longest = 300;
-/** A host that begins with this text may have any first label. */
+/** A listed host that begins with this text stands for all hosts that have one label in place of the `*`. */
 const anyLabel = '*.';
 
 /**

@@ -31,7 +31,7 @@ test.each(operations.map((spec) => [spec.name, spec] as const))('%s has a comple
   for (const slug of ['server-error', 'invalid-body', 'invalid-query']) {
     expect(isErrorCode(`${spec.feature}/${slug}`)).toBe(true);
   }
-  // Exactly the parameters of the path are validated. So no handler gets an unchecked parameter.
+  // The contract has a schema for each parameter of the path, so no handler gets an unchecked parameter.
   const named = [...spec.path.matchAll(/:(\w+)/g)].map(([, name]) => name);
   expect(Object.keys(spec.params.shape)).toEqual(named);
   if (named.length > 0) expect(isErrorCode(spec.invalid?.params ?? '')).toBe(true);
@@ -44,7 +44,7 @@ test.each(operations.map((spec) => [spec.name, spec] as const))('%s has a comple
   }
 });
 
-/** The paths of objects inside a JSON Schema that drop keys which they do not name. */
+/** The paths of all object schemas in a JSON Schema that do not refuse unknown keys. */
 function lenientIn(schema: unknown, path = ''): string[] {
   if (typeof schema !== 'object' || schema === null) return [];
   const { properties, additionalProperties } = schema as Record<string, unknown>;
@@ -56,7 +56,7 @@ function lenientIn(schema: unknown, path = ''): string[] {
 test.each(operations.filter(({ auth }) => auth === 'operator').map((spec) => [spec.name, spec] as const))(
   '%s drops no unknown key inside its body (spec#requests-admin-unknown)',
   (_, spec) => {
-    // The keys of the body itself are checked in the same way for all operations.
+    // The outermost object is left out, because its unknown keys are refused in the same way for all operators' operations.
     const inside = lenientIn(z.toJSONSchema(spec.body, { io: 'input' })).filter((path) => path !== '');
     expect(inside).toEqual([]);
   },
@@ -139,7 +139,7 @@ test.each(Object.keys(errors) as ErrorCode[])(
   },
 );
 
-test('event types are unique, and begin with a feature', () => {
+test('each event type is unique, and has the form of a feature, a dot and a name', () => {
   const types = events.map(({ type }) => type);
   expect(new Set(types).size).toBe(types.length);
   for (const type of types) expect(type).toMatch(/^[a-z]+\.[a-z]+(-[a-z0-9]+)*$/);

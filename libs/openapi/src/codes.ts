@@ -7,7 +7,7 @@ import {
   takesKey,
 } from '@kith/contracts';
 
-/** Codes that belong to no operation. They come from the layers that a request passes before it reaches an operation. */
+/** Codes that belong to no operation. The gateway answers with them before a request reaches an operation. */
 export const outside: readonly ErrorCode[] = [
   'route/not-found',
   'route/method-not-allowed',
@@ -16,7 +16,7 @@ export const outside: readonly ErrorCode[] = [
   'request/headers-too-large',
 ];
 
-/** Further codes for requests with an Idempotency-Key. */
+/** The additional codes of an operation that takes an Idempotency-Key. */
 const keyCodes: readonly ErrorCode[] = [
   'request/invalid-idempotency-key',
   'request/in-progress',
@@ -29,7 +29,7 @@ const keyCodes: readonly ErrorCode[] = [
  */
 export function codesOf(operation: OperationSpec): ErrorCode[] {
   const { feature, auth, limit, scope, invalid = {}, errors } = operation;
-  // One project may require a token even if other projects do not.
+  // An operation with `visibility` may need a token, because some projects restrict it to signed-in users.
   const asksUsers = auth === 'user' || auth === 'server-key' || operation.visibility !== undefined;
   const takesForm = operation.upload !== undefined;
   const takesBody = !methodsOf(operation).includes('GET') && !takesForm;
@@ -39,7 +39,7 @@ export function codesOf(operation: OperationSpec): ErrorCode[] {
     scope === 'project' && !operation.answersDeleted && 'project/not-found',
     (limit !== null || auth === 'operator') && 'rate-limit/exceeded',
     (asksUsers || auth === 'operator') && 'auth/unauthorized',
-    // With an optional token, this code is for `On-Behalf-Of`. Not everybody may send this header.
+    // If the token is optional, the reason for this code is the header `On-Behalf-Of`, which only a server key may send.
     (asksUsers || auth === 'operator' || auth === 'optional') && 'auth/forbidden',
     asksUsers && 'auth/suspended',
     asksUsers && operation.shortForm === true && 'auth/token-expired',

@@ -70,12 +70,15 @@ export function errorResponse(status: string, codes: readonly ErrorCode[]): Json
   };
 }
 
-/** The name of the shared answer with these codes. Undefined if there are too many codes for a name. */
+/**
+ * The name under which operations share the answer with these codes. Undefined for more than three codes, because the name
+ * would be too long.
+ */
 export function errorResponseName(codes: readonly ErrorCode[]): string | undefined {
   return codes.length <= 3 ? codes.map(pascalCase).join('Or') : undefined;
 }
 
-/** The name of a code's example. Some tools use these names as keys of components. */
+/** The name of a code's example. Some tools use these names as keys of components, which must not contain a slash. */
 function exampleName(code: ErrorCode): string {
   return code.replace('/', '.');
 }

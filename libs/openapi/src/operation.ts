@@ -79,7 +79,7 @@ function formOf(
     required: [...required, upload.part],
     ...(additionalProperties === false && { additionalProperties }),
   };
-  // The bytes are described as a text. Without an encoding, tools would send them as `text/plain`.
+  // In the schema, the bytes are a string. Without this `encoding`, tools would send the bytes as `text/plain`.
   const encoding = { [upload.part]: { contentType: (upload.types ?? [anyType]).join(', ') } };
   return {
     required: true,
@@ -167,7 +167,7 @@ const bytes = {
   },
 };
 
-/** The answers to a request for only a part of the bytes, and to a request with a condition. */
+/** The answers 206, to a request for a part of the bytes, and 304, to a request with a condition. */
 function partial(operation: OperationSpec): JsonObject {
   const headers = headersOfSuccess(operation);
   return {

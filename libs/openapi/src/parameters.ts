@@ -11,7 +11,7 @@ function condition(name: string, description: string, example?: string): JsonObj
   return { name, in: 'header', description, schema, ...(example === undefined ? {} : { example }) };
 }
 
-/** The names of the headers that say which bytes of a download are wanted, and on which conditions. */
+/** The headers of a download, as named in `parameters`: they say which bytes the client wants, and on which conditions. */
 const ofDownloads = ['Range', 'IfRange', 'IfMatch', 'IfNoneMatch', 'IfModifiedSince', 'IfUnmodifiedSince'];
 
 /** Parameters that operations share. */
@@ -21,7 +21,7 @@ export const parameters: Readonly<Record<string, JsonObject>> = {
     in: 'path',
     required: true,
     description: 'The users’ project. Upper and lower case make no difference.',
-    // This parameter has no example. Tools would fill the example in, and send every request for a project that does not exist.
+    // This parameter has no example, because tools would use it, and send every request for a project that does not exist.
     schema: { type: 'string', format: 'uuid', maxLength: 36 },
   },
   Range: {
@@ -36,7 +36,7 @@ export const parameters: Readonly<Record<string, JsonObject>> = {
     'The `ETag` or the `Last-Modified` of the client’s version. If the stored version is another one, `Range` is ignored.',
     '"d2hhdCBpdCBpcw"',
   ),
-  // `If-Match` and `If-Unmodified-Since` have no example. Tools would fill the example in, and every answer would be 412.
+  // `If-Match` and `If-Unmodified-Since` have no example, because tools would send it, and every answer would be 412.
   IfMatch: condition(
     'If-Match',
     'The `ETag` of the client’s version, or a list of such tags. If the stored version has none of these tags, the answer is 412.',
@@ -62,7 +62,7 @@ export const parameters: Readonly<Record<string, JsonObject>> = {
       'A new random text for each request, with or without quotes. If a request has changed something and is repeated with the same key within 24 hours, it gets the same answer and changes nothing.',
     schema: {
       type: 'string',
-      // Between quotes, a quote and a backslash are escaped (RFC 9651 section 3.3.3).
+      // In a key with quotes, a backslash precedes each quote and each backslash (RFC 9651 section 3.3.3).
       pattern: '^("([\\x20\\x21\\x23-\\x5b\\x5d-\\x7e]|\\\\["\\\\]){1,255}"|[\\x21\\x23-\\x7e]{1,255})$',
       maxLength: 512,
     },
@@ -73,7 +73,8 @@ export const parameters: Readonly<Record<string, JsonObject>> = {
     in: 'header',
     description:
       'Only with a server key: the id of the user for whom the key acts. The user must belong to the key’s project and must not be suspended.',
-    // This parameter has no example. Tools would send the example with tokens of users, which must not have this header.
+    // This parameter has no example, because tools would send it together with a user's token, and only a server key may send
+    // this header.
     schema: { type: 'string', format: 'uuid', maxLength: 36 },
   },
   LastEventId: {
@@ -86,8 +87,8 @@ export const parameters: Readonly<Record<string, JsonObject>> = {
 };
 
 /**
- * The parameters of an operation: first the parameters of the path, then those of the query, then the headers. The path's order
- * and the contract's order are kept.
+ * The parameters of an operation: first the parameters of the path, then those of the query, then the headers. Within each
+ * group, they have the order of the contract.
  */
 export function parametersOf(
   operation: OperationSpec,

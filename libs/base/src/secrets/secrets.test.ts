@@ -30,7 +30,7 @@ describe('a sealed text', () => {
     expect(open).toThrow(CannotOpen);
   });
 
-  it('opens after a change of the secret, and counts as not current', () => {
+  it('opens after a change of the secret, but then isCurrent returns false for it', () => {
     const changing = new Secrets(second, [third, first]);
     expect(changing.open('test', sealed, 'user-1').toString()).toBe('what is kept');
     expect([changing.isCurrent(sealed), secrets.isCurrent(sealed)]).toEqual([false, true]);
@@ -56,7 +56,7 @@ describe('a keyed hash', () => {
 });
 
 describe('a signature', () => {
-  it('is valid between processes that share a secret, current or previous', () => {
+  it('is valid for another process if one current or previous secret is the same in both processes', () => {
     const [before, during, after] = [
       new Secrets(first),
       new Secrets(second, [first]),

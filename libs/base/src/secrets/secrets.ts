@@ -29,8 +29,8 @@ export class Secrets {
   #hashRoot: Root;
 
   /**
-   * `previous` are other secrets. While the secret is being changed, texts that were sealed or signed with these secrets stay
-   * valid.
+   * `previous` are other secrets whose sealed and signed texts are accepted too. They are needed while the secret is being
+   * changed.
    */
   constructor(current: string, previous: readonly string[] = []) {
     const others = [...new Set(previous)].filter((one) => one !== current);
@@ -116,7 +116,9 @@ export class Secrets {
   }
 }
 
-/** How many signatures of a text are checked. A change of the secret never uses more secrets than this at the same time. */
+/**
+ * Only this many signatures of a text are checked. A change of the secret never uses more secrets than this at the same time.
+ */
 const mostSignatures = 8;
 
 /** One secret, and the keys that are derived from it. */

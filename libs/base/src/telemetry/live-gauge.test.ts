@@ -9,7 +9,7 @@ function gauge() {
   return { made, lines };
 }
 
-test('reads a watched value at each scrape, and stops when the watch ends', async () => {
+test('a live gauge reads a watched value at each scrape, and stops when the watch ends', async () => {
   const { made, lines } = gauge();
   let value = 1;
   const end = made.watch({ of: 'a' }, () => value);
@@ -20,14 +20,14 @@ test('reads a watched value at each scrape, and stops when the watch ends', asyn
   expect(await lines()).toEqual([]);
 });
 
-test('reports the largest of the values that are watched under the same labels', async () => {
+test('a live gauge reports the largest of the values that are watched under the same labels', async () => {
   const { made, lines } = gauge();
   for (const value of [3, 7, 5]) made.watch({ of: 'a' }, async () => value);
   made.watch({ of: 'b' }, () => 0);
   expect(await lines()).toEqual(['held{of="a"} 7', 'held{of="b"} 0']);
 });
 
-test('leaves out a value that cannot be read in time, unless it has a fallback', async () => {
+test('a live gauge leaves out a value that cannot be read in time, unless the value has a fallback', async () => {
   const { made, lines } = gauge();
   made.watch({ of: 'silent' }, () => new Promise<number>(() => {}));
   made.watch({ of: 'failing' }, () => Promise.reject(new Error('away')));

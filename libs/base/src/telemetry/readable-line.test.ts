@@ -9,7 +9,7 @@ function logged(write: (log: ReturnType<typeof createLogger>) => void): string {
   return lines.map(readableLine).join('');
 }
 
-it('shows the time, the level, the text and each further field', () => {
+it('a readable line shows the time, the level, the text and each further field', () => {
   const shown = logged((log) =>
     log.child({ service: 'identity' }).info({ took: { ms: 12 } }, 'service started'),
   );
@@ -18,7 +18,7 @@ it('shows the time, the level, the text and each further field', () => {
   );
 });
 
-it('shows an error with its stack and the stacks of its causes, and no other field of the error', () => {
+it('a readable line shows an error with its stack and the stacks of its causes, but no other field of the error', () => {
   const cause = Object.assign(new TypeError('not a number'), { input: 'secret' });
   const shown = logged((log) => log.error({ err: new Error('cannot start', { cause }) }, 'failed'));
   const lines = shown.split('\n');
@@ -29,6 +29,6 @@ it('shows an error with its stack and the stacks of its causes, and no other fie
   expect(shown).not.toContain('secret');
 });
 
-it('writes a log line without further fields as one line', () => {
+it('a log entry without further fields is one readable line', () => {
   expect(logged((log) => log.warn('limits are counted in memory'))).toMatch(/^\S+ WARN kith: [a-z ]+\n$/);
 });

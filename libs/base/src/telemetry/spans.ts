@@ -12,9 +12,9 @@ export interface SpanOptions {
 
 /** A piece of work in a trace. A span must not contain the text of an error, or anything that a client has sent. */
 export interface TraceSpan {
-  /** The place of the span in the trace. It is passed on to the work that this span causes in other processes. */
+  /** The place of the span in the trace. Send it to other processes with the work that this span causes there. */
   readonly traceparent: string;
-  /** Runs work with this span as the active one, even across `await`. */
+  /** Runs work. This span is the active span during the work, even after an `await`. */
   run<T>(work: () => T): T;
   rename(name: string): void;
   set(attributes: SpanAttributes): void;
@@ -29,7 +29,7 @@ export interface Tracing {
   start(name: string, options: SpanOptions): TraceSpan;
   /** Runs work outside all traces, even if work inside a trace has started it. */
   detached<T>(work: () => T): T;
-  /** Sets the logger for trouble with the collector. */
+  /** Sets the logger for errors of the exports to the collector. */
   logTo(log: Logger): void;
   /** Sends the remaining spans, which takes at most a second. Then ends tracing. */
   stop(): Promise<void>;

@@ -3,14 +3,14 @@ import { readTraceparent, traceFields, writeTraceparent } from './traceparent.ts
 
 const [traceId, spanId] = ['4bf92f3577b34da6a3ce929d0e0e4736', '00f067aa0ba902b7'];
 
-test('reads what it writes', () => {
+test('readTraceparent reads what writeTraceparent writes', () => {
   const place = { traceId, spanId, flags: 1 };
   expect(writeTraceparent(place)).toBe(`00-${traceId}-${spanId}-01`);
   expect(readTraceparent(writeTraceparent(place))).toEqual(place);
   expect(readTraceparent(`00-${traceId}-${spanId}-00`)?.flags).toBe(0);
 });
 
-test('passes on no flag except the one that says whether the trace is kept', () => {
+test('writeTraceparent drops all flags except the flag that says whether the trace is kept', () => {
   expect(writeTraceparent({ traceId, spanId, flags: 0xff })).toBe(`00-${traceId}-${spanId}-01`);
   expect(writeTraceparent({ traceId, spanId, flags: 0xfe })).toBe(`00-${traceId}-${spanId}-00`);
 });
@@ -31,6 +31,6 @@ test.each([
   expect(traceFields(text)).toEqual({});
 });
 
-test('names the fields of a log line as OpenTelemetry does', () => {
+test('traceFields gives the fields of a log line the names that OpenTelemetry defines', () => {
   expect(traceFields(`00-${traceId}-${spanId}-00`)).toEqual({ trace_id: traceId, span_id: spanId });
 });

@@ -18,7 +18,9 @@ export function readTraceparent(text: unknown): TracePlace | undefined {
   return { traceId, spanId, flags: Number.parseInt(flags, 16) };
 }
 
-/** Writes a place in a trace. Passes on only the first flag, which says whether the trace is kept. */
+/**
+ * Formats a span's place in a trace as a `traceparent`. Drops all flags except the first, which says whether the trace is kept.
+ */
 export function writeTraceparent({ traceId, spanId, flags }: TracePlace): string {
   return `00-${traceId}-${spanId}-0${flags & 1}`;
 }

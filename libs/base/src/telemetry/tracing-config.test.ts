@@ -17,7 +17,7 @@ test.each([
   [{ ...endpoint, OTEL_TRACES_EXPORTER: 'none' }, false],
   [{ ...endpoint, OTEL_SDK_DISABLED: 'true' }, false],
   [{ ...endpoint, OTEL_SDK_DISABLED: 'false' }, true],
-])('%j: tracing is on: %s', (env, isOn) => {
+])('with the variables %j, wantsTracing returns %s', (env, isOn) => {
   expect(wantsTracing(readConfig(tracingConfig, env))).toBe(isOn);
 });
 
@@ -30,7 +30,7 @@ test.each([
   ['OTEL_TRACES_SAMPLER_ARG', { OTEL_TRACES_SAMPLER_ARG: 'secret' }],
   ['OTEL_BSP_MAX_QUEUE_SIZE', { OTEL_BSP_MAX_QUEUE_SIZE: '0' }],
   ['OTEL_BSP_SCHEDULE_DELAY', { OTEL_BSP_SCHEDULE_DELAY: '-1' }],
-])('names %s when its value is wrong, and never quotes the value', (name, env) => {
+])('the error for a wrong value of %s names the variable, and never quotes the value', (name, env) => {
   expect(() => readConfig(tracingConfig, env)).toThrow(new RegExp(`^${name}: (?!.*secret)`));
 });
 
@@ -45,7 +45,7 @@ describe('the sampler', () => {
     return decision === SamplingDecision.RECORD_AND_SAMPLED;
   };
 
-  // Any share below 1 drops a trace with this id.
+  // A sampler with a share below 1 drops a trace with the id of `keeps`.
   test.each([
     [{}, true, true, false],
     [{ OTEL_TRACES_SAMPLER: 'always_on' }, true, true, true],

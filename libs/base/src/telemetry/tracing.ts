@@ -5,7 +5,8 @@ import { tracingConfig, wantsTracing } from './tracing-config.ts';
 let started: Tracing | undefined;
 
 /**
- * The traces of this process; undefined if tracing is off. When tracing is off, this check is its only cost (docs/adr/0017).
+ * The traces of this process; undefined if tracing is off. When tracing is off, it costs no more than a call of this function
+ * (docs/adr/0017).
  */
 export function tracing(): Tracing | undefined {
   return started;

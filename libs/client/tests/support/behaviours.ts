@@ -74,7 +74,7 @@ export const behaviours = {
       },
     });
     const signedOut = await settled(kith.auth.signOut());
-    // A listener may leave the page, so the request has to outlast the page.
+    // A session listener may leave the page, so the request must have `keepalive`, to be sent nevertheless.
     return {
       signedOut,
       sent,
@@ -167,7 +167,8 @@ export const behaviours = {
     await world.control.fault({ match: 'POST', times: 1, how: 'lose-answer' });
     const lost = await settled(kith.auth.signIn({ email: 'nobody@example.org', password: 'correct horse' }));
     const signIns = (await world.control.seen()).length;
-    // The platform ignores the `Idempotency-Key` of a visitor. So the client repeats this request only for a signed-in user.
+    // The platform ignores the `Idempotency-Key` of a visitor. So the client repeats this request for the second caller, who is
+    // signed in, but not for the first.
     const verifies = [];
     for (const caller of [clientOf(world), kith]) {
       await world.control.seen();
@@ -228,7 +229,8 @@ export const behaviours = {
         for (const how of [refusal(429, 'rate-limit/exceeded'), refusal(401, 'auth/unauthorized')]) {
           const kith: KithClient = clientOf(world, {
             session: ada.session,
-            // Changes the session as soon as the first attempt has its answer.
+            // After the first attempt is answered, and before the client gets the answer, somebody else is signed in, or
+            // nobody.
             async fetch(address, init) {
               const answer = await fetch(address, init);
               await kith.setSession(next);
@@ -241,7 +243,8 @@ export const behaviours = {
         }
       }
     }
-    // The client cannot read the user from the token `unknown`. The call has to work nevertheless.
+    // The client cannot read a user's id from the token `unknown`. The platform refuses the token, and the call must work with
+    // another token.
     const kith = clientOf(world, { session: { ...ada.session, accessToken: 'unknown' } });
     return { outcomes, count: (await kith.connections.count()).count };
   },
@@ -250,7 +253,7 @@ export const behaviours = {
     const kith = clientOf(world, { session: (await world.control.person()).session });
     const { id: collectionId } = await kith.collections.getRoot();
     const body = JSON.stringify({ error: 'Still running.', code: 'request/in-progress' });
-    // The client has three retries.
+    // Four answers of this kind are more than the three retries of the client, but they do not count as retries.
     await world.control.fault({ match: 'POST', times: 4, how: { status: 409, body } });
     const { name } = await kith.collections.createSubCollection({ collectionId, collectionName: 'Late' });
     return { name };
@@ -259,7 +262,8 @@ export const behaviours = {
   async honoursRetryAfter(world) {
     const kith = clientOf(world);
     const again = () => kith.users.checkUsername({ username: 'ada.l' });
-    // If the time window of the rate limit ends during the calls, the limit is not reached. Then the calls are made again.
+    // The fourth call is over the limit, unless the time window of the limit ends during the calls. In that case, the calls are
+    // made again.
     for (;;) {
       await world.control.seen();
       for (let call = 0; call < 4; call++) await again();

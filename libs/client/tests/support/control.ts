@@ -14,7 +14,10 @@ export interface Person {
 export interface Control {
   person(name?: string): Promise<Person>;
   connect(from: Person, to: Person): Promise<void>;
-  /** Sends a connection request from one person to the other. It goes directly to the platform, so no fault disturbs it. */
+  /**
+   * Sends a connection request from one person to the other. The request goes directly to the platform, not through the faulty
+   * proxy.
+   */
   request(from: Person, to: Person): Promise<void>;
   suspend(person: Person): Promise<void>;
   fault(fault: Fault): Promise<void>;

@@ -1,4 +1,4 @@
-// The script for the page of the browser suite. The page loads it bundled.
+// The script of the page in `browser.test.ts`, which bundles it.
 import { createClient, type KithClient, localStorageSession } from '../../src/index.ts';
 import { type BehaviourName, behaviours } from './behaviours.ts';
 import type { Control } from './control.ts';

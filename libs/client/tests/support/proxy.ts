@@ -8,8 +8,8 @@ export interface Fault {
   match: string;
   times: number;
   /**
-   * `lose`: never forwarded. `lose-answer`: forwarded, but cut off before the answer. `hold`: never answered.
-   * `silence`: only the head of the answer comes. `late`: the answer comes 300 ms late.
+   * `lose`: not forwarded, and the connection is cut. `lose-answer`: forwarded, but the connection is cut before the answer.
+   * `hold`: never answered. `silence`: only the head of the answer comes. `late`: the answer comes 300 ms late.
    */
   how:
     | 'lose'
@@ -31,7 +31,7 @@ export interface Seen {
   answeredAt?: number;
 }
 
-/** A real proxy in front of a platform. It causes faults on purpose. */
+/** An HTTP proxy in front of a platform that causes faults on purpose. */
 export class FaultyProxy implements AsyncDisposable {
   readonly seen: Seen[] = [];
   readonly #server;
@@ -102,7 +102,8 @@ export class FaultyProxy implements AsyncDisposable {
         answer.once('end', () => incoming.socket.destroy());
         return;
       }
-      // If a connection was used before, a browser sends a lost request again on its own. So no connection is used twice.
+      // No connection is used for a second request: if a request is lost on a connection that was used before, a browser sends
+      // the request again on its own.
       response.writeHead(answer.statusCode ?? 502, { ...answer.headers, connection: 'close' });
       response.flushHeaders();
       answer.once('end', () => {

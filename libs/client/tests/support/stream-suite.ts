@@ -104,7 +104,8 @@ export function testStreams(platform: () => TestPlatform): void {
       await using world = await reach(platform());
       const ada = await world.control.person();
       const headers = { 'content-type': 'text/html' };
-      // A proxy asks for a password, a balancer knows no server, and a captive portal shows its own page.
+      // These are like the answers of a proxy that asks for a password, of a balancer that has no server, and of a captive
+      // portal.
       for (const status of [401, 404, 200]) {
         const how = { status, headers, body: '<h1>Hello</h1>' };
         await world.control.fault({ match: 'stream', times: 1, how });
@@ -143,7 +144,7 @@ export function testStreams(platform: () => TestPlatform): void {
       await kith.setSession(isOther ? grace.session : null);
       await world.control.seen();
       await world.control.cut();
-      // If the stream wrongly goes on, it opens a second connection instead.
+      // Waits for the end of the stream. If the stream wrongly does not end, it opens a second connection.
       await waitFor(() => listening.opened > 1 || listening.hasEnded, { what: 'the end of the stream' });
       await listening.leave();
       expect(await listening.ended).toMatchObject({ status: 401, code: 'auth/unauthorized' });

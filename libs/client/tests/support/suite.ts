@@ -23,7 +23,7 @@ const expected: Record<BehaviourName, unknown> = {
     session: null,
     later: unauthorized,
   },
-  // Each call is sent, refused, and sent once more.
+  // Each of the fifty calls is sent, refused, and sent once more.
   refreshesOnceForRefusedTokens: { counts: fifty, refreshes: 1, calls: 100 },
   refreshesOnceBeforeExpiry: { counts: fifty, refreshes: 1, calls: 50 },
   refreshesOnceInTwoTabs: { counts: [0, 0, 0], tokens: 1, refreshes: 1, calls: 6 },
@@ -58,7 +58,7 @@ const expected: Record<BehaviourName, unknown> = {
       changes: [[null, 'signed-out', null]],
       signedIn: { ...unauthorized, code: 'auth/invalid-credentials' },
     },
-    // If the session has already ended, nothing is deleted, and the call rejects.
+    // This is the case `isSignedOut`: the session has already ended, so nothing is deleted, and the call rejects.
     {
       deleted: unauthorized,
       changes: [
@@ -69,7 +69,7 @@ const expected: Record<BehaviourName, unknown> = {
     },
   ],
   keepsToItsUser: {
-    // Nothing is sent after the first attempt, neither as Grace nor without a user.
+    // After the first attempt, no request is sent, neither as Grace nor without a user.
     outcomes: Array(4)
       .fill([
         [{ status: 429, code: 'rate-limit/exceeded', field: null, retryAfterMs: 0 }, 1],
@@ -184,7 +184,8 @@ const leastWaits: Partial<Record<BehaviourName, number>> = {
 };
 
 /**
- * Behaviours with fifty calls at a time. If other behaviours ran beside them, a busy machine would answer some calls too late.
+ * Behaviours that make fifty calls at the same time. They do not run together with other behaviours, because on a busy machine
+ * some of their calls could be answered too late.
  */
 const crowds: BehaviourName[] = ['refreshesOnceForRefusedTokens', 'refreshesOnceBeforeExpiry'];
 const others = (Object.keys(expected) as BehaviourName[]).filter((name) => !crowds.includes(name));

@@ -23,7 +23,7 @@ export const userUpdated = event({ type: 'user.updated', version: 1, data: publi
 export const userDeleted = event({ type: 'user.deleted', version: 1, data: z.object({ id: uuid }) });
 export const userSuspended = event({ type: 'user.suspended', version: 1, data: publicUser });
 
-/** The only event of a session. The aggregate is the session. */
+/** Published when a session ends. The aggregate is the session, which has no other events. */
 export const sessionRevoked = event({
   type: 'session.revoked',
   version: 1,
@@ -58,11 +58,14 @@ export const collectionCreated = event({ type: 'collection.created', version: 1,
 export const collectionRenamed = event({ type: 'collection.renamed', version: 1, data: collection });
 /**
  * `data` is the last state of the collection. All collections below it are deleted too, but without events of their own. An
- * event of such a collection may still arrive later. The collection is then already deleted.
+ * earlier event of such a collection may arrive after this event, although the collection is already deleted.
  */
 export const collectionDeleted = event({ type: 'collection.deleted', version: 1, data: collection });
 
-/** `entityCount` is the collection's count after this change. An entity that is already in the collection is not added again. */
+/**
+ * `entityCount` is the number of entities in the collection after this change. There is no event if an entity is added that is
+ * already in the collection.
+ */
 const entityData = z.object({
   collectionId: uuid,
   userId: uuid,
@@ -89,8 +92,8 @@ export const fileCreated = event({ type: 'file.created', version: 1, data: fileD
 export const fileDeleted = event({ type: 'file.deleted', version: 1, data: fileData });
 
 /**
- * A row of the audit log. The row is its own aggregate. Its id begins with the id of the user whom the row is about. Rows that
- * concern no project are published under `noProject` (spec#audit-events).
+ * A row of the audit log. The row is its own aggregate. The id of the aggregate begins with the id of the user whom the row is
+ * about. Rows that concern no project are published under `noProject` (spec#audit-events).
  */
 export const auditRecorded = event({ type: 'audit.recorded', version: 1, data: auditRow });
 /** The project id for rows that concern no project. */
@@ -124,8 +127,8 @@ export const events = [
 type FeatureOf<Type extends string> = Type extends `${infer Feature}.${string}` ? Feature : never;
 
 /**
- * The first part of an event's type. One service publishes all events of a feature. The audit log is the exception: every
- * service may publish its events.
+ * The first part of an event's type. All events of a feature are published by the same service, except the events of the audit
+ * log, which every service may publish.
  */
 export type EventFeature = FeatureOf<(typeof events)[number]['type']>;
 

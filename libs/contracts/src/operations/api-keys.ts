@@ -39,8 +39,8 @@ const common = {
 const unique = <T>(values: readonly T[]) => [...new Set(values)];
 
 /**
- * Makes an operator key. Only this answer contains its token, because Kith stores a hash. Only `OPERATOR_TOKEN` may make keys
- * (spec#operator-keys-endpoints).
+ * Makes an operator key. Only this answer contains the key's token, because Kith stores only a hash of the token. Only
+ * `OPERATOR_TOKEN` may make keys (spec#operator-keys-endpoints).
  */
 export const createOperator = operation({
   ...common,
@@ -72,7 +72,7 @@ export const listOperators = operation({
   errors: [],
 });
 
-/** Removes an operator key. Within a second, every gateway refuses its token (spec#operator-keys-endpoints). */
+/** Removes an operator key. After at most a second, every gateway refuses the key's token (spec#operator-keys-endpoints). */
 export const deleteOperator = operation({
   ...common,
   name: 'identity.delete-operator',
@@ -105,7 +105,8 @@ const ofProject = {
 } as const;
 
 /**
- * Makes a server key of a project. Only this answer contains the key, because Kith stores a hash (spec#server-keys-endpoints).
+ * Makes a server key of a project. Only this answer contains the key itself, because Kith stores only a hash of the key
+ * (spec#server-keys-endpoints).
  */
 export const createServerKey = operation({
   ...ofProject,
@@ -128,7 +129,7 @@ export const listServerKeys = operation({
   status: 200,
 });
 
-/** Removes a server key. Within a second, every gateway refuses it (spec#server-keys-endpoints). */
+/** Removes a server key. After at most a second, every gateway refuses the key (spec#server-keys-endpoints). */
 export const deleteServerKey = operation({
   ...ofProject,
   name: 'identity.delete-server-key',

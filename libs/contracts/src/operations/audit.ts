@@ -21,8 +21,8 @@ export const auditRow = z.object({
   action: shownText(100),
   projectId: uuid.nullable(),
   /**
-   * The user or thing that the action was done to, as kind and id. Null if the action was done to the actor, or to nothing that
-   * has an id.
+   * The user or thing that the action was done to, as kind and id. Null if the action was done to the actor, or to something
+   * that has no id.
    */
   target: shownText(300).nullable(),
   /** The address of the caller; a keyed hash if the user was erased. */
@@ -41,7 +41,7 @@ export function auditedUser({ actor, target }: Pick<AuditRow, 'actor' | 'target'
   return about?.slice('user:'.length) ?? null;
 }
 
-/** A text that can be an actor or an action of a row. */
+/** A filter by the actor or by the action of a row. */
 const wanted = z
   .string()
   .max(200)

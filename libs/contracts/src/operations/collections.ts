@@ -4,7 +4,7 @@ import { internalOperation, operation } from '../operation.ts';
 import { clampedInteger, jsonObject, shownText, text, timestamp, uuid, wholeNumber } from '../scalars.ts';
 import { nothing, perFiveMinutes } from './shared.ts';
 
-/** `updatedAt` changes with the name and with the saved entities, but not with sub-collections. */
+/** `updatedAt` changes when the name or the saved entities change, but not when a sub-collection changes. */
 export const collection = z.object({
   id: uuid,
   projectId: uuid,
@@ -22,7 +22,7 @@ const name = text({ min: 1, max: 200 });
 const byId = z.object({ collectionId: uuid });
 const common = { feature: 'collection', scope: 'project', auth: 'user' } as const;
 
-/** The caller's root collection. It is made on first use (spec#collections-root). */
+/** The caller's root collection. It is created when it is first needed (spec#collections-root). */
 export const getRootCollection = operation({
   ...common,
   name: 'collections.get-root',

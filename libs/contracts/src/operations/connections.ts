@@ -164,8 +164,8 @@ export const listUserConnections = operation({
 });
 
 /**
- * How many established connections a user has. If the same caller lists these connections, the list has the same total
- * (spec#connections-count-of-user).
+ * How many established connections a user has. This is the total that the same caller would get with the list of these
+ * connections (spec#connections-count-of-user).
  */
 export const countUserConnections = operation({
   ...ofUser,

@@ -4,7 +4,10 @@ import { uuid, wholeNumber } from '../scalars.ts';
 import { nothing } from './shared.ts';
 import { publicUser } from './users.ts';
 
-/** The position in a walk through all items. Null at the beginning and at the end. */
+/**
+ * The position in a walk through all items. As `after`, null means the beginning; as `next`, null means that there is no
+ * further page.
+ */
 const position = z.string().max(300).nullable();
 
 /** All users of all projects, page by page. For each user, `seq` is the order of the user's last event (`eventOrder`). */
@@ -33,7 +36,10 @@ export const blocksPage = internalOperation({
   errors: [],
 });
 
-/** Whether each of these blocks exists now. For each block, `seq` is the order of the last event about these two users. */
+/**
+ * Returns for each of these blocks whether it exists now. For each block, `seq` is the order of the last event about these two
+ * users.
+ */
 export const standingBlocks = internalOperation({
   name: 'connections.standing-blocks',
   feature: 'connection',

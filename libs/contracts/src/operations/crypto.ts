@@ -3,7 +3,7 @@ import { operation } from '../operation.ts';
 import { longestString, shownText } from '../scalars.ts';
 import { nothing, perFiveMinutes } from './shared.ts';
 
-/** A text that is not empty. A blank text is taken as it is (spec#test-tokens-blank). */
+/** A text that is not empty. A text that consists of blanks is accepted, and stays as it is (spec#test-tokens-blank). */
 const filled = (message?: string) =>
   z
     .string(message)

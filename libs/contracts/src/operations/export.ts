@@ -21,8 +21,8 @@ import { ownUser } from './users.ts';
  */
 export const exportPageItems = 200;
 /**
- * The approximate largest size of a page, in bytes. It is far below the size of the largest bus message, and far below the part
- * of an export that a gateway holds in memory.
+ * The approximate largest size of a page, in bytes. It is far below the size of the largest message on the bus, and far below
+ * what a gateway may hold of an export in memory.
  */
 export const exportPageBytes = 256 * 1024;
 
@@ -50,7 +50,7 @@ function section<const Name extends `${string}.export-${string}`, Item extends z
   return internalOperation({ name, feature, body: range, output, errors: [] });
 }
 
-/** A declined request. Either the user has sent the request, or the user has declined it. */
+/** A declined request. The user is either the person who sent the request or the person who declined it. */
 const declinedRequest = connectionRequest.extend({ respondedAt: timestamp });
 
 /** A saved entity with the id of its collection. `id` is the id of the entity. */

@@ -113,7 +113,7 @@ export const confirmFactor = operation({
   invalid: { params: 'auth/factor-not-found' },
 });
 
-/** Removes a second factor. Removing the last one also removes the recovery codes (spec#accounts-factors-remove). */
+/** Removes a second factor. If it is the user's last one, the recovery codes are removed too (spec#accounts-factors-remove). */
 export const removeFactor = operation({
   ...common,
   name: 'identity.remove-factor',

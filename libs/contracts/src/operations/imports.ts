@@ -27,7 +27,8 @@ const userMissing = { path: ['userId'], error: 'Give userId or userForeignId.' }
 
 /**
  * A user to import. The user's id is `id`, or is derived from the project and `foreignId`. So the same row always means the
- * same user. Unknown fields are refused: a password hash under a wrong field name would make a user who cannot sign in.
+ * same user. Unknown fields are refused. Otherwise a password hash under a wrong field name would be ignored, and the user
+ * could not sign in.
  */
 export const importedUser = z
   .strictObject({
@@ -53,8 +54,8 @@ const isReceiver = (row: { receiverId?: string | undefined; receiverForeignId?: 
   row.receiverId !== undefined || row.receiverForeignId !== undefined;
 
 /**
- * A connection or request between two users. `connectedAt` is the time at which the request was accepted or declined. The
- * default is `requestedAt`.
+ * A connection or request between two users. `connectedAt` is the time at which the request was accepted or declined; if it is
+ * absent, this is `requestedAt`.
  */
 export const importedConnection = z
   .strictObject({
@@ -74,7 +75,8 @@ export type ImportedConnection = z.output<typeof importedConnection>;
 
 /**
  * A collection of a user, below the root or below the collection of another row. `id` is the collection's id in the other
- * backend. Rows refer to the collection by this id. Its new id is derived from the user and `id`.
+ * backend, and other rows use this id to name the collection. In Kith, the collection gets an id that is derived from the user
+ * and `id`.
  */
 export const importedCollection = z
   .strictObject({
@@ -128,7 +130,7 @@ export const importedFile = z
   .refine(fitsItsKind, notAnImage);
 export type ImportedFile = z.output<typeof importedFile>;
 
-/** The reasons why a row cannot be imported now. */
+/** The reasons for which a row is rejected. */
 export const importReasons = [
   'id-taken',
   'foreign-id-taken',

@@ -17,8 +17,8 @@ export const mailKinds = [
 export type MailKind = (typeof mailKinds)[number];
 
 /**
- * Mails of every kind may have these names in braces. They stand for the project's name, and for the address that the mail goes
- * to.
+ * The texts of all kinds of mails may contain `{project}` and `{address}`. They stand for the project's name, and for the
+ * address that the mail goes to.
  */
 const anywhere = ['project', 'address'];
 const secret: Readonly<Record<MailKind, readonly string[]>> = {

@@ -172,7 +172,10 @@ export const createNotifications = operation({
 
 const internal = { feature: 'app-notification', errors: [] } as const;
 const stream = { projectId: uuid, userId: uuid, streamId: uuid };
-/** A position in a feed: the `eventOrder` of a notification, so that ids from before a restore are recognised. */
+/**
+ * A position in a feed: the `eventOrder` of a notification. It contains the epoch, so a position from before a restore of the
+ * database is recognised.
+ */
 const position = z.int().min(0);
 
 /**

@@ -5,7 +5,7 @@ const bcrypt = `$2y$12$${'a'.repeat(53)}`;
 const scrypt = `$scrypt$ln=15,r=8,p=1$${'a'.repeat(22)}$${'b'.repeat(43)}`;
 const argon2 = `$argon2id$v=19$m=65536,t=3,p=4$${'a'.repeat(22)}$${'b'.repeat(43)}`;
 
-test('accepts three forms, and returns the kind of each', () => {
+test('passwordHashKind accepts three forms of hashes, and returns the kind of each', () => {
   expect([bcrypt, scrypt, argon2].map(passwordHashKind)).toEqual([
     '$2b$12',
     '$scrypt$ln=15,r=8,p=1',

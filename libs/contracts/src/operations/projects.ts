@@ -72,8 +72,8 @@ export const gatewaySettings = project
     publicProfiles: publicProfiles.catch('none').default('card'),
     storageMib: wholeNumber.optional(),
     /**
-     * Set permanently once the project is deleted. Then only operations with `answersDeleted` answer for it
-     * (spec#projects-deleting).
+     * Set when the project is deleted, and never removed again. From then on, only operations with `answersDeleted` answer for
+     * the project (spec#projects-deleting).
      */
     isDeleted: z.literal(true).optional(),
   });

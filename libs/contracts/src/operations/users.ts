@@ -177,7 +177,7 @@ export const suggestUsers = operation({
   errors: [],
 });
 
-/** Returns whether a username can be taken (spec#users-check-username). */
+/** Returns whether a username is free (spec#users-check-username). */
 export const checkUsername = operation({
   ...read,
   name: 'identity.check-username',
