@@ -15,7 +15,7 @@ export interface Answer {
 interface Parts {
   replies: Replies;
   answer: () => Promise<Answer>;
-  /** Looks at a kept answer before it is replayed (`replayed` of the handler). */
+  /** The `replayed` function of the handler. It looks at a kept answer before the answer is sent again, and may change it. */
   revise: ((output: unknown) => Promise<unknown>) | undefined;
   log: () => Logger;
 }

@@ -25,7 +25,7 @@ export interface Copied {
 export interface Standing {
   /** `seq` of the target's last event; absent if the target is not there. */
   seq: number | undefined;
-  /** Whether the event reports the end of its target. No event of the target follows it. */
+  /** Whether the event reports the end of its target. If it does, it is the last event of the target. */
   isLast?: boolean;
 }
 
@@ -44,7 +44,7 @@ export interface ServiceBackup {
   }[];
   /**
    * Collections that hold copies of another service's data. A collection is named here only if the other service is read before
-   * this service. The backup reads these collections first, before both services.
+   * this service. The backup copies these collections before it copies anything else of the two services.
    */
   early?: readonly AnyCollection[];
   /** Rows whose bytes are in the store of files. `of` returns a row's bytes, and `below` the prefix of their keys. */

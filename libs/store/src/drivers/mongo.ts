@@ -12,7 +12,7 @@ import { traceCommands } from './mongo-spans.ts';
 import { olderLayout } from './older-layout.ts';
 import './mongo-driver.ts';
 
-/** A service's collections and indexes, declared in one place and ensured at start. */
+/** A service's collections and indexes. They are declared in one place, and those that are missing are created at the start. */
 export interface MongoSchema {
   /** Raised when the shape of stored documents changes. A service refuses to run on a database with a newer version. */
   version: number;
@@ -49,8 +49,8 @@ const defaultTimes: MongoTimes = { answerMs: 30_000, renewAfterMs: 30_000 };
 const checkMs = 2_000;
 
 /**
- * Connects, and ensures the schema. Writes wait for a majority and for the journal. Reads go to the primary. Throws
- * `StartError`.
+ * Connects to the database, and brings its collections and indexes up to date. Writes wait for a majority and for the journal.
+ * Reads go to the primary. Throws `StartError`.
  */
 export async function openMongo(options: MongoOptions): Promise<MongoConnection> {
   const { url, database, schema, connectTimeoutMs = 10_000 } = options;
@@ -149,8 +149,8 @@ async function firstConnection(client: MongoClient, timeoutMs: number): Promise<
       await client.connect();
       return;
     } catch (error) {
-      // No pause is needed: an attempt at an unreachable server takes 3 s itself. Other failures, such as refused
-      // credentials, would not go away.
+      // No pause is needed: an attempt at an unreachable server takes 3 s itself. Other failures, such as refused credentials,
+      // do not go away with time, so they are thrown.
       if (!(error instanceof MongoServerSelectionError) || Date.now() > until) throw error;
     }
   }

@@ -115,7 +115,7 @@ async function announceAll(db: Db, settler: Settler, planned: readonly Planned[]
       })),
       { ordered: false },
     );
-    // Without its intent, a change that commits would never be counted.
+    // A change that commits without its intent would never be counted.
     if (matchedCount < pushes.length) throw new Error('A counter was erased meanwhile.');
   }
 }

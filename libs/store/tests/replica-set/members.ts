@@ -130,7 +130,7 @@ export class ReplicaSet {
     member.isPrimary = true;
     member.term = term;
     this.#leader = member;
-    // This first entry of its own term also commits entries of earlier terms.
+    // With this first entry of its own term, the new primary also commits the entries of earlier terms.
     member.append([{ term, collection: '', id: '', document: null, statement: '' }]);
   }
 
