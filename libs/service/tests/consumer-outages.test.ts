@@ -105,7 +105,7 @@ describe.each(availableEngines())('a consumer whose database is away (%s)', (eng
     expect(await dead()).toEqual([poison]);
   });
 
-  test('can stop its service while it waits for the database, and another process gets the events', async () => {
+  test('lets its service stop while it waits for the database, and another process gets the events', async () => {
     await using undo = new AsyncDisposableStack();
     const { service, store, tell, attempts, dead } = await start(undo);
     store.isAway = true;

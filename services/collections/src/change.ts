@@ -35,8 +35,8 @@ export async function changeCollection<T extends object>(
 }
 
 /**
- * Stores that an entity was added or removed, and returns the answer. Returns `null` if another change of the collection came
- * first.
+ * Stores the addition or the removal of an entity, and returns the answer. Returns `null` if another change of the collection
+ * came first.
  */
 export async function changeEntity(
   app: AppContext,

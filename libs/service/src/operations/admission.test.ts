@@ -46,7 +46,7 @@ describe('admission', () => {
     expect(admission.enter(in5s())).toBe(true);
   });
 
-  it('lets a burst wait for at most half of the time that it has left', async () => {
+  it('lets a burst wait for at most half of the time until its deadline', async () => {
     // Four places with work of 100 ms each do 40 operations per second. In 2.5 s, the four operations at work can end, and
     // about 96 operations more.
     const admission = await taken(4, 100);

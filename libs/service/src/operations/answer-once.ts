@@ -83,7 +83,7 @@ export async function answerOnce(
     return await untilMade(attempt, { deadline, inTurn });
   } finally {
     if (!isKept) {
-      // If this fails, the claim on the key expires by itself.
+      // If the key cannot be released, the claim on it expires by itself.
       await replies
         .release(begun)
         .catch((error) =>

@@ -137,13 +137,13 @@ export interface Documents {
   ): Promise<Map<string, Stored<D>>>;
   /** Documents by keys of an index. The documents of each key are in the order of their ids. */
   by<D>(of: Collection<D>, index: string, keys: readonly string[]): Promise<Map<string, Stored<D>[]>>;
-  /** The search texts of documents, by id. Reads less than the whole documents. */
+  /** The search texts of documents, by id. Reads only these texts, and not the whole documents. */
   texts<F extends string>(
     of: AnyCollection,
     ids: readonly string[],
     fields: readonly F[],
   ): Promise<Map<string, Record<F, string>>>;
-  /** The ids of documents that have these keys of an index. Reads less than the whole documents. */
+  /** The ids of documents that have these keys of an index. Reads only the ids, and not the whole documents. */
   idsBy(of: AnyCollection, index: string, keys: readonly string[]): Promise<Map<string, string[]>>;
   /** Settles one target, or all targets in a range of ids: later reads show everything that follows from their changes. */
   settle<D>(of: Collection<D>, which: Stored<D> | Pick<Range, 'above' | 'below'>): Promise<void>;

@@ -109,7 +109,7 @@ export class MongoReplies implements Replies {
   }
 }
 
-/** Whether a change creates a target from which nothing follows. */
+/** Whether a change only creates a target, without rows, counters or events. */
 function isAlone({ target, rows = [], counters = [], events = [] }: AnyChange): boolean {
   return typeof target === 'string' && rows.length + counters.length + events.length === 0;
 }

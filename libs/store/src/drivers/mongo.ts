@@ -14,7 +14,10 @@ import './mongo-driver.ts';
 
 /** A service's collections and indexes. They are declared in one place, and those that are missing are created at the start. */
 export interface MongoSchema {
-  /** Raised when the shape of stored documents changes. A service refuses to run on a database with a newer version. */
+  /**
+   * The version of the schema. It is raised whenever the shape of stored documents changes. A service refuses to run on a
+   * database with a newer version.
+   */
   version: number;
   /** The oldest version that can be used, 1 by default. Older versions are refused. */
   oldest?: number;
@@ -187,9 +190,9 @@ export function isMongoDuplicate(error: unknown): boolean {
 
 /**
  * Whether the database gave up a write to end a deadlock. Then nothing of the write is stored. FerretDB's unique indexes,
- * except the index of `_id`, are exclusion constraints of PostgreSQL. There, racing writes of one key wait for each other.
- * After one second, one of the writes fails with SQLSTATE 40P01 (deadlock). The error's code is 40P01, encoded as an integer in
- * PostgreSQL's way.
+ * except the index of `_id`, are exclusion constraints of PostgreSQL. In such an index, racing writes of one key wait for each
+ * other. After one second, one of the writes fails with SQLSTATE 40P01 (deadlock). The error's code is 40P01, encoded as an
+ * integer in PostgreSQL's way.
  */
 export function isMongoDeadlock(error: unknown): boolean {
   return error instanceof MongoServerError && error.code === mongoDeadlock;

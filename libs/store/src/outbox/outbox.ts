@@ -14,8 +14,8 @@ export interface StoredEvent {
 }
 
 /**
- * The point after which a pass over unpublished events continues. Events before `at`, and events with one of these keys, are
- * done.
+ * The point after which a pass over unpublished events continues. Events before `at`, and events with one of these keys, have
+ * been handled already.
  */
 export interface Past {
   at: number;

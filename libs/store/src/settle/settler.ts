@@ -40,8 +40,8 @@ const fewWaiting = 16;
  * commits the change. It also stores the plan of the next steps in the target. (3) Rows are written under fixed ids. (4) One
  * update of each counter adds to the counter and removes the intent. (5) The target is marked as settled. This class makes
  * steps 1 and 2, and `RollForward` the others. If a process finds an unsettled target or an open intent, it rolls the change
- * forward. So a process may die at any point. A change that was acknowledged is whole. A change that was not acknowledged is
- * either stored completely or not at all.
+ * forward. So a process may die at any point. A change that was acknowledged is stored completely. A change that was not
+ * acknowledged is either stored completely or not at all.
  */
 export class Settler {
   readonly #db: Db;

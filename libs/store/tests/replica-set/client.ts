@@ -21,7 +21,7 @@ import { type Data, type Entry, type Member, type ReplicaSet, SteppedDown } from
 type Fields = Record<string, unknown>;
 export type Concern = 'majority' | 'local';
 
-/** A command on its way. It arrives when the schedule calls `go`. */
+/** A command that was sent and has not arrived yet. It arrives when the schedule calls `go`. */
 export interface Gated {
   client: Client;
   go(): void;

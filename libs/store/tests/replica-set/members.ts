@@ -29,7 +29,7 @@ export class Member {
    */
   readonly committed: Data = new Map();
   commit = 0;
-  /** Whether this member believes that it is the primary, since the election of `term`. */
+  /** Whether this member believes that it has been the primary since the election of `term`. */
   isPrimary = false;
   term = 0;
   /** Whether this member is cut off from all other members. */

@@ -152,8 +152,8 @@ export class CollectionStore {
   }
 
   /**
-   * Stores that an entity was added or removed, together with the changed collection. Returns `false` if another change came
-   * first.
+   * Stores the addition or the removal of an entity, together with the changed collection. Returns `false` if another change
+   * came first.
    */
   async changeEntity(
     before: CollectionRecord,
