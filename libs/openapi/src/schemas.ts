@@ -21,7 +21,7 @@ const named: Readonly<Record<string, z.ZodType>> = {
   Project: contracts.project,
 };
 
-/** The schemas of a document. */
+/** The JSON Schemas from which a document is written. */
 export interface Schemas {
   /** The schemas that have a name. */
   components: Readonly<Record<string, JsonObject>>;
@@ -30,8 +30,8 @@ export interface Schemas {
 }
 
 /**
- * Makes JSON Schema (draft 2020-12) from zod schemas. It uses the input type of each schema, because a caller may send this
- * type. A caller also gets this type, because answers are not transformed.
+ * Makes JSON Schema (draft 2020-12) from zod schemas. It converts the input type of each schema, because this is the type that
+ * callers send. Answers are not transformed, so for them the input type is also the type that callers receive.
  */
 export function makeSchemas(): Schemas {
   const names = new Map(Object.entries(named).map(([name, schema]) => [schema, name]));

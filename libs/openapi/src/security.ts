@@ -32,7 +32,7 @@ const requirements: Readonly<Record<Auth, readonly JsonObject[]>> = {
   none: [{}],
 };
 
-/** Who may call, as security requirements. An empty object allows anybody. */
+/** Who may call an operation, in the form of OpenAPI's security requirements. An empty object allows anybody. */
 export function securityOf(operation: OperationSpec): readonly JsonObject[] {
   const [first = {}, ...others] = requirements[operation.auth];
   return takesServerKey(operation) ? [first, serverKey, ...others] : [first, ...others];

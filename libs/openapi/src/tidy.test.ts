@@ -20,7 +20,7 @@ test('an integer gets its format and loses its pattern', () => {
   expect(tidy({ type: 'integer' })).toHaveProperty('format', 'int64');
 });
 
-test('a plain type or null becomes a list of two types, and any other anyOf stays', () => {
+test('`anyOf` of a plain type and null becomes one `type` with both, and any other `anyOf` stays as it is', () => {
   const anyOf = [{ type: 'string', format: 'date' }, { type: 'null' }];
   const date = { type: ['string', 'null'], format: 'date', maxLength: 10 };
   expect(tidy({ anyOf, description: 'A day.' })).toEqual({ ...date, description: 'A day.' });
@@ -30,7 +30,7 @@ test('a plain type or null becomes a list of two types, and any other anyOf stay
   }
 });
 
-test('a map of any JSON allows all values, and any other map keeps the schema of its values, at any depth', () => {
+test('if the values of a map may be any JSON, their schema becomes `true`; any other map keeps the schema of its values', () => {
   const any = { $ref: '#/components/schemas/__shared#/$defs/schema0' };
   const map = { type: 'object', propertyNames: { type: 'string' }, additionalProperties: any };
   expect(tidy({ items: [map] })).toEqual({ items: [{ type: 'object', additionalProperties: true }] });

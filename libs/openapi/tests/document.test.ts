@@ -59,7 +59,7 @@ function codesBy({ responses }: Described): [status: string, codes: string[]][] 
   });
 }
 
-test('the committed document is the one that the contracts give', () => {
+test('the committed document is the same as the document that is made from the contracts', () => {
   // This checks only whether the texts are equal, because a diff of such long texts would not help. tools/openapi.ts writes the
   // document.
   expect(readFileSync(documentFile, 'utf8') === writeDocument()).toBe(true);
@@ -115,7 +115,7 @@ test('a download has the headers for a part of its bytes and for conditions', ()
 });
 
 describe.each(each)('%s', (name, spec) => {
-  it('is described under each of its methods, with its own id', () => {
+  it('an operation is described under each of its methods, with its own id', () => {
     const described = describedAs(spec);
     expect(described.map(({ operationId }) => operationId)[0]).toBe(name);
     for (const one of described) expect(one.summary).toBe(spec.summary);
@@ -123,7 +123,7 @@ describe.each(each)('%s', (name, spec) => {
     expect(new Set(ids).size).toBe(ids.length);
   });
 
-  it('lists the codes of its contract and of the layers before it under their statuses', () => {
+  it('an operation lists the error codes of its contract and of the layers before it, each under its status', () => {
     const wanted: string[] = [...spec.errors, ...Object.values(spec.invalid ?? {})];
     wanted.push(
       `${spec.feature}/server-error`,
@@ -146,7 +146,7 @@ describe.each(each)('%s', (name, spec) => {
     }
   });
 
-  it('describes each error in both forms, and has the headers of limits, tokens and lists', () => {
+  it('an operation describes each error in both forms, and has the headers of limits, tokens and lists', () => {
     for (const { responses } of describedAs(spec)) {
       for (const [status, given] of Object.entries(responses)) {
         const { headers, content = {} } = resolve(given);
@@ -161,7 +161,7 @@ describe.each(each)('%s', (name, spec) => {
     }
   });
 
-  it('asks for the token that it needs', () => {
+  it('an operation asks for the token that it needs', () => {
     const ofKey = serverKeyMay(spec) === 'never' ? [] : [{ serverKey: [] }];
     const wanted = {
       user: [{ userToken: [] }, ...ofKey],
@@ -179,7 +179,7 @@ describe.each(each)('%s', (name, spec) => {
     }
   });
 
-  it('has the parameters and the body of its contract', () => {
+  it('an operation has the parameters and the body of its contract', () => {
     for (const { parameters = [], requestBody } of describedAs(spec)) {
       const given = parameters.map((one) => resolve(one)).filter((one) => one.in !== 'header');
       const project = spec.scope === 'project' ? ['projectId'] : [];
@@ -199,7 +199,7 @@ describe.each(each)('%s', (name, spec) => {
     }
   });
 
-  it('shows an example that its contract accepts', () => {
+  it('an operation shows an example that its contract accepts', () => {
     if (spec.kind === 'stream')
       return expect(describedAs(spec)[0]?.responses['200']?.content).toHaveProperty([
         'text/event-stream',
@@ -207,7 +207,7 @@ describe.each(each)('%s', (name, spec) => {
       ]);
     const example = readExamples()[name];
     expect(example).toBeDefined();
-    // The bytes are not a field of the contract.
+    // In the example, the body also holds the bytes of the upload. The contract has no field for them.
     const { [spec.upload?.part ?? '']: _, ...body } = (example?.body ?? {}) as Record<string, unknown>;
     for (const part of ['params', 'query', 'body'] as const) {
       const parsed = spec[part].safeParse(part === 'body' ? body : (example?.[part] ?? {}));

@@ -110,8 +110,8 @@ describe.each(availableEngines())('a busy service (%s)', (engine) => {
   it('does not begin a request whose caller has given up', async () => {
     const all = calls(atOnce);
     await expect.poll(() => begun).toEqual(['0', '1']);
-    // The time allowed for `late` begins when it arrives. When the caller of `later` gives up, this deadline has certainly
-    // passed.
+    // The deadline of `late` is counted from the moment at which the request arrives. When the caller of `later` gives up, the
+    // deadline of `late` has certainly passed.
     const late = [call('late', 50), call('later', 1_000)];
     for (const one of late) await expect(one).rejects.toThrow('did not answer');
     goOn();

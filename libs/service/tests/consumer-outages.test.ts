@@ -83,7 +83,8 @@ describe.each(availableEngines())('a consumer whose database is away (%s)', (eng
     store.isAway = true;
     const told = await Promise.all(Array.from({ length: 10 }, () => tell()));
     await waitFor(() => attempts() > 0);
-    // This takes at least three seconds. After half of that time, another process would get the events.
+    // 150 checks of the store take at least three seconds. In half of this time, the bus gives the events to another process if
+    // there is no sign of progress.
     const from = store.looks;
     await waitFor(() => store.looks > from + 150);
     expect(await dead()).toEqual([]);
@@ -104,7 +105,7 @@ describe.each(availableEngines())('a consumer whose database is away (%s)', (eng
     expect(await dead()).toEqual([poison]);
   });
 
-  test('can stop its service while it waits for the database, and another process gets the events', async () => {
+  test('lets its service stop while it waits for the database, and another process gets the events', async () => {
     await using undo = new AsyncDisposableStack();
     const { service, store, tell, attempts, dead } = await start(undo);
     store.isAway = true;
@@ -116,7 +117,7 @@ describe.each(availableEngines())('a consumer whose database is away (%s)', (eng
 });
 
 describe.each(availableEngines())('many events that cannot be applied (%s)', (engine) => {
-  test('do not delay an event that can be applied', async () => {
+  test('events that cannot be applied do not delay an event that can be applied', async () => {
     await using runtime = await createRuntime(engine);
     const { bus } = runtime;
     const project = randomUUID();

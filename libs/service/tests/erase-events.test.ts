@@ -66,7 +66,7 @@ test.each(availableEngines())(
     await eraseEvents(parts, { ...of('other'), telling: '"told":"hers"' });
     expect(await names()).toEqual([...left, 'untold'].sort());
 
-    // The event becomes a dead letter again, and nobody knows where its replayed copy is.
+    // The dead letter is replayed and fails again. After that, nobody knows the position of the replayed copy.
     const intruder = eventOf('intruder', 'other');
     await publish(intruder);
     await waitFor(async () => (await names()).includes('intruder'));

@@ -38,7 +38,7 @@ async function startBroker(engine: EngineKind): Promise<Broker> {
   mkdirSync(data);
   mkdirSync(copy);
   return {
-    // Each test has a log of its own, because an installation has one prefix.
+    // Each test has a prefix of its own, as an installation has. So each test also has a log of its own.
     connect: async (prefix) => new InProcessBus({ prefix, file: join(data, `${prefix}.sqlite`), log }),
     async remember() {
       cpSync(data, copy, { recursive: true });
@@ -148,7 +148,7 @@ describe.each(availableEngines())('a log that has lost events (%s)', (engine) =>
   // While a process uses the embedded log, this log cannot be lost.
   const ways = engine === 'embedded' ? ['restarted'] : ['running', 'restarted'];
 
-  test.each(ways)('replaced by a new log, services %s: all events are published again', async (way) => {
+  test.each(ways)('with a new log, services %s: all events are published again', async (way) => {
     const world = await start();
     await world.pause();
     for (const producer of world.producers) producer.store(5);
@@ -161,7 +161,7 @@ describe.each(availableEngines())('a log that has lost events (%s)', (engine) =>
     await world.allArrive();
   });
 
-  test.each(ways)('replaced by an older copy, services %s: lost events are published again', async (way) => {
+  test.each(ways)('with an older copy, services %s: lost events are published again', async (way) => {
     const world = await start();
     const [one, other] = world.producers;
     one.store(5);

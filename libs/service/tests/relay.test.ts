@@ -70,7 +70,7 @@ const start = (sweepMs: number) => {
 const ids = () => arrived.map(({ aggregate }) => aggregate.id).sort();
 const never = 3_600_000;
 
-test('publishes events that an earlier process has left, and new events after a kick', async () => {
+test('a relay publishes events that an earlier process has left, and new events after a kick', async () => {
   store('left');
   const relay = start(never);
   await waitFor(() => ids().includes('left'));
@@ -82,7 +82,7 @@ test('publishes events that an earlier process has left, and new events after a 
   expect(await metrics.registry.getSingleMetricAsString('kith_events_published_total')).toMatch(/ 2$/m);
 });
 
-test('publishes events that can wait together, and immediately if an urgent event comes', async () => {
+test('a relay publishes events that can wait together, and immediately if an urgent event comes', async () => {
   let looks = 0;
   const find = outbox.unpublished.bind(outbox);
   outbox.unpublished = (limit, past) => {
@@ -106,30 +106,30 @@ test('publishes events that can wait together, and immediately if an urgent even
   await waitFor(() => arrived.length === 4);
 });
 
-test('publishes more than one batch in one run', async () => {
+test('a relay publishes more than one batch in one run', async () => {
   for (let count = 0; count < 350; count++) store(`many-${count}`);
   start(never);
   await waitFor(() => arrived.length === 350);
   expect(new Set(ids()).size).toBe(350);
 });
 
-test('yields to the event loop while it publishes and delivers a backlog', async () => {
+test('a relay yields to the event loop while it publishes and delivers a backlog', async () => {
   const count = 3_000;
   for (let made = 0; made < count; made++) store(`many-${made}`);
   start(never);
   await nextTurn();
   expect(await outbox.unpublished(1)).toHaveLength(1);
-  // If the relay kept the event loop busy until the last delivery, there would be hardly any turns.
+  // If the relay kept the event loop busy until the last delivery, this loop would run only a few times.
   let turns = 0;
   while (arrived.length < count) {
     await nextTurn();
     turns++;
   }
-  // There is about one turn per batch of 100.
+  // It runs about once per batch of 100 events.
   expect(turns).toBeGreaterThan(count / 200);
 });
 
-test('tries refused events again, and does not delay other events', async () => {
+test('a relay tries refused events again, and does not delay other events', async () => {
   let refusals = 0;
   refused = ({ aggregate }) => aggregate.id === 'hard' && ++refusals < 4;
   store('hard');
@@ -141,7 +141,7 @@ test('tries refused events again, and does not delay other events', async () => 
   expect(refusals).toBe(4);
 });
 
-test('tries refused events again, even if new events arrive all the time', async () => {
+test('a relay tries refused events again, even if new events arrive all the time', async () => {
   let refusals = 0;
   let count = 0;
   let relay: Relay | undefined;
@@ -160,7 +160,7 @@ test('tries refused events again, even if new events arrive all the time', async
   expect(count).toBeGreaterThan(4);
 });
 
-test('skips events that cannot be published, and publishes all later events in the first sweep', async () => {
+test('a relay skips events that cannot be published, and publishes all later events in the first sweep', async () => {
   let sweeps = 0;
   refused = ({ aggregate }) => aggregate.id.startsWith('never');
   const find = outbox.unpublished.bind(outbox);
@@ -182,7 +182,7 @@ test('skips events that cannot be published, and publishes all later events in t
   await waitFor(() => arrived.length === 371);
 });
 
-test('leaves events that it cannot publish for the next start', async () => {
+test('a relay leaves events that it cannot publish for the next start', async () => {
   refused = () => true;
   store('kept');
   const relay = start(never);
@@ -194,7 +194,7 @@ test('leaves events that it cannot publish for the next start', async () => {
   await waitFor(() => ids().includes('kept'));
 });
 
-test('reports the age of the oldest unpublished event, and the number of failed attempts', async () => {
+test('a relay reports the age of the oldest unpublished event, and the number of failed attempts', async () => {
   const value = async (name: string) =>
     Number((await metrics.registry.getSingleMetricAsString(name)).split(' ').at(-1));
   refused = ({ aggregate }) => aggregate.id === 'stuck';
@@ -209,7 +209,7 @@ test('reports the age of the oldest unpublished event, and the number of failed 
   expect(ids()).toEqual(['easy', 'stuck']);
 });
 
-test('publishes events that were stored just before it stops', async () => {
+test('a relay publishes events that were stored just before it stops', async () => {
   const relay = start(never);
   await waitFor(async () => (await outbox.unpublished(1)).length === 0);
   store('last');
@@ -218,7 +218,7 @@ test('publishes events that were stored just before it stops', async () => {
   await waitFor(() => ids().includes('last'));
 });
 
-test('stops only after all work that it has begun has ended', async () => {
+test('a relay stops only after all work that it has begun has ended', async () => {
   const order: string[] = [];
   const { promise: gate, resolve: open } = Promise.withResolvers<void>();
   const mark = outbox.markPublished.bind(outbox);
@@ -240,7 +240,7 @@ test('stops only after all work that it has begun has ended', async () => {
   expect(order).toEqual(['marked', 'stopped']);
 });
 
-test('stores the span of published events, and begins it at 0 if an earlier copy may exist', async () => {
+test('a relay stores the span of published events, which begins at 0 if an earlier copy may exist', async () => {
   const spans = new Map<string, Copies | undefined>();
   const mark = outbox.markPublished.bind(outbox);
   outbox.markPublished = async (keys: readonly string[], span?: Copies) => {
@@ -258,7 +258,7 @@ test('stores the span of published events, and begins it at 0 if an earlier copy
   expect(spans.get('new-2')).toEqual(spans.get('new-1'));
 });
 
-test('two relays on one outbox publish every event, and no other events', async () => {
+test('two relays on one outbox publish all of its events, and nothing else', async () => {
   for (let count = 0; count < 50; count++) store(`shared-${count}`);
   const both = [start(20), start(20)];
   for (const relay of both) relay.kick();

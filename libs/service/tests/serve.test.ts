@@ -263,7 +263,7 @@ describe.each(availableEngines())('the adapter of operations (%s)', (engine) => 
 test.each([
   ['development', [['other', 'x'.repeat(64)]]],
   ['production', []],
-] as const)('in %s keys of a body that nothing reads are named in a warning', async (nodeEnv, warnings) => {
+] as const)('in %s, a warning names the keys of a body that nothing reads', async (nodeEnv, warnings) => {
   await using runtime = await createRuntime('embedded');
   const lines: Record<string, unknown>[] = [];
   const destination = { write: (line: string) => void lines.push(JSON.parse(line)) };
@@ -283,7 +283,7 @@ test.each([
   expect(JSON.stringify(lines)).not.toContain('a value');
 });
 
-test.each(availableEngines())('in production answers are not checked again (%s)', async (engine) => {
+test.each(availableEngines())('in production, answers are not checked again (%s)', async (engine) => {
   await using runtime = await createRuntime(engine);
   const drifting = handler(spec, async () => ({ ok: 7 as unknown as string }));
   await using _service = await startService(

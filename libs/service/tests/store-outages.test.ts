@@ -35,7 +35,7 @@ async function openFar(undo: AsyncDisposableStack, times?: Parameters<typeof ope
 }
 
 describe.runIf(availableEngines().includes('containers'))('a database', () => {
-  test('that closes its connections during reads is used again immediately', async () => {
+  test('a database that closes its connections during reads is used again immediately', async () => {
     await using undo = new AsyncDisposableStack();
     const { line, db, read, seen } = await openFar(undo);
     let lookedAt = performance.now();
@@ -58,7 +58,7 @@ describe.runIf(availableEngines().includes('containers'))('a database', () => {
     }
   });
 
-  test('that accepts connections but never answers makes waiting commands and the check fail', async () => {
+  test('a database that accepts connections but never answers makes waiting commands and the check fail', async () => {
     await using undo = new AsyncDisposableStack();
     const { line, db, check, read } = await openFar(undo, { answerMs: 200 });
     line.hush();
@@ -70,7 +70,7 @@ describe.runIf(availableEngines().includes('containers'))('a database', () => {
     expect(await read()).toBeNull();
   });
 
-  test('that has not answered for long gets new connections, and open objects work on them', async () => {
+  test('a database that has not answered for long gets new connections, and open objects work on them', async () => {
     await using undo = new AsyncDisposableStack();
     const { line, db, check, read } = await openFar(undo, { renewAfterMs: 50 });
     let opened = 0;

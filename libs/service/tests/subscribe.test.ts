@@ -36,7 +36,7 @@ describe.each(availableEngines())('a subscription (%s)', (engine) => {
       { bus, metrics: new Metrics(), app: undefined },
     );
 
-  test('applies each event once, and waits at its end for the events that it is applying', async () => {
+  test('a subscription applies each event once, and when it ends, waits for the events that it is applying', async () => {
     const applied: string[] = [];
     const gate = Promise.withResolvers<void>();
     const begun = Promise.withResolvers<void>();
@@ -57,7 +57,7 @@ describe.each(availableEngines())('a subscription (%s)', (engine) => {
     expect((await ended).toSorted()).toEqual([...names, 'last'].toSorted());
   });
 
-  test('delivers an event again if it could not be applied', async () => {
+  test('an event that could not be applied is delivered again', async () => {
     const seen: string[] = [];
     const intake = await follow(async (name) => {
       seen.push(name);

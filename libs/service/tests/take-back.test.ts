@@ -16,7 +16,7 @@ class Broker {
   #bus = new InProcessBus({ prefix: 'test', file: ':memory:', log });
   #callbacks: (() => void)[] = [];
 
-  /** The connection of one process. It is the embedded bus, but losses and reconnects are simulated. */
+  /** The connection of one process to the broker. It is the embedded bus, but losses and reconnects are simulated. */
   connect(): InProcessBus {
     return Object.create(this.#bus, {
       publish: { value: (event: OutgoingEvent) => this.#bus.publish(event) },
@@ -108,7 +108,7 @@ test('if a process dies before it takes marks back, the next process does this, 
   store(5);
   await start().stop();
   await broker.lose({ isSame: true, others: 3 });
-  // The process that finds the loss dies before it has taken anything back.
+  // The process that finds the loss dies before it has taken back any mark.
   const dying = Object.create(outbox, {
     fact: { value: outbox.fact.bind(outbox) },
     noteFact: { value: outbox.noteFact.bind(outbox) },
@@ -117,7 +117,7 @@ test('if a process dies before it takes marks back, the next process does this, 
   });
   await start({ outbox: dying }).stop();
   expect((await outbox.fact('log'))?.lostAfter).toBe(0);
-  // Another process does not know of the loss. It publishes more events than were published before the loss.
+  // Another process, which does not know of the loss, publishes more events than were published before the loss.
   store(20);
   for (const { key, event } of await outbox.unpublished(20)) {
     const body = new Uint8Array();

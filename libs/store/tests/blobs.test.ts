@@ -44,7 +44,7 @@ it('if a copy fails while the next blobs are listed, `copyBlobs` rejects after a
   expect(ended).toEqual(before);
 });
 
-describe.each(availableBlobHomes())('bytes in %s', (kind) => {
+describe.each(availableBlobHomes())('a store of bytes in %s', (kind) => {
   let home: BlobHome;
   let blobs: Blobs;
   beforeAll(async () => {
@@ -94,7 +94,7 @@ describe.each(availableBlobHomes())('bytes in %s', (kind) => {
     },
   );
 
-  it('has no blobs under unused keys', async () => {
+  it('has nothing under keys that were never used', async () => {
     expect(await blobs.read('nobody/has/this')).toBeUndefined();
     await blobs.removeAll('nobody/');
     expect(await keys('nobody/')).toEqual([]);
@@ -236,7 +236,7 @@ describe.each(availableBlobHomes())('bytes in %s', (kind) => {
     const { hostname, port } = server;
     const proxy = createServer((inside) => {
       const outside = connect(Number(port || 27017), hostname);
-      // Each side may end first, and the other side may still be sending.
+      // Either side may end first, while the other side is still sending.
       outside.on('data', (chunk) => {
         received += chunk.length;
       });
@@ -275,7 +275,8 @@ describe.each(availableBlobHomes())('bytes in %s', (kind) => {
       const file = await files.findOneAndDelete({ filename: 'interrupted/one' });
       await chunks.deleteMany({ files_id: file?._id, n: { $not: left } });
       expect(await home.unfinished()).toBeGreaterThan(0);
-      // The ids of files contain the time in whole seconds.
+      // The ids of files contain the time in whole seconds. With an age of -2 s, the sweep also takes files that were made just
+      // now.
       await blobs.sweep(-2_000);
       expect(await home.unfinished()).toBe(0);
     }

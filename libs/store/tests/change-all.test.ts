@@ -42,7 +42,8 @@ describe.skipIf(!hasMongo)('many changes at once', () => {
   let settler: Settler;
   beforeAll(async () => {
     world = await openWorld();
-    // Readers leave intents to their writers for a second.
+    // Readers leave an intent to its writer for a second. The clock of this settler is two seconds ahead, so that it does not
+    // wait.
     settler = new Settler(world.db, { now: () => Date.now() + 2_000 });
   });
   afterAll(() => world[Symbol.asyncDispose]());
@@ -57,7 +58,7 @@ describe.skipIf(!hasMongo)('many changes at once', () => {
   };
   const agrees = async () => expect(await viewAll(world.db, settler)).toEqual(await truth(world.db));
 
-  it('are all stored with their rows and totals, and leave nothing unsettled', async () => {
+  it('many changes are all stored with their rows and totals, and leave nothing unsettled', async () => {
     const lamps = await off();
     expect(
       await changeAll(
@@ -71,7 +72,7 @@ describe.skipIf(!hasMongo)('many changes at once', () => {
     await agrees();
   });
 
-  it('create missing targets, and return which targets another process created first', async () => {
+  it('many changes create missing targets, and return which targets another process created first', async () => {
     const lamps = await off();
     await lampsOf(world.db).deleteMany({ _id: { $in: [lampNames[0], lampNames[1]] } });
     const [, , third] = lamps;
@@ -85,7 +86,7 @@ describe.skipIf(!hasMongo)('many changes at once', () => {
   });
 
   it.each(steps)(
-    'are each stored completely or not at all if the process dies at the step %s',
+    'each change is stored completely or not at all if the process dies at the step %s',
     async (step) => {
       const lamps = await off();
       const died = changeAll(
@@ -108,7 +109,7 @@ describe.skipIf(!hasMongo)('many changes at once', () => {
   );
 
   it.each(['announced', 'committed', 'rows'] as const)(
-    'are counted once if another process settles some of them at the step %s',
+    'changes are counted once if another process settles some of them at the step %s',
     async (step) => {
       const others = new Settler(await world.another());
       const lamps = await off();
@@ -124,7 +125,7 @@ describe.skipIf(!hasMongo)('many changes at once', () => {
     },
   );
 
-  it('stay exact while other processes read and change the same targets', async () => {
+  it('totals stay exact while other processes read and change the same targets', async () => {
     const others = new Settler(await world.another());
     const db = await world.another();
     for (let round = 0; round < 10; round++) {

@@ -53,7 +53,7 @@ describe.each(availableEngines())('documents below a parent (%s)', (engine) => {
   });
   const idsOf = (found: readonly Stored<unknown>[]) => found.map(({ id }) => id).sort();
 
-  it('are found only by keys that exist', async () => {
+  it('documents are found only by keys that exist', async () => {
     await documents.change([inside('top', 'a'), inside('top', 'b')]);
     const idsBy = async (index: string, keys: string[]) => {
       const found = [...(await documents.idsBy(boxes, index, keys))];
@@ -66,14 +66,14 @@ describe.each(availableEngines())('documents below a parent (%s)', (engine) => {
     expect(await idsBy('id', ['a'])).toEqual({});
   });
 
-  it('are all found by a key, even if they do not fit into one batch', async () => {
+  it('all documents with a key are found, even if they do not fit into one batch', async () => {
     const ids = Array.from({ length: 150 }, (_, at) => `box-${100 + at}`);
     await documents.change(ids.map((id) => inside('top', id)));
     const found = (await documents.by(boxes, 'parent', ['top'])).get('top') ?? [];
     expect(found.map(({ id }) => id)).toEqual(ids);
   });
 
-  it('that remain are returned up to a limit, for any of the given keys', async () => {
+  it('remaining documents are returned up to a limit, for any of the given keys', async () => {
     const parents = ['top', 'other'];
     await documents.change([{ in: boxes, target: 'other', set: box() }]);
     await documents.change(['a', 'b', 'c'].map((id, at) => inside(parents[at % 2] ?? '', id)));
@@ -84,7 +84,7 @@ describe.each(availableEngines())('documents below a parent (%s)', (engine) => {
     expect(await remaining([], 9)).toEqual([]);
   });
 
-  it('are erased with their rows after their events were copied out, unless they have changed', async () => {
+  it('documents are erased with their rows after their events were copied out, unless they have changed', async () => {
     await documents.change([inside('top', 'a'), inside('top', 'b')]);
     const [a, b] = [await readBox(documents, 'a'), await readBox(documents, 'b')];
     await documents.change([putInto(b, 2), putInto(a, 2)]);
@@ -103,7 +103,7 @@ describe.each(availableEngines())('documents below a parent (%s)', (engine) => {
     await expect(documents.clearRows(boxes, ranges, 1)).rejects.toThrow(TypeError);
   });
 
-  it('are deleted with their parent, even if more of them are made at the same time', async () => {
+  it('documents are deleted with their parent, even if more of them are made at the same time', async () => {
     const other = await openDocuments(place.config, declared);
     try {
       const made = Array.from({ length: 24 }, async (_, at) => {
@@ -161,7 +161,7 @@ describe.runIf(availableEngines().includes('containers'))('documents below a par
   const makings = steps.flatMap((step) => [[step, ['late']] as const, [step, ['late', 'later']] as const]);
 
   it.each(makings)(
-    'are deleted with their parent, even if it is deleted after the step %s of making %j',
+    'documents are deleted with their parent, even if it is deleted after the step %s of making %j',
     async (step, ids) => {
       const maker = await stoppedAt(step, () => deleteAll(documents, 'top'));
       const outcomes = await maker.change(ids.map((id) => inside('top', id)));
@@ -171,7 +171,7 @@ describe.runIf(availableEngines().includes('containers'))('documents below a par
   );
 
   it.each(makings)(
-    'are deleted with their parent, even if a process died after the step %s of making %j',
+    'documents are deleted with their parent, even if a process died after the step %s of making %j',
     async (step, ids) => {
       const maker = await stoppedAt(step, () => {
         throw new Error('ended');
@@ -182,7 +182,7 @@ describe.runIf(availableEngines().includes('containers'))('documents below a par
     },
   );
 
-  it('are deleted with their parent, even if they are made again after a deletion', async () => {
+  it('documents are deleted with their parent, even if they are made again after a deletion', async () => {
     await documents.change([inside('top', 'again')]);
     await documents.change([{ in: boxes, target: await readBox(documents, 'again'), set: null }]);
     const maker = await stoppedAt('announced', () => deleteAll(documents, 'top'));
@@ -191,7 +191,7 @@ describe.runIf(availableEngines().includes('containers'))('documents below a par
   });
 
   it.each(['before', 'after'])(
-    'are refused if their parent is deleted just %s their placeholder is made',
+    'new documents are refused if their parent is deleted just %s their placeholder is made',
     async (when) => {
       const { insertMany } = MongoCollection.prototype;
       vi.spyOn(MongoCollection.prototype, 'insertMany').mockImplementationOnce(async function (
@@ -208,7 +208,7 @@ describe.runIf(availableEngines().includes('containers'))('documents below a par
     },
   );
 
-  it('do not get rows back from a delayed writer', async () => {
+  it('a delayed writer does not bring back the rows of erased documents', async () => {
     const { replaceOne } = MongoCollection.prototype;
     vi.spyOn(MongoCollection.prototype, 'replaceOne').mockImplementationOnce(async function (
       this: InstanceType<typeof MongoCollection>,
@@ -221,7 +221,7 @@ describe.runIf(availableEngines().includes('containers'))('documents below a par
     expect(await storedIn('things')).toEqual([]);
   });
 
-  it('are not erased before their events were copied out', async () => {
+  it('documents are not erased before their events were copied out', async () => {
     await documents.change([inside('top', 'a')]);
     const read = await readBox(documents, 'a');
     expect(await documents.eraseAll(boxes, [read])).toBe(0);
@@ -229,14 +229,14 @@ describe.runIf(availableEngines().includes('containers'))('documents below a par
     expect(await documents.eraseAll(boxes, [read])).toBe(1);
   });
 
-  it('leave no placeholder behind if they are refused', async () => {
+  it('a refused document leaves no placeholder behind', async () => {
     await documents.change([{ in: boxes, target: 'one', set: box({ label: 'One' }) }]);
     const taken = { in: boxes, target: 'two', set: box({ label: 'One' }) };
     expect(await documents.change([inside('none', 'a'), taken])).toEqual(['orphan', { taken: 'label' }]);
     expect(await storedIn('boxes')).toEqual(['one', 'top']);
   });
 
-  it('whose maker died are swept, but not by a machine whose clock is an hour ahead', async () => {
+  it('placeholders that a dead process has left are swept, but not by a machine whose clock is an hour ahead', async () => {
     const maker = await stoppedAt('announced', () => {
       throw new Error('ended');
     });
@@ -249,7 +249,7 @@ describe.runIf(availableEngines().includes('containers'))('documents below a par
     expect(await storedIn('boxes')).toEqual(['top']);
   });
 
-  it.each(['one', 'all'])('show everything that follows from them after `settle` of %s', async (which) => {
+  it.each(['one', 'all'])('after `settle` of %s, reads show what follows from changes', async (which) => {
     const maker = await stoppedAt('committed', () => {
       throw new Error('ended');
     });

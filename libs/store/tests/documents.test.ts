@@ -48,7 +48,7 @@ describe.each(availableEngines())('documents (%s)', (engine) => {
     return read;
   };
   const idsOf = (found: readonly Stored<unknown>[]) => found.map(({ id }) => id);
-  /** Everything that follows from boxes. */
+  /** The things, totals and events that are stored for the boxes. */
   const following = async () => ({
     things: idsOf(await documents.range(things, { above: '', below: '~', limit: 100 })),
     totals: (await documents.sums(totals, ['ann'])).get('ann'),
@@ -132,7 +132,7 @@ describe.each(availableEngines())('documents (%s)', (engine) => {
   });
 
   describe('changes', () => {
-    it('are made only if the document has not changed since it was read', async () => {
+    it('a change is made only if its document has not changed since it was read', async () => {
       const read = await add('one');
       const set = box({ label: 'Other' });
       expect(await documents.change([{ in: boxes, target: 'one', set }])).toEqual(['there']);
@@ -144,14 +144,14 @@ describe.each(availableEngines())('documents (%s)', (engine) => {
       expect((await documents.get(boxes, ['one'])).size).toBe(0);
     });
 
-    it('are refused if the document was deleted and made again after it was read', async () => {
+    it('a change is refused if its document was deleted and made again after it was read', async () => {
       const read = await add('one');
       await documents.change([{ in: boxes, target: read, set: null }]);
       await add('one');
       expect(await documents.change([{ in: boxes, target: read, set: box() }])).toEqual(['changed']);
     });
 
-    it('are stored with everything that follows, or not at all', async () => {
+    it('a change is stored with everything that follows from it, or not at all', async () => {
       const read = await add('one');
       expect(await documents.change([putInto(read, 1)])).toEqual(['made']);
       const after = { things: ['one|00000001'], totals: { boxes: 0, things: 1 }, events: 1 };
@@ -163,7 +163,7 @@ describe.each(availableEngines())('documents (%s)', (engine) => {
       expect((await following()).things).toEqual([]);
     });
 
-    it('that do not fit the schema of their collection are rejected, and store nothing', async () => {
+    it('a change that does not fit the schema of its collection is rejected, and stores nothing', async () => {
       const read = await add('one');
       const wrong = { ...putInto(read, 1), set: { ...box(), things: -1 } };
       await expect(documents.change([wrong])).rejects.toThrow();
@@ -173,7 +173,7 @@ describe.each(availableEngines())('documents (%s)', (engine) => {
       expect(await one('one')).toEqual(read);
     });
 
-    it('that need a taken unique key are refused with the name of its index', async () => {
+    it('a change that needs a taken unique key is refused with the name of the index', async () => {
       const first = await add('one', { label: 'One' });
       expect(await documents.change([{ in: boxes, target: 'two', set: box({ label: 'One' }) }])).toEqual([
         { taken: 'label' },
@@ -186,7 +186,7 @@ describe.each(availableEngines())('documents (%s)', (engine) => {
       await add('three', { label: 'One' });
     });
 
-    it('that need other documents are refused until all of these exist', async () => {
+    it('a change that needs other documents is refused until all of these exist', async () => {
       await add('top');
       const below = { index: 'id', keys: ['top', 'middle'] };
       const inner = { in: boxes, target: 'inner', set: box({ parents: ['top', 'middle'] }), below };
@@ -195,7 +195,7 @@ describe.each(availableEngines())('documents (%s)', (engine) => {
       expect(await documents.change([inner])).toEqual(['made']);
     });
 
-    it('that race succeed one by one, and a refused change can be tried again', async () => {
+    it('racing changes succeed one by one, and a refused change can be tried again', async () => {
       const other = await openDocuments(place.config, declared);
       const both = [documents, other];
       try {
@@ -226,7 +226,7 @@ describe.each(availableEngines())('documents (%s)', (engine) => {
       }
     }, 30_000);
 
-    it('in one call are made independently, in their order', async () => {
+    it('the changes of one call are made independently, in their order', async () => {
       const made = { in: boxes, target: 'one', set: box({ label: 'One' }) };
       const outcomes = await documents.change([
         made,
@@ -238,7 +238,7 @@ describe.each(availableEngines())('documents (%s)', (engine) => {
       expect((await documents.get(boxes, ['one', 'two', 'three'])).size).toBe(2);
     });
 
-    it('in one call have the same outcomes as if each was made alone after the previous one', async () => {
+    it('the changes of one call have the same outcomes as if each was made alone after the previous one', async () => {
       const [first, second, third] = [
         await add('one'),
         await add('two', { label: 'Two' }),
@@ -280,7 +280,7 @@ describe.each(availableEngines())('documents (%s)', (engine) => {
       });
     });
 
-    it('of two racing calls with the same keys and ids are each made by exactly one call', async () => {
+    it('if two calls race with the same keys and ids, each change is made by exactly one call', async () => {
       const other = await openDocuments(place.config, declared);
       try {
         const names = Array.from({ length: 12 }, (_, at) => `name${at}`);
@@ -305,7 +305,7 @@ describe.each(availableEngines())('documents (%s)', (engine) => {
       }
     }, 60_000);
 
-    it('can be made to documents of an older version, which are upgraded when they are read', async () => {
+    it('a document of an older version is upgraded when it is read, and can then be changed', async () => {
       const older = collection<{ title: string }>({
         ...{ name: 'notes', kind: 'target', version: 1, schema: z.object({ title: z.string() }) },
       });
@@ -336,7 +336,7 @@ describe.each(availableEngines())('documents (%s)', (engine) => {
     });
   });
 
-  it('that are new and without rows or counters are made together, but independently', async () => {
+  it('new documents without rows or counters are made together, but independently', async () => {
     await add('there', { label: 'Taken' });
     const made = (id: string, label = '') => ({ in: boxes, target: id, set: box({ label }) });
     const withEvent = { ...made('told'), events: [told('told', box())] };
@@ -361,7 +361,7 @@ describe.each(availableEngines())('documents (%s)', (engine) => {
     expect((await one('a')).doc.label).toBe('New');
   });
 
-  it('that are dated record by the database’s clock when they were changed', async () => {
+  it('the documents of a dated collection record by the database’s clock when they were changed', async () => {
     const notes = collection<{ text: string }>({
       ...{ name: 'notes', kind: 'target', version: 1, schema: z.object({ text: z.string() }), dated: true },
     });
@@ -391,7 +391,7 @@ describe.each(availableEngines())('documents (%s)', (engine) => {
     }
   });
 
-  it('that are silent have no events', async () => {
+  it('the documents of a silent collection have no events', async () => {
     const silent = collection({
       ...{ name: 'silent', kind: 'target', version: 1, schema: z.object({}), silent: true },
     });
@@ -409,7 +409,7 @@ describe.each(availableEngines())('documents (%s)', (engine) => {
     }
   });
 
-  it('are deleted when they expire, but their events stay', async () => {
+  it('documents are deleted when they expire, but their events stay', async () => {
     vi.useFakeTimers({ toFake: ['Date'], now: 1_000 });
     const set = box({ endsAt: 2_000 });
     await documents.change([{ in: boxes, target: 'one', set, events: [told('one', set)] }]);
@@ -424,7 +424,7 @@ describe.each(availableEngines())('documents (%s)', (engine) => {
     expect(await documents.outbox.unpublished(10)).toHaveLength(1);
   });
 
-  it('that are copies are replaced only by newer versions, and never after a mark', async () => {
+  it('copies are replaced only by newer versions, and never after a mark', async () => {
     const name = async () => (await documents.get(owners, ['ann'])).get('ann')?.doc.name;
     const keep = (doc: string, epoch: number, version: number | 'mark') =>
       documents.keep(owners, [{ id: 'ann', doc: { name: doc }, epoch, version }]);
@@ -439,7 +439,7 @@ describe.each(availableEngines())('documents (%s)', (engine) => {
     expect(await name()).toBe('');
   });
 
-  it('that are rows or counters are cleared up to a limit per call', async () => {
+  it('rows and counters are cleared up to a limit per call', async () => {
     const read = await add('one');
     await documents.change([putInto(read, 1)]);
     await documents.change([putInto(await one('one'), 2)]);
@@ -450,7 +450,7 @@ describe.each(availableEngines())('documents (%s)', (engine) => {
     expect((await following()).totals).toEqual({ boxes: 0, things: 0 });
   });
 
-  it('have their events found in a range as soon as the change is made', async () => {
+  it('the events of a document are found in a range as soon as its change is made', async () => {
     const { outbox } = documents;
     const read = await add('one');
     const range = { from: 'p|box|one|', to: 'p|box|one}' };
@@ -471,7 +471,7 @@ describe.each(availableEngines())('documents (%s)', (engine) => {
     expect(await held()).toEqual([true, false, true, false, false]);
   });
 
-  it('that are rows or copies are cleared by their ids', async () => {
+  it('rows and copies are cleared by their ids', async () => {
     const read = await add('one');
     await documents.change([putInto(read, 1)]);
     await documents.change([putInto(await one('one'), 2)]);
@@ -485,14 +485,14 @@ describe.each(availableEngines())('documents (%s)', (engine) => {
     await expect(documents.clearIds(boxes, ['one'])).rejects.toThrow(TypeError);
   });
 
-  it('can be closed twice, and cannot be used after that', async () => {
+  it('a database can be closed twice, and cannot be used after that', async () => {
     await documents.check();
     await documents.close();
     await documents.close();
     await expect(documents.check()).rejects.toThrow();
   });
 
-  it('that are targets cannot be cleared, and only targets can have unique keys', async () => {
+  it('targets cannot be cleared, and only targets can have unique keys', async () => {
     await add('one');
     const all = { above: '', below: '~', limit: 9 };
     await expect(documents.clear(boxes, all)).rejects.toThrow(TypeError);
@@ -502,7 +502,7 @@ describe.each(availableEngines())('documents (%s)', (engine) => {
     expect(() => collection({ ...things, name: 'events' })).toThrow(TypeError);
   });
 
-  it('can contain any JSON with any field names', async () => {
+  it('documents can contain any JSON with any field names', async () => {
     const any = collection<{ data: unknown }>({
       ...{ name: 'any', kind: 'target', version: 1, schema: z.object({ data: z.unknown() }) },
     });
@@ -517,7 +517,7 @@ describe.each(availableEngines())('documents (%s)', (engine) => {
     }
   });
 
-  it('in a database of an older or newer layout are refused with the name of the database', async () => {
+  it('a database of an older or newer layout is refused with its name', async () => {
     const note = async (version: number) => {
       const { config } = place;
       if (config.kind === 'sqlite') {
@@ -542,7 +542,7 @@ describe.each(availableEngines())('documents (%s)', (engine) => {
     }
   });
 
-  it('of undeclared collections or indexes cannot be read', async () => {
+  it('undeclared collections and indexes cannot be read', async () => {
     const other = collection({ name: 'other', kind: 'target', version: 1, schema: z.object({}) });
     await expect(documents.get(other, ['x'])).rejects.toThrow(TypeError);
     await expect(documents.range(boxes, { above: '', below: '~', limit: 1 }, 'size')).rejects.toThrow(
@@ -550,7 +550,7 @@ describe.each(availableEngines())('documents (%s)', (engine) => {
     );
   });
 
-  it('that were acknowledged to a killed process are complete, and no change is stored in part', async () => {
+  it('changes that were acknowledged to a killed process are complete, and no change is stored in part', async () => {
     await add('one');
     const whole = async () => {
       await documents.sweep();
@@ -580,7 +580,7 @@ describe.each(availableEngines())('documents (%s)', (engine) => {
 });
 
 describe.runIf(availableEngines().includes('containers'))('documents on MongoDB', () => {
-  it('that are read by id in one turn of the event loop need only one query', async () => {
+  it('documents that are read by id in one turn of the event loop need only one query', async () => {
     await using place = await createStore('containers');
     await using watched = await watchReads(place.config);
     const documents = await openDocuments(watched.config, declared);
@@ -603,7 +603,7 @@ describe.runIf(availableEngines().includes('containers'))('documents on MongoDB'
     }
   });
 
-  it('in several pages, read in one turn of the event loop, need only one query for all totals', async () => {
+  it('several pages that are read in one turn of the event loop need only one query for all totals', async () => {
     await using place = await createStore('containers');
     await using watched = await watchReads(place.config);
     const documents = await openDocuments(watched.config, declared);
@@ -638,7 +638,7 @@ describe.runIf(availableEngines().includes('containers'))('documents on MongoDB'
     }
   });
 
-  it('that are new and without rows or counters are inserted in one write', async () => {
+  it('new documents without rows or counters are inserted in one write', async () => {
     await using place = await createStore('containers');
     const documents = await openDocuments(place.config, declared);
     const inserts = vi.spyOn(MongoCollection.prototype, 'insertMany');
@@ -657,7 +657,7 @@ describe.runIf(availableEngines().includes('containers'))('documents on MongoDB'
     }
   });
 
-  it('cannot be cleared of counters that a change is about to add to', async () => {
+  it('counters that a change is about to add to are not cleared', async () => {
     await using place = await createStore('containers');
     const { config } = place;
     if (config.kind !== 'mongo') throw new Error('There is no MongoDB.');
@@ -680,7 +680,7 @@ describe.runIf(availableEngines().includes('containers'))('documents on MongoDB'
     }
   });
 
-  it('need only a few round trips for many changes', async () => {
+  it('many changes need only a few round trips', async () => {
     await using place = await createStore('containers');
     await using watched = await watchReads(place.config);
     const documents = await openDocuments(watched.config, declared);
@@ -708,7 +708,7 @@ describe.runIf(availableEngines().includes('containers'))('documents on MongoDB'
   });
 
   it.each(['announced', 'committed', 'rows', 'counters', 'settled'] as const)(
-    'are each completely changed or unchanged if a process dies after the step %s of many changes',
+    'each document is completely changed or unchanged if a process dies after the step %s of many changes',
     async (last) => {
       await using place = await createStore('containers');
       const { config } = place;
@@ -748,7 +748,7 @@ describe.runIf(availableEngines().includes('containers'))('documents on MongoDB'
   );
 
   it.each(['announced', 'committed', 'rows', 'counters'] as const)(
-    'are completely changed or unchanged if a process dies after the step %s',
+    'a document is completely changed or unchanged if a process dies after the step %s',
     async (last) => {
       await using place = await createStore('containers');
       const { config } = place;

@@ -24,19 +24,19 @@ describe.runIf(availableEngines().includes('containers'))('writes of many at onc
   /** A document that a database refuses, but not because its key is taken. */
   const impossible = { _id: ['no', 'key'] } as unknown as Thing;
 
-  test('use majority read and write concern', () => {
+  test('reads and writes use the concern `majority`', () => {
     expect(things.readConcern?.level).toBe('majority');
     expect(things.writeConcern?.w).toBe('majority');
   });
 
-  test('return the documents whose keys were taken', async () => {
+  test('writes of many documents return the documents whose keys were taken', async () => {
     await things.insertMany(['a', 'c'].map(row));
     expect(await failedWrites(things, ['a', 'b', 'c'].map(row))).toEqual(['a', 'c']);
     expect(await insertAbsent(things, ['b', 'd'].map(row))).toEqual([row('b')]);
     expect(await things.countDocuments()).toBe(4);
   });
 
-  test('fail if any write was refused for another reason, even if it was not the first', async () => {
+  test('writes of many documents fail if any write was refused for another reason, even if it was not the first', async () => {
     await things.deleteMany({});
     await things.insertOne(row('there'));
     const mixed = () => [row('there'), impossible, row('new')];

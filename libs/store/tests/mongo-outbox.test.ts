@@ -36,7 +36,7 @@ const event = (id: string, seq: number): EventEnvelope => ({
 });
 
 describe.runIf(availableEngines().includes('containers'))('the outboxes of many documents', () => {
-  test('have each event copied once by several relays, including events that are added meanwhile', async () => {
+  test('several relays copy each event once, including events that are added meanwhile', async () => {
     await using place = await createStore('containers');
     if (place.config.kind !== 'mongo') throw new Error('This is about MongoDB.');
     const { db, close } = await openMongo({ ...place.config, schema });
@@ -71,7 +71,7 @@ describe.runIf(availableEngines().includes('containers'))('the outboxes of many 
     }
   });
 
-  test('publish an event whose key another event has, and mark it as a conflict', async () => {
+  test('an event whose key another event has is published and marked as a conflict', async () => {
     await using place = await createStore('containers');
     if (place.config.kind !== 'mongo') throw new Error('This is about MongoDB.');
     const { db, close } = await openMongo({ ...place.config, schema });
@@ -97,7 +97,7 @@ describe.runIf(availableEngines().includes('containers'))('the outboxes of many 
     }
   });
 
-  test('do not bring back an event that was erased while a relay was paused', async () => {
+  test('a relay that was paused does not bring back an event that was erased meanwhile', async () => {
     await using place = await createStore('containers');
     if (place.config.kind !== 'mongo') throw new Error('This is about MongoDB.');
     const { db, close } = await openMongo({ ...place.config, schema });

@@ -151,7 +151,7 @@ describe.each(availableEngines())('an outbox (%s)', (engine) => {
     expect(await newest(0, 4)).toBeUndefined();
     const waiting = (await outbox.unpublished(10)).map((stored) => stored.event);
     expect(idsOf(waiting)).toEqual(idsOf(all.slice(2, 5)));
-    // Once these events are marked again, their new positions are found.
+    // When these events are marked again, their new positions are found.
     await mark(all.slice(2, 5), 5);
     expect((await newest())?.position).toBe(5);
     expect(await outbox.unpublished(10)).toEqual([]);

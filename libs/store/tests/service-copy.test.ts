@@ -78,7 +78,7 @@ describe.runIf(availableEngines().includes('containers'))('a copy of a service t
       .all()
       .map(({ id, doc }) => ({ id: String(id), doc: JSON.parse(String(doc)) as Box }));
 
-  it('has the rows and events of each target at one version, and their totals', async () => {
+  it('the copy has the rows and events of each target at one version, and their totals', async () => {
     using file = await copyWhile(async (round) => {
       await Promise.all(
         ids.map(async (id) => (round % 3 === 2 ? takeFirst(id) : make(putInto(await read(id), 10 + round)))),
@@ -100,7 +100,7 @@ describe.runIf(availableEngines().includes('containers'))('a copy of a service t
     expect(file.prepare('SELECT "by things" AS things FROM totals').get()).toEqual({ things: all });
   }, 60_000);
 
-  it('has every target, even if a unique key moves between targets', async () => {
+  it('the copy has every target, even if a unique key moves between targets', async () => {
     // By id, these targets lie between `a` and `b`. So the copy reads `b` some changes later than `a`.
     const others = Array.from({ length: 10 }, (_, at) => `a${at}`);
     for (const id of others) await make({ in: boxes, target: id, set: box() });
@@ -121,7 +121,7 @@ describe.runIf(availableEngines().includes('containers'))('a copy of a service t
     }
   }, 60_000);
 
-  it('has no events of a target that is created during the copy, even by a process whose clock is behind', async () => {
+  it('the copy has no events of a target that is created meanwhile, even by a process whose clock is behind', async () => {
     const created = (id: string, minutes: number) => ({
       ...told(id, { seq: 1 }),
       occurredAt: new Date(Date.now() - minutes * 60_000).toISOString(),

@@ -48,7 +48,7 @@ async function expectSwept(world: World, settler: Settler, seq: number): Promise
   expect(await viewAll(world.db, settler)).toEqual(await truth(world.db));
 }
 
-describe.skipIf(!hasMongo)('a change whose process is killed is complete or absent', () => {
+describe.skipIf(!hasMongo)('a change whose process is killed', () => {
   let world: World;
   let settler: Settler;
   beforeAll(async () => {
@@ -57,7 +57,7 @@ describe.skipIf(!hasMongo)('a change whose process is killed is complete or abse
   });
   afterAll(() => world[Symbol.asyncDispose]());
 
-  it.each(steps)('at the step %s', async (killAtStep) => {
+  it.each(steps)('a change that is killed at the step %s is complete or absent', async (killAtStep) => {
     const { url, database } = world;
     for (const expectAfter of [expectWhole, expectSwept]) {
       const before = await prepare(world, settler, false);
@@ -72,7 +72,7 @@ describe.skipIf(!hasMongo)('a change whose process is killed is complete or abse
     // two writes: it is inserted hidden, and then shown.
     { change: 'on', on: false, writes: 10 },
     { change: 'off', on: true, writes: 8 },
-  ])('after any of its writes, switching $change', { timeout: 120_000 }, async ({ on, writes }) => {
+  ])('a killed change is complete or absent ($change)', { timeout: 120_000 }, async ({ on, writes }) => {
     const { url, database } = world;
     for (let killAtWrite = 1; killAtWrite <= writes + 1; killAtWrite++) {
       const before = await prepare(world, settler, on);

@@ -67,7 +67,7 @@ function repeating(db: World['db']) {
   return { db: { collection } as World['db'], again: () => again() };
 }
 
-/** Readers and sweeps leave intents to their writers for a second. */
+/** Readers and sweeps leave an intent to its writer for a second. This clock is two seconds ahead, so that they do not wait. */
 const later = { now: () => Date.now() + 2_000 };
 
 describe.skipIf(!hasMongo)('settler', () => {

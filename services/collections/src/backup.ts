@@ -30,7 +30,7 @@ export const collectionsBackup: ServiceBackup = {
   anonymous: {
     collections(stored, made) {
       const { id, doc } = made.mapped(stored);
-      // All roots have the same name, so a root keeps its name.
+      // All roots have the same name, so this name stays as it is.
       return { id, doc: doc.root ? doc : { ...doc, name: made.title(doc.name) } };
     },
     entities(stored, made) {
@@ -40,7 +40,8 @@ export const collectionsBackup: ServiceBackup = {
       const place = entityPlace({ projectId, id: collectionId }, { entityId, addedAt, metadata: {} });
       return { id: place, doc: { ...doc, entityId, metadata: {} } };
     },
-    // The collections in an anonymous copy have new ids. So no import into the copy can use the id of a deleted collection.
+    // The collections in an anonymous copy have new ids. So an import cannot bring back a deleted collection, and the copy
+    // needs no list of deleted ids.
     endedCollections: () => null,
     erased: (stored, made) => made.mapped(stored),
   },

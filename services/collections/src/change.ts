@@ -35,8 +35,8 @@ export async function changeCollection<T extends object>(
 }
 
 /**
- * Stores that an entity was added or removed, and returns the answer. Returns `null` if another change of the collection came
- * first.
+ * Stores the addition or the removal of an entity, and returns the answer. Returns `null` if another change of the collection
+ * came first.
  */
 export async function changeEntity(
   app: AppContext,
@@ -51,13 +51,13 @@ export async function changeEntity(
 
 /**
  * Returns the answer to a request that finds nothing to change. Returns `null` if the collection has changed since it was read.
- * The reason: the entity was read after the collection, so it may belong to a newer state of the collection.
+ * The entity was read after the collection, so it may belong to a newer state of the collection.
  */
 export async function unchanged(
   app: AppContext,
   before: CollectionRecord,
 ): Promise<ReturnType<typeof toCounted> | null> {
   const now = await app.store.find(before, before.id);
-  // An import changes the count but not `seq`.
+  // Both numbers are compared, because an import changes the count but not `seq`.
   return now?.seq === before.seq && now.entityCount === before.entityCount ? toCounted(now) : null;
 }

@@ -50,7 +50,8 @@ async function eraseOwner(app: AppContext, owner: Owner): Promise<void> {
   };
   await eraseEvents({ bus, outbox: store.outbox }, auditEventsOf(owner));
   await eraseEvents({ bus, outbox: store.outbox }, range, {
-    // Leaves out events of other users' collections. Such an event can contain the same text in the metadata of an entity.
+    // Leaves out events of other users' collections. They are found too if the metadata of an entity contains the text of
+    // `telling`.
     only: ({ data }) => (data as Pick<Owner, 'userId'>).userId === userId,
     withdraw: (event) => !isEndOfAll(event),
   });

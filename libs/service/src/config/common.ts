@@ -107,7 +107,7 @@ export const secretConfig = z.object({
 /** How long a process drains in production, in ms. This is longer than most balancers wait between two readiness checks. */
 const productionDrainMs = 5_000;
 
-/** Settings by which a process that serves HTTP ends without losing requests. */
+/** The settings that let a process that serves HTTP end without losing requests. */
 export const drainConfig = z.object({
   DRAIN_MS: wholeNumber(0, 600_000)
     .optional()

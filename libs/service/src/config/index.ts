@@ -1,3 +1,3 @@
-// What processes read from their environment. Importing this file does not load the rest of the package, and so no database,
-// bus or telemetry.
+// What processes read from their environment. Importing this file loads no other part of the package: no database, no bus and
+// no telemetry.
 export { commonConfig, mongoConfig, natsConfig, secretConfig, storeOf, tokenConfig } from './common.ts';

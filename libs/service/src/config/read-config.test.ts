@@ -23,7 +23,7 @@ const file = (content: string) => {
   return path;
 };
 
-test('reads values, ignores other variables, and treats empty variables as absent', () => {
+test('a configuration is read from its variables; other variables are ignored, and empty ones count as absent', () => {
   expect(readConfig(schema, {})).toEqual({ PORT: 8080, LOUD: false });
   expect(readConfig(schema, { PORT: '', LOUD: '', SECRET: '', HOME: '/x' })).toEqual({
     PORT: 8080,
@@ -36,7 +36,7 @@ test('reads values, ignores other variables, and treats empty variables as absen
   });
 });
 
-test('reads a secret from a file, unless the variable itself is set', () => {
+test('a secret is read from a file, unless the variable itself is set', () => {
   expect(readConfig(schema, { SECRET_FILE: file('quiet\n') }).SECRET).toBe('quiet');
   expect(readConfig(schema, { SECRET_FILE: file('quiet\n'), SECRET: 'louder' }).SECRET).toBe('louder');
   expect(readConfig(schema, { SECRET_FILE: file('quiet\n'), SECRET: '' }).SECRET).toBe('quiet');
@@ -44,7 +44,7 @@ test('reads a secret from a file, unless the variable itself is set', () => {
   expect(readConfig(schema, { SECRET_FILE: '' }).SECRET).toBeUndefined();
 });
 
-test('uses a default for a variable that is absent or empty and has no file', () => {
+test('a variable that is absent or empty and has no file gets its default', () => {
   const read = (env: NodeJS.ProcessEnv) => readConfig(schema, env, { SECRET: 'usual', PORT: '1' });
   expect(read({})).toEqual({ SECRET: 'usual', PORT: 1, LOUD: false });
   expect(read({ SECRET: '', PORT: '' })).toEqual({ SECRET: 'usual', PORT: 1, LOUD: false });
@@ -58,11 +58,11 @@ test.each([
   ['PORT', { PORT: '65536' }, 'PORT: a whole number from 0 to 65535 is needed'],
   ['LOUD', { LOUD: 'yes' }, 'LOUD: true or false is needed'],
   ['SECRET_FILE', { SECRET_FILE: '/nowhere/at/all' }, 'SECRET_FILE: /nowhere/at/all cannot be read.'],
-])('names %s when its value is wrong', (_, env, sentence) => {
+])('the error for a wrong value of %s names the variable', (_, env, sentence) => {
   expect(() => readConfig(schema, env)).toThrow(new StartError(sentence));
 });
 
-test('never quotes a value', () => {
+test('an error never quotes the value of a variable', () => {
   try {
     readConfig(schema, { SECRET: 'abc' });
     expect.unreachable();

@@ -31,7 +31,7 @@ export class Relay {
   #gathering: NodeJS.Timeout | undefined;
   /** Whether the marks of published events must be compared with the log before the next event is published. */
   #isCheckDue = true;
-  /** How often the connection was lost. */
+  /** How many times the connection has been lost. */
   #connections = 0;
   /** The epoch of the database. Every event carries it. */
   #epoch = 0;
@@ -40,7 +40,7 @@ export class Relay {
   #stopped = false;
   /** The point that this sweep has reached, and the events that it could not publish. */
   #past: Past | undefined;
-  /** Whether the next sweep is due. It begins when the current sweep has reached the end. */
+  /** Whether another sweep is due. It begins when the current sweep has looked at all unpublished events. */
   #isSweepDue = false;
   /** When the oldest event that is known to be unpublished occurred, as Unix time in ms. */
   #oldest: number | undefined;
@@ -104,7 +104,7 @@ export class Relay {
     });
   }
 
-  /** Publishes the events that are stored, then ends. Events that fail stay stored until the next start. */
+  /** Publishes all stored events, and then stops. Events that cannot be published stay in the outbox until the next start. */
   async stop(): Promise<void> {
     if (this.#stopped) return;
     clearInterval(this.#timer);
@@ -126,8 +126,8 @@ export class Relay {
       while (this.#again) {
         this.#again = false;
         if (this.#isCheckDue) await this.#check();
-        // A sweep that is under way continues. If each new sweep ended the previous sweep, perhaps no sweep would ever get past
-        // slow failures.
+        // A sweep that is still running is not started again from the beginning. Otherwise, if publishing fails slowly, sweeps
+        // might never reach the events at the end.
         if (this.#isSweepDue && isAtEnd) {
           this.#isSweepDue = false;
           this.#past = undefined;
@@ -143,8 +143,8 @@ export class Relay {
         if (first) log.warn({ err: first.reason, events: failures.length }, 'events not published yet');
         // Without a connection, later events cannot be published either.
         if (first && !bus.isConnected()) this.#again = false;
-        // In the embedded form, nothing above yields to the event loop. This pause gives requests their turn between two
-        // batches.
+        // In the embedded form, none of the awaits above yields to the event loop. This pause lets the process handle requests
+        // between two batches.
         await nextTurn();
       }
     } catch (error) {
@@ -208,8 +208,8 @@ export class Relay {
     }
     metrics.eventsPublished.inc(done.length);
     metrics.eventsNotPublished.inc(failures.length);
-    // Perhaps the log itself is gone and accepts no events. So the marks are compared with the log before the next event is
-    // published.
+    // If events could not be published, perhaps the log is gone. So the marks are compared with the log before the next event
+    // is published.
     if (failures.length > 0) this.#isCheckDue = true;
     return failures;
   }

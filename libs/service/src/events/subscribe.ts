@@ -53,7 +53,7 @@ export async function subscribe<App>(
     try {
       const content = JSON.parse(new TextDecoder().decode(delivery.body));
       const schema = schemas.get(content.type);
-      if (!schema) throw new Error(`Events of type ${content.type} are not subscribed to.`);
+      if (!schema) throw new Error(`This consumer does not subscribe to events of type ${content.type}.`);
       const event = schema.parse(content) as EventOf<EventSpec>;
       await applied(() => subscribed.apply(event, app), store);
       metrics.eventsConsumed.inc({ durable, outcome: 'applied' });
@@ -66,7 +66,7 @@ export async function subscribe<App>(
   const subjects = subscribed.events.map((spec) => eventFilter(bus.prefix, spec));
   const intake = await bus.consume({ durable, subjects, atOnce, progress }, handle);
   let asked: Promise<Backlog> | undefined;
-  // One scrape reads two numbers. Both come from the same request to the bus.
+  // A scrape reads two numbers of the backlog. They share one request to the bus.
   const backlog = () => {
     asked ??= bus.backlog(durable).finally(() => {
       asked = undefined;

@@ -28,12 +28,12 @@ export async function takeBackLost(parts: Parts): Promise<number | undefined> {
     if (!marked || top !== highest) await outbox.noteFact('log', { created, highest: top });
     return undefined;
   }
-  // The loss is noted before the work begins. Otherwise, events that are published in the meantime would hide the marks that
-  // still have to be taken back.
+  // The loss is noted before the work begins. If it were noted later, events that are published in the meantime would hide the
+  // marks that still have to be taken back.
   await outbox.noteFact('log', { created, highest: top, lostAfter });
   for (let after = lostAfter; after < top; after += window) {
     await outbox.unpublish(after, Math.min(after + window, top));
-    // In the embedded form, nothing above yields to the event loop.
+    // In the embedded form, none of the awaits above yields to the event loop.
     await nextTurn();
   }
   await outbox.noteFact('log', { created, highest: lostAfter });
@@ -67,10 +67,12 @@ async function findLoss({ bus, outbox }: Parts, from: number): Promise<number | 
       isLost = true;
       below = last + 1;
     } else if (position < first) {
-      // This event has expired and is not lost. The same is true for all events below it.
+      // The log has dropped this event because of its age, so the event is not lost. The same is true for all events at lower
+      // positions.
       return isLost ? position : undefined;
     }
-    // If the log covers this position, the event was withdrawn, which says nothing about a loss.
+    // The log contains this range of positions, but not this event. So the event was withdrawn. A withdrawn event does not show
+    // whether other events are lost.
   }
   return isLost ? 0 : undefined;
 }

@@ -47,13 +47,17 @@ export async function eraseEvents(
 
 /** For each bus, the keys of the events that have dead letters, by the ids of these events. */
 const knownKeys = new WeakMap<Bus, ReadonlyMap<string, string>>();
-/** An empty span, because the log keeps no event longer than the outbox keeps its record of the event. */
+/**
+ * A span without positions. The log need not be searched, because it drops an event at the latest when the outbox drops its
+ * record of the event.
+ */
 const nowhere = { first: 0, last: 0 };
 
 /**
  * Removes the dead letters of a range's events for which `test` returns true, and the copies that were replayed. Dead letters
- * are kept for 90 days, but the outbox's record of an event only for 7 days. So this function reads the letters themselves. It
- * is called often. So a process remembers the keys of letters, and reads a letter again only if its key is in the range.
+ * are kept for 90 days, but the outbox's record of an event only for 7 days. So this function cannot rely on the outbox and
+ * reads the letters themselves. It is called often, so the process remembers the keys of letters, and reads a letter again only
+ * if its key is in the range.
  */
 export async function withdrawLetters(bus: Bus, range: EventRange, test: Test): Promise<void> {
   const { from, to, telling = '' } = range;

@@ -21,8 +21,8 @@ export interface BytesAnswer {
   status: 200 | 206 | 304;
   headers: Record<string, string>;
   /**
-   * The bytes of the answer, read at the client's pace. Each chunk is read after the previous chunk is written. Absent if the
-   * answer has no body.
+   * The bytes of the answer. They are read only as fast as the client receives them. Each chunk is read after the previous
+   * chunk is written. Absent if the answer has no body.
    */
   body?: AsyncIterable<Uint8Array>;
 }

@@ -121,8 +121,8 @@ export async function serveHttp<App>(options: HttpIntakeOptions<App>): Promise<H
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       server.closeIdleConnections();
       const ended = async () => {
-        // If the head of an answer was sent before the drain, its connection may bring another request. So this loop runs until
-        // no request is open.
+        // An answer whose head was sent before the drain lacks `Connection: close`, so its connection may bring another
+        // request. This loop runs until no request is open.
         while (open.size > 0) await Promise.all([...open].map(({ done }) => done));
         return true;
       };
@@ -204,7 +204,10 @@ async function answer<App>(
   }
 }
 
-/** The operation and the context of a request. Returns `undefined` if no gateway has signed both for this method and path. */
+/**
+ * The operation and the context of a request. Returns `undefined` unless a gateway has signed the operation and the context for
+ * the method and the path of this request.
+ */
 function knownRequest<App>(
   byName: ReadonlyMap<string, HttpHandler<App>>,
   secrets: Secrets,
@@ -276,8 +279,8 @@ function dropRest(request: IncomingMessage): void {
 }
 
 /**
- * Writes the bytes of a download. Throws if there are fewer bytes than announced. Otherwise a reader on a connection that stays
- * open would wait for the missing bytes.
+ * Writes the bytes of a download. Throws if there are fewer bytes than announced. If it did not throw, the client would wait
+ * for the missing bytes, because the connection stays open.
  */
 async function writeBytes(
   response: ServerResponse,
@@ -287,7 +290,7 @@ async function writeBytes(
   response.writeHead(status, { ...headers, [statusHeader]: String(status) });
   if (!body) return void response.end();
   let left = Number(headers['Content-Length']);
-  // Stops reading when the client has disconnected. Otherwise the process would continue to wait for a store that hangs.
+  // Stops reading when the client has disconnected. Without this, the process would go on waiting for a store that hangs.
   if (body instanceof Readable) addAbortSignal(signal, body);
   try {
     for await (const chunk of body) {

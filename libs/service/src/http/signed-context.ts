@@ -17,7 +17,10 @@ const lifeMs = 30_000;
  */
 export const longestLifeMs = 60_000;
 
-/** What a signature covers in addition to the context. So nobody can use the signature again for another address. */
+/**
+ * What a signature covers in addition to the context. Because of this, nobody can use the signature again for another method,
+ * path or operation.
+ */
 export interface Signed {
   /** The method that the client sent. */
   method: string;
@@ -64,7 +67,7 @@ export function verifiedContext(
 }
 
 function textOf({ method, path, operation }: Signed, told: string, end: number): string {
-  // No part contains a line break, so the joined text has only one meaning.
+  // No part contains a line break. So two different requests never give the same joined text.
   return [method, path, operation, end, told].join('\n');
 }
 

@@ -39,7 +39,7 @@ export async function runProcess(...args: Parameters<typeof startProcess>): Prom
  * @param options.stopMs How long stopping may take before the process ends anyway. Draining does not count. Work in flight has
  * 12 s at most, sweeps have 8 s and relays 4 s.
  * @param options.endsWhileStarting Whether a signal during the start ends the process at once, with code 0. Use it for starts
- * that may take minutes. Everything that the start has made must end with the process.
+ * that may take minutes. Use it only if everything that `start` makes ends by itself when the process ends.
  * @param options.env The environment. By default, it is the environment of the process.
  */
 export async function startProcess(

@@ -31,11 +31,11 @@ export interface ServiceParts<App> {
   replies?: Replies | undefined;
   /** Where the service keeps the audit log, if it keeps one. */
   auditLog?: AuditLog | undefined;
-  /** Further steps after a restore. They run before anything is served. They must be repeatable. */
+  /** Further steps after a restore. They run before the service serves anything. They must be repeatable. */
   restored?: () => Promise<void>;
   /**
-   * The sweeps and, as the last element, the relay. They are stopped after the intake has ended. The last element is stopped
-   * after the others, so the relay also publishes the last events of the sweeps.
+   * The sweeps and, as the last element, the relay. They are stopped after the intake has ended. The relay is stopped last, so
+   * that it also publishes the last events of the sweeps.
    */
   background?: readonly { stop(): Promise<void> }[];
   /** Throws or rejects if the store cannot be used. */
@@ -46,8 +46,8 @@ export interface ServiceParts<App> {
 }
 
 /**
- * How long work in flight, sweeps and the relay may take to end, in ms. Together with the time for closing the bus, they are
- * less than `stopMs`.
+ * How long work in flight, sweeps and the relay may take to end, in ms. The sum of these times and of the time for closing the
+ * bus is less than `stopMs`.
  */
 const drainMs = 10_000;
 const sweepsMs = 8_000;

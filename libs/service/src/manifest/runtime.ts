@@ -3,7 +3,7 @@ import type { Bus } from '@kith/bus';
 import type { Logger } from 'pino';
 import type { StoreTimes } from '../background/store-watch.ts';
 
-/** A running service. Stopping it twice does the same as stopping it once. */
+/** A running service. A second call of `stop` changes nothing. */
 export interface RunningService extends AsyncDisposable {
   readonly name: string;
   /** What the service still lacks before it is ready; empty when it is ready. */
@@ -17,7 +17,7 @@ export interface RunningService extends AsyncDisposable {
   /**
    * Reports not ready from now on, and answers with `Connection: close`. Continues to serve for `DRAIN_MS`. In this time,
    * balancers notice at their next check that the process is not ready, and send no more requests. Resolves when `DRAIN_MS` is
-   * over. The caller then has to call `stop`. Absent if no balancer sends requests here.
+   * over. After that, the caller has to call `stop`. A service to which no balancer sends requests has no `drain`.
    */
   drain?(): Promise<void>;
   /** Stops the intake, waits a limited time for work in flight, then closes the stores. The bus stays open. */

@@ -5,7 +5,7 @@ describe('admission', () => {
   beforeEach(() => void vi.useFakeTimers({ toFake: ['Date', 'performance'] }));
 
   const in5s = () => Date.now() + 5_000;
-  /** An admission with all places taken. Its recent work took `workMs`. */
+  /** An `Admission` whose places are all taken. Its recent work took `workMs`. */
   const taken = async (atOnce: number, workMs: number) => {
     const admission = new Admission(atOnce);
     for (let i = 0; i < 500; i++) {
@@ -46,8 +46,9 @@ describe('admission', () => {
     expect(admission.enter(in5s())).toBe(true);
   });
 
-  it('lets a burst wait for at most half of the time that it has left', async () => {
-    // Four places with work of 100 ms each do 40 operations per second. In 2.5 s, the four at work and about 96 more can end.
+  it('lets a burst wait for at most half of the time until its deadline', async () => {
+    // Four places with work of 100 ms each do 40 operations per second. In 2.5 s, the four operations at work can end, and
+    // about 96 operations more.
     const admission = await taken(4, 100);
     const count = waiting(admission, in5s());
     expect(count).toBeGreaterThan(60);
@@ -91,7 +92,7 @@ describe('admission', () => {
       vi.advanceTimersByTime(100);
       admission.leave(400);
     }
-    // Ten operations end each second, and each takes 400 ms.
+    // Ten operations end each second, although each takes 400 ms.
     expect(waiting(admission, in5s())).toBeLessThanOrEqual(6);
     expect(waiting(admission, Date.now() + 20_000)).toBeLessThanOrEqual(37);
   });

@@ -15,7 +15,7 @@ export interface Answer {
 interface Parts {
   replies: Replies;
   answer: () => Promise<Answer>;
-  /** Looks at a kept answer before it is replayed (`replayed` of the handler). */
+  /** The `replayed` function of the handler. It looks at a kept answer before the answer is sent again, and may change it. */
   revise: ((output: unknown) => Promise<unknown>) | undefined;
   log: () => Logger;
 }
@@ -83,7 +83,7 @@ export async function answerOnce(
     return await untilMade(attempt, { deadline, inTurn });
   } finally {
     if (!isKept) {
-      // If this fails, the claim on the key expires by itself.
+      // If the key cannot be released, the claim on it expires by itself.
       await replies
         .release(begun)
         .catch((error) =>

@@ -22,8 +22,8 @@ export interface AuditParts {
 
 /**
  * Does the work of a request that the audit log may record. The row's event is stored with the first change, in one write
- * (docs/adr/0060). A request that fails usually makes no change, so no change carries its row. Only the service that keeps the
- * log counts failures.
+ * (docs/adr/0060). The row of a failed request is usually not stored with a change, because the request makes no change. Such
+ * failures are counted, but only by the service that keeps the audit log.
  */
 export async function audited<T>(audit: Audit, parts: AuditParts, work: () => Promise<T>): Promise<T> {
   const { outbox, auditLog, log } = parts;
@@ -46,7 +46,7 @@ export async function audited<T>(audit: Audit, parts: AuditParts, work: () => Pr
     if (event || carried.isStored) await afterChange(show);
     return result;
   } catch (error) {
-    // Held changes are not stored, because the request fails.
+    // If the changes of the request were held, they were not stored, because the request failed.
     const isStored = carried.isStored && !HeldChanges.current();
     if (isStored) await show();
     const failed = error instanceof ApiError && audit.hasFailures ? audit.failure(error.code) : undefined;

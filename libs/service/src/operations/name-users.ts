@@ -10,8 +10,8 @@ export interface UserName {
 }
 
 /**
- * Asks identity for the users who are named in the rows. Returns a function from a name to the user's id, or to `undefined` if
- * there is no such user. Throws `project/not-found`, and what `ask` throws.
+ * Asks identity for the users who are named in the rows. Returns a function that turns a name into the id of the user, or into
+ * `undefined` if there is no such user. Throws `project/not-found`, and what `ask` throws.
  */
 export async function nameUsers(
   bus: Bus,

@@ -38,8 +38,8 @@ export interface ServeOptions<App> {
   namesUnread?: boolean;
   /**
    * Limits how many operations are worked on at the same time. Calls between services have no limit of their own. Operations
-   * make these calls, so the limit of operations also limits them. If such a call were turned away, an operation could fail
-   * after it has made its change.
+   * make these calls, so the limit of operations also limits them. If the limit could turn such a call away, an operation could
+   * fail after it has already made a change.
    */
   admission?: Admission | undefined;
   /** Where the service stores answers to requests with a key. */
@@ -93,7 +93,8 @@ export function serveOperation<App>(
       if (options.checkOutput && spec.status !== 204) (spec.parts?.head ?? spec.output).parse(output);
       return { output, reply: successReply(spec.status, output, headers, spec.contentType) };
     };
-    // The check has blocked the event loop. In the embedded form, nothing else yields to the loop.
+    // Checking a large body has blocked the event loop for some milliseconds. In the embedded form, nothing else yields to the
+    // event loop.
     if (message.body.length > largeBody) await nextTurn();
     const { replies } = options;
     if (asked.context.idempotencyKey === undefined || !replies) return (await answer()).reply;
@@ -199,8 +200,8 @@ function outcomeOf({ headers }: Message): { outcome: string; code: string } {
 }
 
 /**
- * Makes the reply for any failure of a handler. A code that the contract lists is sent. Any other failure is logged, and sent
- * as `<feature>/server-error`.
+ * Makes the reply for any failure of a handler. If the failure has a code that the contract lists, the reply has this code. Any
+ * other failure is logged, and the reply has the code `<feature>/server-error`.
  */
 function failureReply(spec: Named, error: unknown, log: Asked['log']): Message {
   if (error instanceof ApiError && isListed(spec, error.code)) return errorReply(error.code, error);

@@ -38,7 +38,7 @@ function refusal(raw: Partial<typeof good>, of: OperationSpec = spec) {
   return undefined;
 }
 
-test('returns the values that the contract describes, and drops unknown fields', () => {
+test('validation returns the values that the contract describes, and drops unknown fields', () => {
   const raw = {
     body: { name: '  ok ', deep: { list: [1], more: 1 }, other: true },
     query: 'other=1&other=2&limit=0020&cursor=a%20b',
@@ -52,7 +52,7 @@ test('returns the values that the contract describes, and drops unknown fields',
   expect(validateRequest(spec, good).query).toEqual({ limit: 7 });
 });
 
-test('checks the body, then the query, then the parameters of the path', () => {
+test('validation checks the body, then the query, then the parameters of the path', () => {
   const wrong = { body: { name: 7 } as never, query: 'limit=x', params: { collectionId: 'x' } };
   expect(refusal(wrong)?.field).toBe('name');
   expect(refusal({ ...wrong, body: good.body })?.field).toBe('limit');
@@ -90,7 +90,7 @@ test.each([
   expect(refusal(raw)).toMatchObject({ code, field });
 });
 
-test('lists all wrong fields, in the order of the contract, if there is more than one', () => {
+test('if there is more than one wrong field, the error lists all of them, in the order of the contract', () => {
   const several = (raw: Partial<typeof good>) => {
     try {
       validateRequest(spec, { ...good, ...raw });
@@ -123,7 +123,7 @@ test('lists all wrong fields, in the order of the contract, if there is more tha
   ]);
 });
 
-test('answers `route/not-found` for an invalid path if the contract names no code', () => {
+test('the code for an invalid path is `route/not-found` if the contract names no code', () => {
   expect(refusal({ params: { collectionId: 'x' } }, { ...spec, invalid: {} })?.code).toBe('route/not-found');
 });
 

@@ -196,8 +196,8 @@ function refusal(code: ErrorCode, faults: Faults): ApiError {
 }
 
 /**
- * The code for a fault in a place: the most exact entry of the contract. Without an entry, it is `<feature>/invalid-<place>`,
- * and for params `route/not-found`.
+ * The code for a fault in a place: the most exact entry of the contract. If there is no entry, the code is
+ * `<feature>/invalid-<place>`, and for params `route/not-found`.
  */
 function codeFor(spec: OperationSpec, place: Place, field: string): ErrorCode {
   const exact = spec.invalid?.[`${place}.${field}`] ?? spec.invalid?.[place];

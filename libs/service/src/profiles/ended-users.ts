@@ -77,7 +77,7 @@ export class EndedUsers {
     const failures = new Map<string, unknown>();
     for (let hasMore = true; hasMore && failures.size < mostFailures; ) {
       const now = clock();
-      // The users who could not be erased still come first, so the query has to return more users than a batch.
+      // The users who could not be erased are still the first results, so the query has to return more users than a batch.
       const some = await this.due(now, batch + failures.size);
       const due = some.filter((user) => !failures.has(idOf(user)));
       for (const user of due) {

@@ -6,7 +6,7 @@ const batch = 1_000;
 export interface OfProject {
   /** Documents that the users' events erase. `eraseProject` only checks whether any are left. */
   awaited: readonly AnyCollection[];
-  /** Copies and sums that mean nothing without the users. They are cleared. */
+  /** Copies of users and sums over users, which are useless when the users are erased. They are cleared. */
   cleared: readonly (AnyCollection | Counters)[];
 }
 

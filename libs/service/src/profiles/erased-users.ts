@@ -11,7 +11,10 @@ export const erasedUserCollection = collection<{ until: number }>({
   expires: ({ until }) => until,
 });
 
-/** How often a user's data is looked for after `lateMs`, in ms. From then on, only a wrong clock could let data arrive. */
+/**
+ * When `lateMs` is over, the service still looks for a user's data at intervals of this length, in ms. By then, data can arrive
+ * only if a clock is wrong.
+ */
 const rarelyMs = 10 * 60_000;
 
 interface UserKey {
@@ -24,7 +27,7 @@ const batch = 1_000;
 /** The users that a service has erased recently. Data of these users that arrives late is erased too. */
 export class ErasedUsers {
   readonly #documents: Documents;
-  /** The next time at which the users who are rarely due are due, Unix ms. */
+  /** When users whose `lateMs` is over are due again, Unix ms. */
   #rarelyAt = 0;
 
   constructor(documents: Documents) {

@@ -20,9 +20,9 @@ interface AskContext {
 }
 
 /**
- * Finds users by id. It looks in the service's own copy first. Events of users may still be on the way, so it then asks
- * identity for users that the copy lacks. Users whom identity does not have either are absent from the answer. Throws if
- * identity is asked and does not answer.
+ * Finds users by id. It first looks in the service's own copy. The copy may lack new users, because their events are still on
+ * the way. So the function then asks identity for the missing users. Users that identity does not have either are absent from
+ * the answer. Throws if identity is asked and does not answer.
  */
 export async function findUsers(
   parts: ProfileParts,
@@ -38,9 +38,9 @@ export async function findUsers(
 }
 
 /**
- * Finds users by id, as they are now. It asks identity, because events of users may still be on the way to the service's own
- * copy. If identity does not answer soon, the answer is the copy. Users whom identity does not have are absent from the answer.
- * Throws if identity does not answer and the copy lacks one of the users.
+ * Finds users by id, as they are now. It asks identity, because the service's own copy may be out of date while events of users
+ * are still on the way. If identity does not answer soon, the profiles come from the copy. Users whom identity does not have
+ * are absent from the answer. Throws if identity does not answer and the copy lacks one of the users.
  */
 export async function findUsersNow(
   parts: ProfileParts,

@@ -73,8 +73,8 @@ export class ProfileCopy {
   }
 
   /**
-   * Removes the profile of a user whose account has ended. A mark without content replaces the profile while events can still
-   * be on the way. So a late event does not bring the user back. Calling this method again changes nothing.
+   * Removes the profile of a user whose account has ended. A mark without content replaces the profile while events of the user
+   * can still be on the way, so that a late event does not bring the user back. Calling this method again changes nothing.
    */
   async forget({ projectId, userId }: { projectId: string; userId: string }): Promise<void> {
     const doc = { user: null, goesAt: Date.now() + keepForgottenMs };

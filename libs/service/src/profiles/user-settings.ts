@@ -16,7 +16,10 @@ export function userSettingsCollection<Settings>(schema: z.ZodType<Settings>): C
   return collection<Settings>({ name: 'settings', kind: 'target', version: 1, schema });
 }
 
-/** The settings of users in a service. The service that uses a setting owns it, so no copy can be out of date. */
+/**
+ * The settings of users in a service. The setting is stored in the service that uses it. No other service has a copy that could
+ * be out of date.
+ */
 export class UserSettings<Settings> {
   readonly #documents: Documents;
   readonly #collection: Collection<Settings>;

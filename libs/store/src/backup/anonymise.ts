@@ -15,8 +15,8 @@ export function anonymise(backup: ServiceBackup, from: string, to: string, made:
   using source = new DatabaseSync(from);
   using file = new DocumentsFile(to, backup.declared);
   for (const of of backup.declared.collections) {
-    // Leaves out answers. Answers contain texts of people. These texts cannot be replaced, because nobody has the keys to open
-    // them.
+    // Leaves out answers. They contain texts of people, and these texts cannot be replaced, because they are sealed with keys
+    // that nobody has.
     if (of === replyCollection) continue;
     const standIn = backup.anonymous[of.name];
     if (!standIn)
@@ -31,7 +31,8 @@ export function anonymise(backup: ServiceBackup, from: string, to: string, made:
     }
   }
   file.sumUp(backup);
-  // The copies of other services' data compare changes by epoch first. Without the epoch, they would ignore every later change.
+  // In other services, the copies of this service's data compare changes by epoch first. Without the epoch, these copies would
+  // ignore every later change.
   const epoch = source.prepare("SELECT value FROM facts WHERE name = 'epoch'").get();
   if (epoch) file.noteFact('epoch', JSON.parse(epoch.value as string));
   file.close();

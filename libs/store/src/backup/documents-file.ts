@@ -31,7 +31,9 @@ export interface PutEvent {
 
 /** Number of documents that are read together. */
 const some = 1_000;
-/** The `rev` of the document that was stored last. Any number is allowed, because nobody has read these documents yet. */
+/**
+ * The `rev` of the document that was stored last. It may begin at any number, because no service has read these documents yet.
+ */
 let rev = 0;
 
 /** Fills a new database file of a service that is not running. The file can be used only after `close` has returned. */
@@ -136,7 +138,7 @@ export class DocumentsFile implements Copied, Disposable {
     }
     const [usual, beside] = keys;
     const key = this.#eventIdAt(usual) === undefined ? usual : beside;
-    // The `occurredAt` of imported data may lie in the future.
+    // For imported data, `occurredAt` may lie in the future. Such an event gets the present time.
     const at = Math.min(Date.parse(event.occurredAt), Date.now());
     this.putEvent({ key, event: JSON.stringify(event), at, isPublished: false });
   }

@@ -3,7 +3,7 @@ import type { PublicUser } from '@kith/contracts';
 import type { AnyStored } from './any-stored.ts';
 
 const uuids = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g;
-/** The nil UUID, which means nobody (RFC 9562 section 5.9). An anonymous copy keeps it. */
+/** The nil UUID, which means nobody (RFC 9562 section 5.9). An anonymised backup does not replace this value. */
 const nil = '00000000-0000-0000-0000-000000000000';
 
 const firstNames =
@@ -49,7 +49,7 @@ export class MadeUp {
     };
   }
 
-  /** A public user as it is in the copy. Its `id` must be replaced already. */
+  /** A public user for the anonymous copy. The `id` must already have been replaced. */
   user<U extends Omit<PublicUser, 'createdAt' | 'projectId'>>(user: U): U {
     const { name, username } = this.person(user.id);
     return {

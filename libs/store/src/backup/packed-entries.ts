@@ -55,7 +55,7 @@ export async function* unpackEntries(packed: AsyncIterable<Uint8Array>): AsyncGe
       // Skips the bytes that the reader has not read.
       for await (const _ of bytes);
     }
-    // Reads to the end. The last sealed chunk may be empty, but it shows that nothing was cut off.
+    // Reads to the end, because only the last sealed chunk shows that nothing was cut off. This chunk may be empty.
     while (!(await source.next()).done);
   } finally {
     await source.return?.();

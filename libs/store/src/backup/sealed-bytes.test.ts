@@ -18,7 +18,7 @@ describe('sealed bytes', () => {
     const plain = Buffer.alloc(size, 'plain bytes ');
     const sealed = await all(sealBytes(some(plain.subarray(0, 10), plain.subarray(10)), passphrase, kdf));
     expect(sealed.includes('plain bytes')).toBe(false);
-    // The pieces in which the bytes arrive do not matter.
+    // The sealed bytes may arrive in pieces of any size.
     expect(await all(openBytes(some(sealed.subarray(0, 7), sealed.subarray(7)), passphrase))).toEqual(plain);
   });
 

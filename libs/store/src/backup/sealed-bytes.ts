@@ -9,7 +9,7 @@ const longestHeader = 1024;
 
 const header = z.object({
   format: z.literal('kith-sealed-1'),
-  // These numbers are bounded, because the author of a file must not be able to decide how much memory its reader needs.
+  // These numbers have an upper limit. Otherwise, the author of a file could decide how much memory its reader needs.
   kdf: z.object({
     name: z.literal('scrypt'),
     N: z.int().max(2 ** 20),
@@ -23,9 +23,9 @@ type Header = z.output<typeof header>;
 const cost: Header['kdf'] = { name: 'scrypt', N: 2 ** 17, r: 8, p: 1 };
 
 /**
- * Seals bytes with a passphrase, only as fast as the result is read. The output begins with a line of JSON that says how the
- * key is derived. Chunks of 64 KiB follow, each sealed with AES-256-GCM. A chunk's nonce holds the chunk's number, and says
- * whether the chunk is the last one. So nobody can leave out, move or cut off a chunk.
+ * Seals bytes with a passphrase. Reads the bytes only as fast as the result is read. The output begins with a line of JSON that
+ * says how the key is derived. Chunks of 64 KiB follow, each sealed with AES-256-GCM. A chunk's nonce holds the chunk's number,
+ * and says whether the chunk is the last one. So nobody can leave out, move or cut off a chunk.
  */
 export async function* sealBytes(
   plain: AsyncIterable<Uint8Array>,

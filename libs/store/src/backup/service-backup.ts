@@ -25,7 +25,7 @@ export interface Copied {
 export interface Standing {
   /** `seq` of the target's last event; absent if the target is not there. */
   seq: number | undefined;
-  /** Whether the event reports the end of its target. No event of the target follows it. */
+  /** Whether the event reports the end of its target. If it does, it is the last event of the target. */
   isLast?: boolean;
 }
 
@@ -34,7 +34,7 @@ export interface ServiceBackup {
   service: string;
   declared: Declared;
   follows?: readonly Follows[];
-  /** Rows that replace a target that is gone. As long as the target is there, there is no such row. */
+  /** Rows that replace a target that is gone. There are no such rows while the target exists. */
   insteadOf?: readonly { rows: AnyCollection; target: AnyCollection }[];
   /** What each row adds to counters. A backup does not read counters, but adds them up again from the rows. */
   counted?: readonly {
@@ -44,7 +44,7 @@ export interface ServiceBackup {
   }[];
   /**
    * Collections that hold copies of another service's data. A collection is named here only if the other service is read before
-   * this service. The backup reads these collections first, before both services.
+   * this service. The backup copies these collections before it copies anything else of the two services.
    */
   early?: readonly AnyCollection[];
   /** Rows whose bytes are in the store of files. `of` returns a row's bytes, and `below` the prefix of their keys. */
@@ -53,9 +53,9 @@ export interface ServiceBackup {
   sealed?: readonly Sealed[];
   standing(event: EventEnvelope, copied: Copied): Standing;
   /**
-   * Present if the service ends a target first, and later erases the targets and rows below it. Then the copy may have the
-   * target as it was before its end, but only a part of the targets and rows below it. If the event ends a target that the copy
-   * has, returns the target as it is after its end.
+   * Present if the service ends a target first, and later erases the targets and rows below it. In this case, the copy may have
+   * the target as it was before its end, but only a part of the targets and rows below it. If the event ends a target that the
+   * copy has, returns the target as it is after its end.
    */
   ended?(event: EventEnvelope, copied: Copied): { in: AnyCollection; id: string; doc: unknown } | undefined;
   /**

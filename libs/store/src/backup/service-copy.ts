@@ -18,9 +18,9 @@ export interface CopyOptions {
   givenUp: () => Promise<EventEnvelope[]>;
   /** Called from time to time, and at the end of a collection, with the number of documents that are copied. */
   progress?: (collection: string, count: number) => void;
-  /** Number of targets that are read together. */
+  /** Number of targets that are read at once. */
   atOnce?: number;
-  /** If targets that are read together keep changing for this long, in ms, the copy is given up. */
+  /** If targets that are read at once keep changing for this long, in ms, the backup fails. */
   patienceMs?: number;
 }
 
@@ -76,14 +76,14 @@ export class ServiceCopy implements AsyncDisposable {
     return new ServiceCopy(backup, file, options, { documents, client, database: from.database });
   }
 
-  /** Copies the collections that are to be read before all other collections of any service. */
+  /** Copies the collections that have to be copied before all other collections of all services. */
   async copyEarly(): Promise<void> {
     for (const of of this.#early) await this.#copyAlone(of);
   }
 
   /**
-   * The collections to copy first. Answers come before targets. So if the copy has an answer, it also has the change that the
-   * answer reports (docs/adr/0046).
+   * The collections to copy first. Answers are copied before targets. So for each answer in the copy, the copy also has the
+   * change that the answer reports (docs/adr/0046).
    */
   get #early(): readonly AnyCollection[] {
     const { declared, early = [] } = this.#backup;
@@ -200,7 +200,8 @@ export class ServiceCopy implements AsyncDisposable {
     for (const { rows, target, of: rowsOf } of this.#backup.follows ?? []) {
       if (target !== of || before === undefined) continue;
       const which = rowsOf({ id, doc: before });
-      // If the target is still there, its range of rows stays. Afterwards, only rows that have changed are copied.
+      // If the target is still there, its range of rows stays in the copy, and afterwards only the rows that have changed are
+      // copied.
       if ('above' in which) read === undefined && this.#file.removeRange(rows, which);
       else for (const row of which) this.#file.remove(rows, row);
     }
@@ -298,7 +299,8 @@ export class ServiceCopy implements AsyncDisposable {
         for (const { _id: key, event, at, unpublished, last: position } of some) {
           const isPublished =
             !unpublished &&
-            // An event without a position was published long ago, when positions were not stored yet.
+            // If an event has no position, it was published long ago, when positions were not stored yet. So every consumer has
+            // received it.
             (position === undefined || this.#options.hasArrived(readEventText(event).event, position));
           this.#file.putEvent({ key, event, at: at.getTime(), isPublished });
         }
@@ -306,8 +308,8 @@ export class ServiceCopy implements AsyncDisposable {
       last = end._id;
     }
     this.#endTargets();
-    // A consumer may have given up an event so long ago that `events` no longer has it. These events are read last. If an
-    // erasure has removed an event from `events` meanwhile, it has then also removed the given-up event.
+    // A consumer may have given up an event so long ago that `events` no longer has it. Given-up events are read last. If an
+    // erasure has removed an event from `events` meanwhile, it has by now removed the given-up event too.
     const givenUp = await this.#options.givenUp();
     this.#file.together(() => {
       for (const event of givenUp) this.#file.unpublish(event);
@@ -315,8 +317,8 @@ export class ServiceCopy implements AsyncDisposable {
   }
 
   /**
-   * Ends the targets whose last event was made after they were copied (`ServiceBackup.ended`). Given-up events do not count:
-   * they may be older than a restore, and their targets may be back.
+   * Ends the targets whose last event was made after they were copied (`ServiceBackup.ended`). An event that a consumer has
+   * given up does not count, because it may be older than a restore that has brought its target back.
    */
   #endTargets(): void {
     const { ended } = this.#backup;
@@ -332,7 +334,10 @@ export class ServiceCopy implements AsyncDisposable {
     }
   }
 
-  /** Whether an event may have occurred since the copy began. Allows for the difference between the clocks of replicas. */
+  /**
+   * Whether an event may have occurred since the copy began. The clocks of replicas may differ, so events from shortly before
+   * the copy count too.
+   */
   #isNew({ occurredAt }: EventEnvelope): boolean {
     return Date.parse(occurredAt) > this.#begunAt - clocksMs;
   }
@@ -346,7 +351,7 @@ export class ServiceCopy implements AsyncDisposable {
       const later: string[] = [];
       for (const { key, event: text } of some) {
         const { event } = readEventText(text);
-        // An audit event says nothing about the target that carried it.
+        // An event of the audit log is stored with the change of a target, but is not an event of this target.
         if (event.type === auditRecorded.type) continue;
         const { seq, isLast = false } = this.#backup.standing(event, this.#file);
         if (seq !== undefined) {

@@ -34,9 +34,10 @@ export interface Blobs {
    */
   put(key: string, source: AsyncIterable<Uint8Array>, options?: { signal?: AbortSignal }): Promise<number>;
   /**
-   * The bytes, or a part of them, at the reader's pace. `undefined` if nothing is stored under this key. A chunk is valid until
-   * the reader asks for the next chunk, which may use the same memory. Always iterate the result: otherwise the open file or
-   * connection behind it is never closed. If the blob is removed meanwhile, the reader gets all of it or `BlobRemoved`.
+   * Returns the bytes, or a part of them. They are read only as fast as the reader asks for them. `undefined` if nothing is
+   * stored under this key. A chunk is valid until the reader asks for the next chunk, which may use the same memory. Always
+   * iterate the result: otherwise the open file or connection behind it is never closed. If the blob is removed meanwhile, the
+   * reader gets either the whole blob or the error `BlobRemoved`.
    */
   read(key: string, range?: ByteRange): Promise<AsyncIterable<Uint8Array> | undefined>;
   /** Removes all blobs whose keys begin with `prefix`, which ends with `/`. If there are none, this is not an error. */

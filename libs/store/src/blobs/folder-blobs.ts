@@ -18,12 +18,12 @@ import { type BlobEntry, type Blobs, type ByteRange, checkKey } from './blobs.ts
 import { eachChunk } from './each-chunk.ts';
 import { sweepFolder } from './sweep-folder.ts';
 
-/** The subfolder for blobs that are not whole yet. It cannot clash with a key, because no key begins with a dot. */
+/** The subfolder for blobs that are not complete yet. It cannot clash with a key, because no key begins with a dot. */
 const unfinished = '.unfinished';
 /** The maximum number of tries to give a blob its name. A try fails if another call has just removed the folder. */
 const mostTries = 20;
 
-/** Keeps blobs in a folder, one file each. A file gets its final name once all of it is on disk. */
+/** Keeps blobs in a folder, one file each. A file gets its final name only when all of it is on the disk. */
 export class FolderBlobs implements Blobs {
   readonly #folder: string;
 
@@ -96,8 +96,8 @@ export class FolderBlobs implements Blobs {
         await mkdir(dirname(path), { recursive: true, mode: 0o700 });
         return await rename(draft, path);
       } catch (error) {
-        // The folder, or a folder above it, was empty, and another call has removed it meanwhile. `mkdir` fails, too, if a
-        // folder that it has just found is gone a moment later.
+        // `rename` fails if another call has removed the folder, or a folder above it, because it was still empty. `mkdir` can
+        // fail too, if a folder that it has just found is removed at that moment.
         if (!isMissing(error) || tries === mostTries) throw error;
       }
     }
@@ -120,7 +120,7 @@ export class FolderBlobs implements Blobs {
 
   async #removeEmpty(path: string): Promise<void> {
     for (let at = path; at.length > this.#folder.length; at = dirname(at)) {
-      // A folder that is not empty stays.
+      // `rmdir` refuses a folder that is not empty. In that case, this folder and the folders above it stay.
       const failure = await rmdir(at).catch((error: Error) => error);
       if (failure && !isMissing(failure)) return;
     }
@@ -177,7 +177,10 @@ async function openChunks(path: string, range?: ByteRange): Promise<AsyncIterabl
   }
 }
 
-/** The bytes of a file from `start` to `end`, both included. While the reader has a chunk, the next chunk is read. */
+/**
+ * The bytes of a file from `start` to `end`, both included. While the reader uses a chunk, the next chunk is already being
+ * read.
+ */
 async function* chunksOf(file: FileHandle, start: number, end: number): AsyncGenerator<Uint8Array> {
   const taken: Buffer[] = [];
   /** Begins to read the next chunk. The two buffers take turns. */
@@ -186,7 +189,7 @@ async function* chunksOf(file: FileHandle, start: number, end: number): AsyncGen
     if (taken.length < 2) taken.unshift(pool.take());
     else taken.reverse();
     const reading = file.read(taken[0] as Buffer, 0, Math.min(bufferBytes, end - at + 1), at);
-    // The error is thrown when the reader asks for this chunk.
+    // If reading fails, the error is thrown later, when the reader asks for this chunk.
     reading.catch(() => undefined);
     return reading;
   };

@@ -9,7 +9,7 @@ import { eachChunk } from './each-chunk.ts';
 const chunkBytes = 255 * 1024;
 /**
  * How many chunks a reader gets from the database at a time. While a client is slow, this many chunks stay in memory. The
- * driver's own streams get as much as fits into one answer, which is 16 MiB.
+ * streams of the driver would fetch as much as fits into one answer of the database, which is 16 MiB.
  */
 const readChunks = 4;
 /** How many chunks the sweep looks at in one query. The query needs only the index. */
@@ -144,7 +144,8 @@ export class GridFsBlobs implements Blobs {
         done(error);
       },
     });
-    // Reading begins before anybody listens for errors. A reader that comes later still gets the error.
+    // The stream may fail before its reader listens for errors. Without this listener, the error would then end the process.
+    // The reader gets the error later.
     bytes.on('error', () => undefined);
     const fail = (error: Error) => void bytes.destroy(error);
     source.once('error', (error) => void reasonFor(error).then(fail, fail));
@@ -207,7 +208,7 @@ function writeTo(target: Writable, chunk: Uint8Array): Promise<void> {
   });
 }
 
-/** Filter for the keys that begin with a prefix. The prefix ends with `/`, and in ASCII, `0` follows `/`. */
+/** Filter for the keys that begin with a prefix. The prefix ends with `/`. In ASCII, the next character after `/` is `0`. */
 function below(prefix: string): { $gt: string; $lt: string } {
   checkKey(prefix);
   return { $gt: prefix, $lt: `${prefix.slice(0, -1)}0` };

@@ -117,8 +117,8 @@ export class S3Blobs implements Blobs {
     failed.catch(() => undefined);
     body.once('error', reject);
     const abort = () => {
-      // If the body is complete, the object may appear at any moment. So `put` then waits for the upload, and the caller can
-      // remove the object.
+      // If the body was read to its end, the object may appear at any moment. In this case, `put` waits for the upload, so that
+      // the caller can remove the object.
       if (!body.closed) reject(signal?.reason);
       body.destroy(signal?.reason);
     };

@@ -50,8 +50,8 @@ export class CarriedEvent {
   }
 
   /**
-   * Makes changes. The first change that may carry the event carries it. If that change is refused, a later change can carry
-   * it.
+   * Makes changes. The first change whose collection is not `silent` carries the event. If that change is refused, a later
+   * change can carry the event.
    */
   async #with(changes: readonly AnyChange[], make: Make): ReturnType<Make> {
     const at = changes.findIndex((change) => !change.in.silent);

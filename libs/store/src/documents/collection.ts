@@ -4,8 +4,8 @@ import type { z } from 'zod';
  * The role of a collection's documents in a change.
  *
  * - `target`: decides the change by compare-and-set, and carries its events.
- * - `row`: follows from one target, and belongs to that target for ever.
- * - `copy`: a copy of what another service owns. Only the newest version is kept, and no change writes it.
+ * - `row`: is written by the changes of one target, and belongs to that target for ever.
+ * - `copy`: a copy of what another service owns. Only the newest version is kept. It is written outside of changes.
  */
 export type Kind = 'target' | 'row' | 'copy';
 

@@ -38,7 +38,7 @@ export interface Search {
   uncounted?: true;
 }
 
-/** Why a change is refused. If it is refused, nothing of it is stored. */
+/** Why a change is refused. Nothing of a refused change is stored. */
 export type Refusal =
   /** The target has changed since it was read. */
   | 'changed'
@@ -78,7 +78,7 @@ export interface Copy<D> {
   version: number | 'mark';
 }
 
-/** A claim on a request under way: only the claim's holder may keep an answer under this id. */
+/** A claim on a request that is not finished: only the holder of the claim may keep an answer under this id. */
 export interface Claim {
   id: string;
   token: string;
@@ -104,8 +104,8 @@ export interface Replies {
    */
   begin(id: string, forMs: number): Promise<Claim | Reply | 'running'>;
   /**
-   * Makes the changes of a request and keeps its answer. If the first change is made, the request has succeeded. One write
-   * stores this change with the answer. The first change needs the other changes, so it is made last. If the first change is
+   * Makes the changes of a request and keeps its answer. The request succeeds if its first change is made: one write stores
+   * this change together with the answer. The first change needs the other changes, so it is made last. If the first change is
    * refused, the new targets that the other changes have made are erased.
    */
   keep(changes: readonly AnyChange[], claim: Claim, reply: Reply): Promise<Kept>;
@@ -137,13 +137,13 @@ export interface Documents {
   ): Promise<Map<string, Stored<D>>>;
   /** Documents by keys of an index. The documents of each key are in the order of their ids. */
   by<D>(of: Collection<D>, index: string, keys: readonly string[]): Promise<Map<string, Stored<D>[]>>;
-  /** The search texts of documents, by id. Reads less than the whole documents. */
+  /** The search texts of documents, by id. Reads only these texts, and not the whole documents. */
   texts<F extends string>(
     of: AnyCollection,
     ids: readonly string[],
     fields: readonly F[],
   ): Promise<Map<string, Record<F, string>>>;
-  /** The ids of documents that have these keys of an index. Reads less than the whole documents. */
+  /** The ids of documents that have these keys of an index. Reads only the ids, and not the whole documents. */
   idsBy(of: AnyCollection, index: string, keys: readonly string[]): Promise<Map<string, string[]>>;
   /** Settles one target, or all targets in a range of ids: later reads show everything that follows from their changes. */
   settle<D>(of: Collection<D>, which: Stored<D> | Pick<Range, 'above' | 'below'>): Promise<void>;
@@ -170,9 +170,9 @@ export interface Documents {
    */
   search<D>(of: Collection<D>, range: Range, how: Search): Promise<{ found: Stored<D>[]; total: number }>;
   /**
-   * Makes changes in order, in few round trips and independently of each other. Returns the outcome of each. If this method
-   * rejects, any of the changes may have been made, each as a whole or not at all. So read again before you try again. If a
-   * request has a key, its changes are held until its answer is known, and no read sees them before that (`HeldChanges`).
+   * Makes changes in order, in few round trips and independently of each other. Returns the outcome of each change. If this
+   * method rejects, any of the changes may have been made, each as a whole or not at all. So read again before you try again.
+   * If a request has a key, its changes are held until its answer is known, and no read sees them before that (`HeldChanges`).
    */
   change(changes: readonly AnyChange[]): Promise<('made' | Refusal)[]>;
   /**
@@ -187,8 +187,8 @@ export interface Documents {
    */
   clear(of: AnyCollection | Counters, range: Omit<Range, 'skip' | 'backwards' | 'except'>): Promise<number>;
   /**
-   * Settles and returns at most `limit` targets that have one of the given keys, in no particular order. Also stops other
-   * writers that are creating such targets, so that they check `below` again before they commit. If the document that `below`
+   * Settles and returns at most `limit` targets that have one of the given keys, in no particular order. If another process is
+   * creating such a target, this call makes that process check `below` again before it commits. If the document that `below`
    * requires was deleted before this call, and the call returns nothing, no target with these keys can appear any more.
    */
   remaining<D>(
@@ -223,7 +223,7 @@ export interface Documents {
   clearIds(of: AnyCollection, ids: readonly string[]): Promise<void>;
   /**
    * Whether a target was last changed at most `ms` ago, and has not changed since it was read. Uses the database's clock,
-   * because replicas' clocks differ. Creating a target does not count as a change. The collection must be `dated`.
+   * because replicas' clocks differ. The creation of a target does not count as a change. The collection must be `dated`.
    */
   changedWithin<D>(of: Collection<D>, target: Stored<D>, ms: number): Promise<boolean>;
   /** Deletes expired documents, and settles the changes that processes left unsettled when they died. */
@@ -279,7 +279,7 @@ export function knownTotal(
   return isEnd && after === above ? skip + found : undefined;
 }
 
-/** Throws `TypeError` for targets. If targets were cleared, their rows and counters would be left behind. */
+/** Throws `TypeError` for targets. Clearing a target would leave its rows and counters behind. */
 export function refuseTargets(of: AnyCollection | Counters): void {
   if ('kind' in of && of.kind === 'target') {
     throw new TypeError(`${of.name} has targets. They are removed only by changes.`);

@@ -6,8 +6,8 @@ const holding = new AsyncLocalStorage<HeldChanges>();
 
 /**
  * Holds back the changes of one request until its answer is known, so that one write can store a change with the answer
- * (docs/adr/0046). To the caller, a held change looks made. If the change is refused later, the request's work is done again.
- * This time, the work gets the refusal.
+ * (docs/adr/0046). For the caller of `change`, a held change looks as if it had been made. If the change is refused later, the
+ * work of the request is done again, and this time `change` returns the refusal.
  */
 export class HeldChanges {
   readonly changes: AnyChange[] = [];

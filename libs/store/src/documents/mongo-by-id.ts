@@ -11,7 +11,8 @@ interface Asked<T> {
 }
 
 /**
- * Reads documents by id. One query reads all ids that any request asks for in one turn of the event loop. Nothing is cached.
+ * Reads documents by id. All ids that requests ask for in the same turn of the event loop are read in one query. Nothing is
+ * cached.
  */
 export class MongoById<T extends Document & { _id: string }> {
   readonly stored: MongoCollection<T>;

@@ -39,14 +39,15 @@ export const contentFields = ['shape', 'd', 'k', 's', 'expiresAt'] as const;
 export const isThere = { shape: { $exists: true } } as const;
 
 /**
- * The placeholder of a new target: a document that reserves the target's id and has no content yet. No read shows it. It takes
- * no unique keys: only the commit takes keys. Otherwise, no other target could get the keys of an abandoned placeholder.
+ * The placeholder of a new target: a document that reserves the target's id and has no content yet. No read shows it. It has no
+ * unique keys, because the target gets these only with the commit. Otherwise, an abandoned placeholder would block its keys for
+ * all other targets.
  */
 export function placeOf<D>(of: Collection<D>, id: string, set: D | null): MongoTarget {
   const keys = Object.entries(set === null ? {} : keysOf(of, id, set));
   const ordered = keys.filter(([index]) => !of.indexes?.[index]?.unique);
-  // A target with this id may have been deleted long ago. The new `rev` is higher than the last `rev` of that target, because
-  // late writers of its rows compare by `rev`.
+  // A target with this id may have been deleted long ago, and late writers of its rows compare by `rev`. So the new `rev` has
+  // to be higher than the last `rev` of the deleted target.
   return { _id: id, rev: Date.now(), emptyAt: new Date(), k: Object.fromEntries(ordered) };
 }
 

@@ -56,12 +56,12 @@ const ever = { $gt: new Date(0) };
  * only if there are more rows than `skip`.
  */
 const shallow = 20_000;
-/** How often one change may lose a race. Each loss means that another change was made. */
+/** How many times one change may lose a race against another change. Each time, the other change was made. */
 const attempts = 5;
 
 /**
- * Opens a service's database on MongoDB. On MongoDB, a change is first committed in its target. The writes that follow from it
- * are made after that (docs/adr/0005). Throws `StartError`.
+ * Opens a service's database on MongoDB. A change is first committed in its target, and the writes that follow from the change
+ * are made afterwards (docs/adr/0005). Throws `StartError`.
  */
 export async function openMongoDocuments(options: MongoDocumentsOptions): Promise<Documents> {
   const { url, database, collections, counters = [], onStep } = options;
@@ -272,7 +272,8 @@ class MongoDocuments implements Documents {
     const stored = ('fields' in of
       ? this.#countersOf(of).stored
       : this.#readsOf(of).stored) as unknown as MongoCollection<{ _id: string }>;
-    // Keeps counters with intents. Otherwise, a change that is about to add to such a counter would never be counted.
+    // Does not delete counters with intents. An intent belongs to a change that is about to add to the counter. Without the
+    // counter, this change would never be counted.
     const idle = 'fields' in of ? { 'pending.0': { $exists: false } } : {};
     // Includes what is left of removed rows, because their ids are in the range too.
     const some = stored.find(
@@ -446,8 +447,8 @@ class MongoDocuments implements Documents {
   }
 
   /**
-   * Removes the placeholder of a refused target. If another process has taken the placeholder over meanwhile, that process
-   * starts again.
+   * Removes the placeholder of a refused target. If another process has taken the placeholder over meanwhile, that process has
+   * to begin its change again.
    */
   async #giveUp<D>(of: Collection<D>, { _id, rev }: MongoTarget): Promise<void> {
     await this.#targetsOf(of).deleteOne({ _id, rev, ...neverWas } as Filter<MongoTarget>);

@@ -19,8 +19,8 @@ export type Inserted = 'made' | 'place' | Refusal;
 /** Maximum number of documents per write. */
 const most = 1_000;
 /**
- * How many consecutive writes may store nothing. Each time, another write held the same key, and then released the key or was
- * rolled back too.
+ * How many consecutive writes may store nothing. A write stores nothing if another write holds the same key at that time, and
+ * then releases the key or is rolled back too.
  */
 const attempts = 10;
 

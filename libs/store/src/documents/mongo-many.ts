@@ -13,7 +13,7 @@ import { keysOf } from './mongo-content.ts';
 
 type Outcome = 'made' | Refusal;
 
-/** A change, and its target or the placeholder of its new target. */
+/** A change with its target, which is a placeholder if the target is new. */
 interface Begun extends Asked {
   target: MongoTarget;
 }
@@ -30,8 +30,9 @@ export interface MongoManyOptions {
 }
 
 /**
- * Makes many changes. Changes that do not depend on each other are made together (`changeAll`), in about ten round trips. If
- * another process was faster with a change, `makeOne` tries it again and returns its outcome.
+ * Makes many changes. Changes that do not depend on each other are made together (`changeAll`), in about ten round trips. If a
+ * change gets no outcome in this way, for example because another process was faster, `makeOne` makes it alone and returns its
+ * outcome.
  */
 export class MongoMany {
   readonly #options: MongoManyOptions;
@@ -53,7 +54,9 @@ export class MongoMany {
     return outcomes;
   }
 
-  /** Makes changes of one collection that do not depend on each other. Leaves some of them without an outcome. */
+  /**
+   * Makes changes of one collection that do not depend on each other. Changes that get no outcome here are left to `makeOne`.
+   */
   async #makeTogether(asked: readonly Asked[], outcomes: Outcome[]): Promise<void> {
     const { db, settler, outbox, onStep, readsOf, settled } = this.#options;
     const of = (asked[0] as Asked).change.in;
@@ -109,8 +112,8 @@ async function refuse(
       return holder && holder !== id;
     });
     if (there.has(id)) outcomes[at] = 'there';
-    // A change with `below` is not yet refused here for a taken key. If the document that `below` requires is missing, the
-    // refusal must be `orphan`.
+    // A change with `below` is not refused here for a taken key. The document that `below` requires may be missing too, and
+    // then the refusal must be `orphan`.
     else if (taken && !below) outcomes[at] = { taken };
   }
 }
@@ -162,9 +165,9 @@ async function withoutOrphans(reads: MongoReads<unknown>, begun: readonly Begun[
 }
 
 /**
- * Sorts by unique key. Placeholders are made and changes are committed in this one order. So processes with the same targets or
- * keys wait for each other without a deadlock. Processes that give the same targets different keys can deadlock. The database
- * ends such a deadlock.
+ * Sorts changes by unique key. All processes make placeholders and commit changes in this order. So processes with the same
+ * targets or keys wait for each other without a deadlock. A deadlock is possible only if processes give different keys to the
+ * same targets. The database ends such a deadlock.
  */
 function inOrder(asked: readonly Asked[]): Asked[] {
   const placed = asked.map((one) => {

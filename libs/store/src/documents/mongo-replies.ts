@@ -23,10 +23,10 @@ interface Parts {
 }
 
 /**
- * Answers on MongoDB. As with counters (docs/adr/0005), an answer is stored after its change. First, the request's document
- * names the change. Then the commit stores the answer in the target. Finally, the answer is copied from the target to the
- * request's document. So a process that finds an open request can find out whether the request has changed anything. A request
- * that has changed nothing can be stopped.
+ * Answers on MongoDB. As with counters (docs/adr/0005), the answer reaches the request's document only after the change is
+ * committed. First, the request's document names the change. Then the commit stores the answer in the target. Finally, the
+ * answer is copied from the target to the request's document. So a process that finds an open request can find out whether the
+ * request has changed anything. A request that has changed nothing can be stopped.
  */
 export class MongoReplies implements Replies {
   readonly #parts: Parts;
@@ -54,8 +54,8 @@ export class MongoReplies implements Replies {
       }
       // Reads the clock again: the claim may have been made after `now`.
       const left = Number(there.until) - Date.now();
-      // If much more time is left than the claim was made for, a clock is wrong. Then it is safe to take the claim over. If the
-      // clocks of replicas differ by less, a running request is not ended.
+      // If much more time is left than the claim was made for, a clock is wrong, and it is safe to take the claim over. A
+      // smaller difference between the clocks of replicas does not end a running request.
       const isRunning = left > 0 && left <= 2 * (there.forMs ?? 0);
       if (there.pending?.length) {
         if (await this.#parts.settler.settleReply(stored.collectionName, there, { stop: !isRunning }))
@@ -87,8 +87,9 @@ export class MongoReplies implements Replies {
       else kept = { at: 0, refusal: outcome };
     }
     if (kept !== 'made') {
-      // Keeps targets with rows or events: they may have changed since they were made, and the request finds them when it is
-      // repeated. If the process dies here, the other targets stay behind without effect, and expire.
+      // Targets with rows, counters or events are not erased, because they may have changed since they were made. When the
+      // request is repeated, it finds them. If the process dies here, the targets that are not erased yet have no effect, and
+      // expire.
       for (const change of made) if (isAlone(change)) await erase(change);
     }
     return kept;
@@ -108,7 +109,7 @@ export class MongoReplies implements Replies {
   }
 }
 
-/** Whether a change creates a target from which nothing follows. */
+/** Whether a change only creates a target, without rows, counters or events. */
 function isAlone({ target, rows = [], counters = [], events = [] }: AnyChange): boolean {
   return typeof target === 'string' && rows.length + counters.length + events.length === 0;
 }

@@ -52,7 +52,7 @@ export class MongoUpkeep {
   }
 
   async eraseAll<D>(reads: MongoReads<D>, targets: readonly Stored<D>[]): Promise<number> {
-    // Every replica sorts by id. So replicas that erase the same targets hardly ever deadlock.
+    // Every replica sorts by id, so replicas that erase the same targets hardly ever deadlock.
     const read = targets.map(targetOf);
     const inOrder = read.toSorted((one, other) => (one._id < other._id ? -1 : 1));
     const deletes = inOrder.map(({ _id, rev }) => ({
@@ -96,7 +96,7 @@ export class MongoUpkeep {
     }
     const ids = found.slice(0, limit);
     if (ids.length === 0) return 0;
-    // Each row keeps its `rev`. By this `rev`, writers of earlier changes see that they are late.
+    // The document of each row stays, with its `rev`. By this `rev`, writers of earlier changes see that they are late.
     await stored.updateMany({ _id: { $in: ids } }, { $set: goneRow(), $unset: noContent });
     return ids.length;
   }
@@ -121,7 +121,7 @@ function targetsOf<D>({ stored }: MongoReads<D>): MongoCollection<MongoTarget> {
   return stored as unknown as MongoCollection<MongoTarget>;
 }
 
-/** Stops the commits of targets that are being made. A target that committed earlier can be read after this call. */
+/** Prevents the commits of targets that are being made. A target that committed earlier can be read after this call. */
 async function fence(stored: MongoCollection<MongoTarget>, ids: readonly string[]): Promise<void> {
   const _id = { $in: [...ids] };
   // Removes the keys, so that no search finds the placeholder again. The placeholder itself can stay for a while, because
@@ -130,7 +130,7 @@ async function fence(stored: MongoCollection<MongoTarget>, ids: readonly string[
     $inc: { rev: 1 },
     $unset: { k: '' },
   });
-  // A target that was never made need not be remembered. So its placeholder is deleted, because it names the user.
+  // The placeholder of a target that was never made is deleted: nothing needs it any more, and it names the user.
   await stored.deleteMany({ _id, ...neverWas } as Filter<MongoTarget>);
 }
 

@@ -3,7 +3,7 @@ import { collection } from './collection.ts';
 
 /** The answer to a request with a key. It is kept so that a repeated request gets the same answer (docs/adr/0046). */
 export interface Reply {
-  /** The owner, `<project>|<user>`; erasure finds answers by it. */
+  /** The owner, `<project>|<user>`. The erasure of a user finds the answers of the user by this field. */
   user: string;
   /** An HMAC of the request, with the key of the request as its secret. */
   mac: string;

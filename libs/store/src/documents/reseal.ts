@@ -2,7 +2,7 @@ import type { Secrets } from '@kith/base';
 import type { AnyCollection } from './collection.ts';
 import type { Documents } from './documents.ts';
 
-/** Reseals a text that was sealed for a purpose and perhaps bound to something. */
+/** Reseals a text. `purpose` and `bound` have to be the values with which the text was sealed. */
 export type Anew = (purpose: string, sealed: string, bound?: string) => string;
 
 /** Targets that hold something sealed under KITH_SECRET. */

@@ -24,7 +24,7 @@ export interface ServiceMove {
 
 const keepMs = 7 * 24 * 3600 * 1000;
 
-/** The outbox. A published event expires at the same time as it would have on SQLite. */
+/** How the outbox is moved. A published event expires at the same time as it would have expired on SQLite. */
 export const movedEvents: MovedTable = {
   table: 'events',
   key: ['key'],

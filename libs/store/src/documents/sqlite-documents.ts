@@ -40,7 +40,9 @@ export interface SqliteDocumentsOptions extends Declared {
 /** A version of a document. `rev` is random, so that nobody mistakes a new document for a deleted one with the same id. */
 type Read<D> = Stored<D> & { rev: number };
 
-/** This many changes, or more, are a bulk. During a bulk, the log is copied back into the database less often. */
+/**
+ * If a call makes this many changes or more, it is a bulk. During a bulk, the log is copied back into the database less often.
+ */
 const bulk = 100;
 
 /** Opens a service's database on SQLite, where a change is one transaction. Throws `StartError`. */

@@ -20,8 +20,8 @@ const asArrays = { asArrays: true } as const;
 const end = '\u{10ffff}';
 
 /**
- * A collection's table on SQLite: the document as JSON, and beside it a column for each index and each searched text. The
- * table has a rowid, because rows that a list skips are then read from an index alone (docs/adr/0037).
+ * A collection's table on SQLite: the document as JSON, and beside it a column for each index and each searched text. The table
+ * has a rowid. So if a list skips rows, only an index is read for these rows (docs/adr/0037).
  */
 export class SqliteTable<D> {
   readonly collection: Collection<D>;
@@ -34,7 +34,7 @@ export class SqliteTable<D> {
   readonly #insert: StatementSync;
   /** The text `name = ?` for each column. */
   readonly #assignments: readonly string[];
-  /** For each unique index: the position of its column, and a statement that finds another document with a key. */
+  /** For each unique index: the position of its column, and a statement that finds another document with the same key. */
   readonly #unique: readonly { index: string; at: number; held: StatementSync }[];
   readonly #statements = new Map<string, StatementSync>();
 
@@ -195,7 +195,8 @@ export class SqliteTable<D> {
   }
 
   /**
-   * Stores a document, and overwrites an older one with the same id. `changed`: when an existing document was changed, Unix ms.
+   * Stores a document, and overwrites an older one with the same id. `changed` is the time at which an existing document was
+   * last changed, Unix ms; null for a new document.
    */
   put(id: string, rev: number, doc: D, changed: number | null = null): void {
     this.#put.run(...valuesOf(this.collection, { id, rev, doc, changed }));
@@ -210,7 +211,7 @@ export class SqliteTable<D> {
     const { id, shape } = current;
     const after = valuesOf(this.collection, { id, rev, doc, changed });
     const isOfShape = shape === this.collection.version;
-    // A document of another shape is written completely.
+    // If the stored document has another shape, all columns are written.
     const before = isOfShape
       ? valuesOf(this.collection, { id, rev: current.rev, doc: JSON.parse(current.doc) })
       : [id];
@@ -264,7 +265,10 @@ export class SqliteTable<D> {
     this.#prepared('expire', () => 'DELETE FROM :table WHERE expires < ?').run(now);
   }
 
-  /** With `columns`, checks only these columns. If a key has not changed, no other document can have it. */
+  /**
+   * With `columns`, checks only these columns. A column whose key has not changed need not be checked, because no other
+   * document can have this key.
+   */
   #takenBy(id: string, values: readonly Value[], columns?: readonly number[]): string | undefined {
     return this.#unique.find(({ at, held }) => {
       const key = values[at] ?? null;

@@ -1,4 +1,4 @@
-// The thread that `checkpoints.ts` starts. It copies the log of a database into that database while other threads and processes
+// `checkpoints.ts` starts this thread. It copies the log of a database into that database while other threads and processes
 // continue to write.
 import { DatabaseSync } from 'node:sqlite';
 import { parentPort } from 'node:worker_threads';

@@ -95,7 +95,7 @@ export async function writeAll<T extends Document>(
   return matchedCount;
 }
 
-/** How often a write may be given up to end a deadlock. Each time, one of the other writes in the deadlock succeeds. */
+/** How many times a write may be given up to end a deadlock. Each time, one of the other writes in the deadlock succeeds. */
 const attempts = 10;
 
 /**
@@ -119,7 +119,7 @@ function refusalsOf(error: unknown): { failures: { index: number; code: unknown 
   if (!(error instanceof MongoBulkWriteError)) throw error;
   const failures = [error.writeErrors].flat();
   if (failures.length === 0 || !failures.every(({ code }) => expected.includes(code))) throw error;
-  // The writes may be rolled back: a majority has not confirmed them.
+  // A majority has not confirmed the writes. So they may still be rolled back, and do not count as made.
   if (error.result.getWriteConcernError()) throw error;
   return { failures, matched: error.result.matchedCount };
 }

@@ -52,7 +52,7 @@ export class GatheredWrites<T> {
         for (const { resolve } of group) resolve();
         return;
       } catch {
-        // The writes of single items below give each caller the outcome of its own item.
+        // Each item is written alone below, so that each caller gets the outcome of its own item.
       }
     }
     await Promise.all(group.map(({ item, resolve, reject }) => this.#writeOne(item).then(resolve, reject)));

@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import type { Socket } from 'node:net';
 
-/** The part that is used here of a class that the driver does not export. */
+/** The part of a class of the driver that is used here. The driver does not export this class. */
 interface DriverConnection {
   readonly socket: Socket;
   onClose(): void;
@@ -15,8 +15,8 @@ const { onClose } = Connection.prototype;
 /**
  * Ends a command that was written to a socket which the server had just closed. The socket is destroyed some callbacks before
  * its `close` event. A write in between returns `false`. The driver (7.9) then waits for `drain` or `error`, but neither event
- * ever comes. After a restart of the server, the driver's monitor can wait there for ever. Then nothing checks whether the
- * server is back (docs/adr/0029).
+ * ever comes. After a restart of the server, the driver's monitor can wait there for ever. If this happens, nothing checks
+ * whether the server is back (docs/adr/0029).
  */
 Connection.prototype.onClose = function () {
   onClose.call(this);

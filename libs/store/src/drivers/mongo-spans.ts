@@ -2,7 +2,7 @@ import type { TraceSpan, Tracing } from '@kith/base';
 import type { CommandFailedEvent, CommandStartedEvent, CommandSucceededEvent, MongoClient } from 'mongodb';
 
 /**
- * Makes spans of the commands that traced work sends to a database. A span has a command's name and collection, never its
+ * Makes a span for each command that traced work sends to a database. A span has a command's name and collection, never its
  * content. For a failure, the span has only the code or the name of the error, because the text of a duplicate-key error quotes
  * the value.
  */

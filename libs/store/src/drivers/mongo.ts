@@ -12,9 +12,12 @@ import { traceCommands } from './mongo-spans.ts';
 import { olderLayout } from './older-layout.ts';
 import './mongo-driver.ts';
 
-/** A service's collections and indexes, declared in one place and ensured at start. */
+/** A service's collections and indexes. They are declared in one place, and those that are missing are created at the start. */
 export interface MongoSchema {
-  /** Raised when the shape of stored documents changes. A service refuses to run on a database with a newer version. */
+  /**
+   * The version of the schema. It is raised whenever the shape of stored documents changes. A service refuses to run on a
+   * database with a newer version.
+   */
   version: number;
   /** The oldest version that can be used, 1 by default. Older versions are refused. */
   oldest?: number;
@@ -49,8 +52,8 @@ const defaultTimes: MongoTimes = { answerMs: 30_000, renewAfterMs: 30_000 };
 const checkMs = 2_000;
 
 /**
- * Connects, and ensures the schema. Writes wait for a majority and for the journal. Reads go to the primary. Throws
- * `StartError`.
+ * Connects to the database, and brings its collections and indexes up to date. Writes wait for a majority and for the journal.
+ * Reads go to the primary. Throws `StartError`.
  */
 export async function openMongo(options: MongoOptions): Promise<MongoConnection> {
   const { url, database, schema, connectTimeoutMs = 10_000 } = options;
@@ -149,8 +152,8 @@ async function firstConnection(client: MongoClient, timeoutMs: number): Promise<
       await client.connect();
       return;
     } catch (error) {
-      // No pause is needed: an attempt at an unreachable server takes 3 s itself. Other failures, such as refused
-      // credentials, would not go away.
+      // No pause is needed: an attempt at an unreachable server takes 3 s itself. Other failures, such as refused credentials,
+      // do not go away with time, so they are thrown.
       if (!(error instanceof MongoServerSelectionError) || Date.now() > until) throw error;
     }
   }
@@ -187,9 +190,9 @@ export function isMongoDuplicate(error: unknown): boolean {
 
 /**
  * Whether the database gave up a write to end a deadlock. Then nothing of the write is stored. FerretDB's unique indexes,
- * except the index of `_id`, are exclusion constraints of PostgreSQL. There, racing writes of one key wait for each other.
- * After one second, one of the writes fails with SQLSTATE 40P01 (deadlock). The error's code is 40P01, encoded as an integer in
- * PostgreSQL's way.
+ * except the index of `_id`, are exclusion constraints of PostgreSQL. In such an index, racing writes of one key wait for each
+ * other. After one second, one of the writes fails with SQLSTATE 40P01 (deadlock). The error's code is 40P01, encoded as an
+ * integer in PostgreSQL's way.
  */
 export function isMongoDeadlock(error: unknown): boolean {
   return error instanceof MongoServerError && error.code === mongoDeadlock;

@@ -129,8 +129,8 @@ export function bulkTransaction<T>(db: DatabaseSync, work: () => T): T {
   try {
     return transaction(db, work);
   } finally {
-    // Only `tidy` restores SQLite's own default. If it were restored here, the next small change would have to copy the whole
-    // log of the bulk.
+    // Only `tidy` restores SQLite's own defaults. If they were restored here, the next small change would have to copy the
+    // whole log of the bulk.
     const file = db.location();
     if (file) checkpointSoon(file);
   }

@@ -57,8 +57,8 @@ export const eventsIndexes: readonly IndexDescription[] = [
 ];
 
 /**
- * A batch of published events, stored under its last position. It is kept apart from the events, because one more index on them
- * would make every event more expensive.
+ * A batch of published events, stored under its last position. It is stored apart from the events, because one more index on
+ * the events would slow down every event.
  */
 interface MarkDocument {
   _id: number;

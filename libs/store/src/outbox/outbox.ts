@@ -14,8 +14,8 @@ export interface StoredEvent {
 }
 
 /**
- * The point after which a pass over unpublished events continues. Events before `at`, and events with one of these keys, are
- * done.
+ * The point after which a pass over unpublished events continues. Events before `at`, and events with one of these keys, have
+ * been handled already.
  */
 export interface Past {
   at: number;
@@ -81,7 +81,7 @@ export interface Facts {
   epoch: Epoch;
 }
 
-/** How often a database was restored from a backup (docs/adr/0028). */
+/** How many times a database was restored from a backup (docs/adr/0028). */
 export interface Epoch {
   number: number;
   /** When the database was last restored, Unix ms. Absent if this time was not noted yet. */

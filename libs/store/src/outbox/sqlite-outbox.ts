@@ -94,8 +94,7 @@ export class SqliteOutbox implements Outbox {
 
   /** Stores an event; call it inside the transaction of the change. */
   add(event: EventEnvelope): void {
-    // Uses the current time, because the `occurredAt` of imported data may lie in the future. With such a time, the event would
-    // be kept until then.
+    // Uses the current time. For imported data, `occurredAt` may lie in the future, and the event would be kept for too long.
     this.#insert.run(eventKey(event), eventText(event), Date.now());
   }
 

@@ -115,7 +115,7 @@ async function announceAll(db: Db, settler: Settler, planned: readonly Planned[]
       })),
       { ordered: false },
     );
-    // Without its intent, a change that commits would never be counted.
+    // A change that commits without its intent would never be counted.
     if (matchedCount < pushes.length) throw new Error('A counter was erased meanwhile.');
   }
 }
@@ -154,10 +154,10 @@ async function putRows(db: Db, planned: readonly Planned[], until: number): Prom
 }
 
 /**
- * Writes rows of one collection as `writeRow` does: it inserts a new row hidden, and then shows it. The hidden document has the
- * row's content already, so a few updates can show all rows. Its `rev` is a random negative number, lower than the `rev` of any
- * shown row. Each call uses another number, so the call recognises the documents that it has hidden. Lists do not show hidden
- * documents, because these have no `shape`.
+ * Writes rows of one collection as `writeRow` does: it inserts a new row as a hidden document, and then shows the row. The
+ * hidden document has the row's content already, so a few updates can show all rows. Its `rev` is a random negative number,
+ * lower than the `rev` of any shown row. Each call uses another number, so the call recognises the documents that it has
+ * hidden. Lists do not show hidden documents, because these have no `shape`.
  */
 async function putRowsIn(
   stored: Collection<RowFields>,

@@ -3,9 +3,9 @@ import type { Document, IndexDescription } from 'mongodb';
 import type { OutboxFields } from '../outbox/mongo-outbox.ts';
 
 /**
- * A listing row that follows from a change. `put: null` takes the row away. The change fixes the row's id, and the id belongs
- * to one target for ever. The row keeps the `rev` of its target. So a writer can see whether a later change has written the row
- * already.
+ * A listing row that follows from a change. `put: null` takes the row away. The change determines the row's id, and the id
+ * belongs to one target for ever. The row stores the `rev` of its target. So a writer can see whether a later change has
+ * written the row already.
  */
 export interface RowWrite {
   in: string;
@@ -54,7 +54,7 @@ export interface TargetFields extends OutboxFields {
   /** The change that made this `rev`. It is out of date if an intent was fenced off after this change. */
   lastOp?: string;
   unsettled?: Plan;
-  /** Present together with `unsettled`; the sweep's index finds targets by it. */
+  /** Present together with `unsettled`. The sweep finds targets by an index on this field. */
   unsettledAt?: Date;
 }
 

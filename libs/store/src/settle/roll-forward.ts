@@ -46,9 +46,9 @@ export class RollForward {
   }
 
   /**
-   * Writes what follows from a target's change. With `op`, does nothing if the unsettled change of the target is another
-   * change. Trusts a plan for `trustMs` after reading it, and then reads it again. An older plan could write a row that a later
-   * change took away: the database does not remember for ever which rows were taken away.
+   * Writes what follows from a target's change. With `op`, settles only this change: does nothing if another change of the
+   * target is unsettled. Trusts a plan for `trustMs` after reading it, and then reads it again. An older plan could write a row
+   * that a later change took away: the database does not remember for ever which rows were taken away.
    */
   async run(
     at: { in: string; id: string },
@@ -173,7 +173,7 @@ export class RollForward {
       );
       return this.#settleIntent(counter, intent);
     }
-    // The intent's compare-and-set has failed or will fail. Or the intent's change is settled already, and then `withdraw`
+    // The compare-and-set of the intent's change has failed or will fail. Or the change is settled already, and then `withdraw`
     // finds nothing to remove.
     await this.withdraw(counter, intent.op);
     return true;

@@ -40,8 +40,8 @@ const fewWaiting = 16;
  * commits the change. It also stores the plan of the next steps in the target. (3) Rows are written under fixed ids. (4) One
  * update of each counter adds to the counter and removes the intent. (5) The target is marked as settled. This class makes
  * steps 1 and 2, and `RollForward` the others. If a process finds an unsettled target or an open intent, it rolls the change
- * forward. So a process may die at any point. A change that was acknowledged is whole. A change that was not acknowledged is
- * either stored completely or not at all.
+ * forward. So a process may die at any point. A change that was acknowledged is stored completely. A change that was not
+ * acknowledged is either stored completely or not at all.
  */
 export class Settler {
   readonly #db: Db;
@@ -94,9 +94,9 @@ export class Settler {
         return await this.#make(change, plan);
       } catch (error) {
         if (!(error instanceof NotAnnounced)) throw error;
-        // Some counters have not taken the intent. But the driver may have sent an intent twice, and the first copy may still
-        // arrive. If this copy arrived after the change was counted, the change could be counted again. So this change must
-        // never commit: the next attempt has a new `op`.
+        // Some counters have not taken the intent. But the driver may have sent the intent twice, and the first copy may still
+        // arrive. If it arrived after the change was counted, the change could be counted again. So the change is never
+        // committed under this `op`. The next attempt has a new `op`.
         await Promise.all(error.counters.map((counter) => this.#provide(counter, until)));
       } finally {
         this.#making.delete(plan.op);
@@ -188,8 +188,8 @@ export class Settler {
       return result?.status === 'fulfilled' && !result.value;
     });
     if (!failed && untaken.length === 0) return;
-    // This only tidies up. If an intent has no commit, its change has no effect, and a reader or a sweep removes the intent
-    // later.
+    // This only tidies up, so a failure does not matter: an intent without a commit has no effect, and a reader or a sweep
+    // removes it later.
     await Promise.allSettled(counters.map((counter) => this.#forward.withdraw(counter, op)));
     throw failed ? failed.reason : new NotAnnounced(untaken);
   }
@@ -265,7 +265,7 @@ function follows({ rows, counters, reply }: Plan): boolean {
   return rows.length > 0 || counters.length > 0 || reply !== undefined;
 }
 
-/** Counters that have no document yet, or no room. */
+/** Thrown if counters could not take an intent, because they have no document yet or no room. */
 class NotAnnounced extends Error {
   readonly counters: readonly { in: string; id: string }[];
 

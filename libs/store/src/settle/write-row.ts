@@ -36,8 +36,8 @@ export async function writeRow(
 
 /**
  * The content of a row that no list shows. With `rev: -1`, such a row is a placeholder until the real row replaces it. The
- * write that makes the row visible can only replace a row, not insert one. If a writer is suspended just before this write, it
- * later finds that another process has replaced the placeholder, or that the placeholder is gone.
+ * write that makes the row visible can only replace a row, not insert one. So if a writer is suspended just before this write,
+ * and the placeholder is replaced or deleted meanwhile, the late write has no effect.
  */
 export function goneRow(): { gone: true; expireAt: Date } {
   return { gone: true, expireAt: new Date(Date.now() + goneForMs) };

@@ -21,7 +21,7 @@ import { type Data, type Entry, type Member, type ReplicaSet, SteppedDown } from
 type Fields = Record<string, unknown>;
 export type Concern = 'majority' | 'local';
 
-/** A command on its way. It arrives when the schedule calls `go`. */
+/** A command that was sent and has not arrived yet. It arrives when the schedule calls `go`. */
 export interface Gated {
   client: Client;
   go(): void;
@@ -42,8 +42,8 @@ let commands = 0;
  * Stands for a process's connections to a replica set. It has the part of the driver's `Db` that the code under test uses. A
  * member executes a command when the schedule lets the command arrive at this member. The member answers a write as soon as a
  * majority has the write. The client learns of a new primary from failures, or when the schedule says so. Like the driver, the
- * client repeats a read once, and also a write of a single document. The log tells a member what an earlier attempt has
- * written.
+ * client repeats a failed read once, and a failed write of a single document once. From its log, a member knows what an earlier
+ * attempt has written.
  */
 export class Client {
   readonly #set: ReplicaSet;
@@ -84,7 +84,7 @@ export class Client {
     this.#isDead = true;
   }
 
-  /** Fails all calls that still wait in a process that has died. So the promises of this process settle. */
+  /** Fails all calls that still wait in a process that has died, so that the promises of this process settle. */
   bury(): void {
     this.#isBuried = true;
     this.#isDead = false;

@@ -29,7 +29,7 @@ export class Member {
    */
   readonly committed: Data = new Map();
   commit = 0;
-  /** Whether this member believes that it is the primary, since the election of `term`. */
+  /** Whether this member believes that it has been the primary since the election of `term`. */
   isPrimary = false;
   term = 0;
   /** Whether this member is cut off from all other members. */
@@ -130,7 +130,7 @@ export class ReplicaSet {
     member.isPrimary = true;
     member.term = term;
     this.#leader = member;
-    // This first entry of its own term also commits entries of earlier terms.
+    // With this first entry of its own term, the new primary also commits the entries of earlier terms.
     member.append([{ term, collection: '', id: '', document: null, statement: '' }]);
   }
 

@@ -153,7 +153,7 @@ class World {
     this.#living.push({ client, relay });
     const repeat = async (times: number, act: (time: number) => Promise<unknown>) => {
       this.#working++;
-      // Ignores failures: a change that was reported as failed may still have been made.
+      // Ignores failures, because a change that was reported as failed may still have been made.
       for (let time = 0; time < times; time++) await act(time).catch(() => undefined);
       this.#working--;
     };
@@ -221,7 +221,7 @@ class World {
     }
   }
 
-  /** Lets all commands continue until none is left. Then it sweeps, publishes the last events, and checks the data. */
+  /** Lets all commands continue until none is left. Then sweeps, publishes the last events, and checks the data. */
   async end(): Promise<Outcome> {
     this.#set.rejoin();
     for (const { client } of this.#dead) client.bury();

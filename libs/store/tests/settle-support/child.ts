@@ -44,7 +44,7 @@ while (left > 0) {
 if ((await lampsOf(db).countDocuments()) === 0) throw new Error('wrong database');
 await client.close();
 
-/** A small generator of whole numbers below a bound (mulberry32). */
+/** A small generator of random whole numbers below a bound (mulberry32). */
 function generator(seed: number): (bound: number) => number {
   let state = seed;
   return (bound) => {

@@ -2,7 +2,7 @@ import { availableEngines, createStore } from '@kith/testing';
 import { type Db, MongoClient } from 'mongodb';
 import { makeWorld } from './world.ts';
 
-/** Settling is for stores without transactions. The embedded store has transactions, so it does not settle. */
+/** Whether the tests can use MongoDB. Only changes on MongoDB are settled, because the embedded store has transactions. */
 export const hasMongo = availableEngines().includes('containers');
 
 export interface World extends AsyncDisposable {

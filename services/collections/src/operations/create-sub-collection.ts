@@ -11,7 +11,7 @@ export const createSubCollection = handler(spec, async (request, app: AppContext
   if (!parent) throw new ApiError('collection/invalid-parent');
   if (parent.ancestors.length >= maxDepth) throw new ApiError('collection/too-deep');
   const made = newCollection(owner, { name: request.body.collectionName, parent });
-  // The parent, or a collection above it, may have been deleted meanwhile.
+  // Nothing is inserted if the parent, or a collection above it, has been deleted meanwhile.
   if (!(await app.store.insert(made, collectionEvent(collectionCreated, made)))) {
     throw new ApiError('collection/invalid-parent');
   }

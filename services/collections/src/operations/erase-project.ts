@@ -3,8 +3,8 @@ import { internalHandler } from '@kith/service';
 import type { AppContext } from '../app.ts';
 
 /**
- * Erases what is left of a deleted project, and returns whether everything is gone (docs/adr/0044). Before this call, identity
- * has erased the project's users.
+ * Erases what is left of a deleted project, and returns whether everything is gone (docs/adr/0044). The identity service has
+ * already erased the project's users before this call.
  */
 export const eraseProjectHandler = internalHandler(
   eraseProjectCollections,

@@ -7,7 +7,7 @@ import type { EntityRecord } from '../entity.ts';
 import { savedKeyAt } from './entity-place.ts';
 import { placed } from './place.ts';
 
-/** A collection as it is stored. Its key, which is its place, holds the other fields. Times are Unix ms. */
+/** A collection as it is stored. The key of the document contains the other fields. Times are Unix ms. */
 export interface StoredCollection
   extends Pick<CollectionRecord, 'name' | 'ancestors' | 'entityCount' | 'updatedAt' | 'seq'> {
   /** The id and the time of a root. They are stored only for a root, because the key of a root contains neither. */
@@ -16,7 +16,7 @@ export interface StoredCollection
   deleted?: true | undefined;
 }
 
-/** An entity as it is stored. Its key, which is its place, holds the other fields. */
+/** An entity as it is stored. The key of the document contains the other fields. */
 export interface StoredEntity extends Pick<EntityRecord, 'entityId' | 'metadata'> {
   userId: string;
 }

@@ -133,8 +133,8 @@ export class CollectionStore {
       const parentId = ancestors.at(-1);
       return !deleted && parentId !== undefined && !ids.has(parentId);
     });
-    // The purger erases children before their parents. If the purger has erased one of the orphans since they were read, the
-    // change is refused.
+    // The purger erases children before their parents. If the purger has erased an orphan since it was read, the change of this
+    // orphan is refused, and nothing is left to do.
     await this.#documents.change(
       orphans.map((target) => ({ in: collections, target, set: { ...target.doc, deleted: true as const } })),
     );
@@ -152,8 +152,8 @@ export class CollectionStore {
   }
 
   /**
-   * Stores that an entity was added or removed, together with the changed collection. Returns `false` if another change came
-   * first.
+   * Stores the addition or the removal of an entity, together with the changed collection. Returns `false` if another change
+   * came first.
    */
   async changeEntity(
     before: CollectionRecord,
