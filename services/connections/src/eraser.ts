@@ -33,7 +33,7 @@ export const endedUsers: EventSubscription<AppContext> = subscription({
 });
 
 const everyMs = 1_000;
-/** The time after the end of an account by which all requests that found the user before the end are over, in ms. */
+/** A request that found the user before the end of the account is over at the latest after this time, in ms. */
 const lateMs = 60_000;
 
 type Parts = Pick<AppContext, 'store' | 'relay' | 'bus'>;
