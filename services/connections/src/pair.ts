@@ -31,7 +31,7 @@ export interface Pair {
   respondedAt: Date | null;
 }
 
-/** A pair in a state other than none. */
+/** A pair in a state other than `none`. */
 export type LivePair = Pair & {
   connectionId: string;
   requesterId: string;

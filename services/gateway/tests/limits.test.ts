@@ -105,7 +105,7 @@ describe.each(availableEngines())('limits on %s', (engine) => {
     expectHeaders(noToken, 99);
   });
 
-  it('allows exactly the limit of many concurrent requests', async () => {
+  it('allows exactly as many concurrent requests as the limit says, and refuses the others', async () => {
     const answers = await Promise.all(Array.from({ length: 130 }, () => list({ localAddress: '127.0.0.4' })));
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(100);
     expect(answers.filter(({ status }) => status === 429)).toHaveLength(30);

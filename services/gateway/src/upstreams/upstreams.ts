@@ -286,7 +286,7 @@ export class Upstreams {
 }
 
 /**
- * Replaces the client's body for a download, and sends nothing. Node does not frame the body of a GET. If the client's body
+ * A download uses this empty body in place of the client's body. Node does not frame the body of a GET. If the client's body
  * were passed on, the service would take it for the beginning of the next request on the connection.
  */
 class NoBody extends Stream {
