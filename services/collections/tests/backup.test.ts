@@ -16,7 +16,7 @@ import { placeOf } from '../src/store/place.ts';
 import { countStored } from './support/raw.ts';
 import { erase, makeBelow, purgeAll, save } from './support/store-acts.ts';
 
-/** A file that starts some work when it gets a document. */
+/** A file of a backup that calls `onPut` before it stores a document. */
 class WatchedFile extends DocumentsFile {
   onPut: (id: string) => void = () => undefined;
   override put(...args: Parameters<DocumentsFile['put']>): string | undefined {
@@ -25,11 +25,12 @@ class WatchedFile extends DocumentsFile {
   }
 }
 
-// Only MongoDB needs this test: the embedded form copies all files as they are at one moment.
+// Only MongoDB needs this test: the embedded form copies all its files in the state of one moment, so its copy cannot contain
+// half of a deletion.
 describe.runIf(availableEngines().includes('containers'))(
   'a copy of collections that change while it is made',
   () => {
-    test('contains the whole deletion, even if the purge begins while the copy is made', async () => {
+    test('contains a deletion completely, even if the purge begins while the copy is made', async () => {
       await using place = await createStore('containers');
       const { config } = place;
       if (config.kind !== 'mongo') throw new Error('Not on MongoDB.');

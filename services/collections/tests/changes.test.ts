@@ -65,7 +65,7 @@ describe.each(availableEngines())('a change of a collection (%s)', (engine) => {
       elsewhere: 'add',
       count: 0,
     },
-  ] as const)('answers with the current count: $what', async ({ held, act, elsewhere, count }) => {
+  ] as const)('is answered with the current count: $what', async ({ held, act, elsewhere, count }) => {
     await using undo = new AsyncDisposableStack();
     const { store, owner, collection, replica } = await setUp(undo);
     for (const entityId of held) await save(store, owner, collection.id, entityId);
@@ -85,7 +85,7 @@ describe.each(availableEngines())('a change of a collection (%s)', (engine) => {
     );
   });
 
-  test('is made before its deadline or not at all, however long it waits for its turn', async () => {
+  test('is made before its deadline or not at all, no matter how long it waits for its turn', async () => {
     await using undo = new AsyncDisposableStack();
     const { store, owner, collection, replica } = await setUp(undo);
     const turns = new Turns();

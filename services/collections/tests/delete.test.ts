@@ -43,7 +43,7 @@ describe.each(availableEngines())('deleting a collection (%s)', (engine) => {
     );
     expect(answer.status).toBe(400);
   };
-  /** Waits until a user has exactly as many stored collections and entities as `left` says. */
+  /** Waits until exactly as many collections and entities of a user are stored as `left` says. */
   const expectPurged = (left: Stored, { userId = root.userId, timeoutMs = 15_000 } = {}) =>
     waitFor(
       async () => {
@@ -105,7 +105,7 @@ describe.each(availableEngines())('deleting a collection (%s)', (engine) => {
     });
   });
 
-  test('hides thousands of collections below immediately, and purges them', {
+  test('hides thousands of collections below it immediately, and purges them', {
     timeout: 60_000 * testEffort(),
   }, async () => {
     const width = 1_000 * testEffort();
@@ -121,7 +121,7 @@ describe.each(availableEngines())('deleting a collection (%s)', (engine) => {
     await expectPurged(nothing, { timeoutMs: 30_000 * testEffort() });
   });
 
-  test('leaves no collection or entity that is added below meanwhile', async () => {
+  test('leaves nothing that other requests add below the collection during its deletion', async () => {
     for (let round = 0; round < 5; round++) {
       const top = await user.make(root.id, 'top');
       const parent = await user.make(top.id, 'parent');
@@ -141,7 +141,7 @@ describe.each(availableEngines())('deleting a collection (%s)', (engine) => {
     await expectPurged(nothing);
   });
 
-  test('happens completely or not at all if the process dies before any of its writes', async () => {
+  test('happens completely or not at all, no matter before which of its writes the process dies', async () => {
     const { store, projectId } = world;
     const ends: string[] = [];
     const deaths = await dieBeforeEachWrite(async (dieBeforeWrite) => {

@@ -9,6 +9,6 @@ const all: readonly EntityDeath[] = [
   ['take', 'change'],
 ];
 
-// On real engines, the long suite runs the other cases.
+// On real engines, only one case runs here. The long suite runs the other cases.
 for (const engine of availableEngines())
   describeEntityDeaths(engine, engine === 'embedded' ? all : [['add', 'list']]);

@@ -81,7 +81,7 @@ describe.each(availableEngines())('a deleted user (%s)', (engine) => {
     });
   }, 60_000);
 
-  test('loses only own events, whatever the metadata of other users’ entities says', async () => {
+  test('loses only own events, even if the metadata of other users’ entities names the deleted user', async () => {
     await using world = await startWorld(engine, { sweepEveryMs: 100 });
     const [gone, stays] = [randomUUID(), randomUUID()];
     const roots: Record<string, string> = {};
@@ -100,7 +100,7 @@ describe.each(availableEngines())('a deleted user (%s)', (engine) => {
     const seen = await world.events();
     const seqsOf = (userId: string) =>
       seen.filter(({ aggregate }) => aggregate.id === roots[userId]).map(({ aggregate }) => aggregate.seq);
-    // The last event says that the root of the ended account is gone, so it stays.
+    // Of the ended account's events, only the last one stays, because it says that the account's root is gone.
     await waitFor(() => seqsOf(gone).length === 1 && seqsOf(stays).length === 3);
     expect(seqsOf(gone)).toEqual([4]);
     expect(seqsOf(stays)).toEqual([1, 2, 3]);

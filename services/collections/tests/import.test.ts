@@ -13,7 +13,10 @@ import { erase, purgeAll, save } from './support/store-acts.ts';
 
 const at = Date.parse('2020-01-02T03:04:05.678Z');
 
-/** The document that MongoDB holds while a collection is being made. At this point, only the collection's place is reserved. */
+/**
+ * The document that MongoDB stores while a collection is being made. It does not contain the collection yet and only reserves
+ * the collection's place.
+ */
 function beingMade(record: CollectionRecord) {
   return { _id: placeOf(record), rev: Date.now(), emptyAt: new Date(), k: { parent: record.parentId } };
 }
@@ -43,7 +46,7 @@ describe.each(availableEngines())('imports in the store (%s)', (engine) => {
     expect(await store.outbox.unpublished(10)).toEqual([]);
   });
 
-  it('a collection is imported with its parent, but not if a collection above was deleted meanwhile', async () => {
+  it('a collection is imported with its parent, but not if a collection above it was deleted meanwhile', async () => {
     const root = await rootOf();
     const [parent, other] = [below(root), below(root)];
     const child = below(parent);
@@ -65,7 +68,7 @@ describe.each(availableEngines())('imports in the store (%s)', (engine) => {
     expect(await store.imports.save([saving])).toEqual([null]);
   });
 
-  it('an import takes over collections that a dead process has left half made', async ({ skip }) => {
+  it('an import completes collections that a process left half made when it died', async ({ skip }) => {
     const { config } = place;
     skip(config.kind !== 'mongo', 'On SQLite a batch is one transaction.');
     if (config.kind !== 'mongo') return;
@@ -80,7 +83,7 @@ describe.each(availableEngines())('imports in the store (%s)', (engine) => {
     expect((await store.imports.find([{ ...owner, id: child.id }])).size).toBe(1);
   });
 
-  it('a half-made collection is swept away, but not too early by a machine whose clock is an hour ahead', async ({
+  it('the sweep removes a half-made collection, but not too early, even if the clock of its machine is an hour ahead', async ({
     skip,
   }) => {
     const { config } = place;
@@ -106,7 +109,7 @@ describe.each(availableEngines())('imports in the store (%s)', (engine) => {
     }
   });
 
-  it('an existing collection stays as it is and is returned, whatever parent the row names', async () => {
+  it('an import returns an existing collection unchanged, no matter which parent the row names', async () => {
     const root = await rootOf();
     const [one, two] = [below(root), below(root)];
     expect(await store.imports.insert([one, two])).toEqual(['stored', 'stored']);
@@ -118,7 +121,7 @@ describe.each(availableEngines())('imports in the store (%s)', (engine) => {
     expect(await store.find(owner, one.id)).toEqual(one);
   });
 
-  it('a deleted collection is not imported again, purged or not, whatever parent the row names', async () => {
+  it('a deleted collection is not imported again, before or after its purge, no matter which parent the row names', async () => {
     const root = await rootOf();
     const parent = below(root, importedId(owner, 'parent'));
     const child = below(parent, importedId(owner, 'child'));
@@ -144,7 +147,7 @@ describe.each(availableEngines())('imports in the store (%s)', (engine) => {
     await purgeAll(store);
     await expectNone();
     expect(await countStored(place.config, owner)).toEqual({ collections: 2, entities: 1 });
-    // Another owner, and another row of this owner, have other ids.
+    // A collection that has never existed can still be imported, because it has another id.
     const free = below(root, importedId(owner, 'free'));
     expect(await store.imports.insert([free])).toEqual(['stored']);
 
@@ -157,7 +160,7 @@ describe.each(availableEngines())('imports in the store (%s)', (engine) => {
     }
   });
 
-  it('a collection that is deleted and purged during its import does not come back, and no collection below it does', async () => {
+  it('if a collection is deleted and purged during its import, neither this collection nor any collection below it comes back', async () => {
     const root = await rootOf();
     const [parent, other] = [below(root, importedId(owner, 'parent')), below(root)];
     const child = below(parent, importedId(owner, 'child'));
@@ -214,7 +217,8 @@ describe.each(availableEngines())('imports in the store (%s)', (engine) => {
     expect(await store.imports.insert([below(await rootOf(), id)])).toEqual(['stored']);
   });
 
-  // Some engines abort writes to end a deadlock. On such an engine, each round takes seconds.
+  // To end a deadlock between the imports, some engines abort a write. This takes seconds in each round, so the test has a long
+  // time limit.
   it('concurrent imports of the same rows store each row once, and report none as deleted', {
     timeout: 120_000,
   }, async () => {
@@ -224,7 +228,7 @@ describe.each(availableEngines())('imports in the store (%s)', (engine) => {
         const root = await rootOf();
         const top = Array.from({ length: 10 }, () => below(root));
         const rows = [...top, ...top.map((parent) => below(parent))];
-        // These records have another time, so that they get other places than `rows`.
+        // These records have a later time. So they have the same ids as `rows`, but other places.
         const late = rows.map((record) => ({ ...record, createdAt: record.createdAt + 1 }));
         const told = await Promise.all([
           store.imports.insert(rows),

@@ -4,7 +4,7 @@ import { agreeWithModel } from './support/model.ts';
 import { startWorld } from './support/world.ts';
 
 describe.each(availableEngines())('the tree and a model of it (%s)', (engine) => {
-  test('agree after every step of some sequences', async () => {
+  test('agree after every step of a few random sequences', async () => {
     await using world = await startWorld(engine, { instances: 2 });
     await agreeWithModel(world, engine === 'embedded' ? 40 : 4);
   });

@@ -18,7 +18,7 @@ describe.skipIf(!availableEngines().includes('containers'))('a purge and late wr
     vi.restoreAllMocks();
   });
 
-  test('leaves no collection that is made below after the purge has ended', async () => {
+  test('leaves no collection that a request makes below a purged collection after the purge', async () => {
     await using place = await createStore('containers');
     const store = await openStore(place.config);
     const root = await makeBelow(store, owner, null);
@@ -63,7 +63,7 @@ describe.skipIf(!availableEngines().includes('containers'))('a purge and late wr
     await store.close();
   });
 
-  test('is not undone by a change that was under way', async () => {
+  test('is not undone by a change that was committed before the purge and writes its row after it', async () => {
     await using place = await createStore('containers');
     const store = await openStore(place.config);
     const root = await makeBelow(store, owner, null);

@@ -36,7 +36,7 @@ describe.each(availableEngines())('failures (%s)', (engine) => {
     expect(answer.status).toBe(500);
   });
 
-  test('while the database is gone, no change of a collection waits for another one to fail', async () => {
+  test('while the database is gone, no change of a collection waits until another change has failed', async () => {
     await using world = await startWorld(engine, { instances: 0 });
     await using place = await fragileStore(world.store);
     await using _service = await startCollections(world.runtime, { store: place.config });

@@ -69,7 +69,7 @@ describe.each(availableEngines())('the database reads of a list (%s)', (engine) 
     return answer!;
   }
 
-  test('sub-collections: any page takes at most two round trips, and its rows are a range of keys', async () => {
+  test('sub-collections: any page takes at most two round trips, and its rows are read as a range of keys', async () => {
     const listed: string[] = [];
     for (let next: string | undefined = 'limit=100'; next !== undefined; ) {
       const answer: Awaited<ReturnType<typeof flat>> = await flat(listSubCollections, next);
@@ -80,7 +80,7 @@ describe.each(availableEngines())('the database reads of a list (%s)', (engine) 
   });
 
   test.each(['asc', 'desc'])(
-    'entities: any page takes at most two round trips, and its rows are a range of keys (%s)',
+    'entities: any page takes at most two round trips, and its rows are read as a range of keys (%s)',
     async (sortDir) => {
       const inOrder = sortDir === 'asc' ? entityIds : entityIds.toReversed();
       const page = async (query: string) => {

@@ -89,7 +89,7 @@ describe.each(availableEngines())('the collection store (%s)', (engine) => {
     expect(events.filter(({ event }) => event.projectId === owner.projectId)).toHaveLength(1);
   });
 
-  test('replaces a collection and stores the event only at the expected revision', async () => {
+  test('replaces a collection and stores the event, but only if the collection has the expected revision', async () => {
     const owner = someone();
     const root = await add(newCollection(owner, { name: 'root', parent: null }));
     const first = renamed(root, 'first');
@@ -130,7 +130,7 @@ describe.each(availableEngines())('the collection store (%s)', (engine) => {
     expect(await list(null, 2)).toEqual(children.slice(0, 2));
     expect(await list(positionOf(children[1] ?? root), 2)).toEqual(children.slice(2, 4));
     expect(await list(positionOf(children[4] ?? root), 2)).toEqual([]);
-    // A made-up position never leads out of the list.
+    // Even after a made-up position, only children of this collection are listed.
     expect(await list('', 10)).toEqual(children);
     expect(await list('|', 10)).toEqual([]);
     expect(await list('\uffff', 10)).toEqual([]);
@@ -166,7 +166,7 @@ describe.each(availableEngines())('the collection store (%s)', (engine) => {
     await expect(again.check()).rejects.toThrow();
   });
 
-  test('stores entities with their collection, only at the expected revision', async () => {
+  test('stores entities with their collection, but only if the collection has the expected revision', async () => {
     const owner = someone();
     const root = await add(newCollection(owner, { name: 'root', parent: null }));
     const change = async (kind: 'add' | 'remove', entity: EntityRecord) => {
@@ -209,7 +209,7 @@ describe.each(availableEngines())('the collection store (%s)', (engine) => {
     ]);
   });
 
-  test('deletes a collection with everything below, only at the expected revision', async () => {
+  test('deletes a collection with everything below it, but only if the collection has the expected revision', async () => {
     const owner = someone();
     const root = await add(newCollection(owner, { name: 'root', parent: null }));
     const top = await add(newCollection(owner, { name: 'top', parent: root }));

@@ -9,15 +9,16 @@ interface Totals {
 }
 
 /**
- * If the items have at least this size (in bytes), a reply contains them only once. Twice this size is well below the maximum
- * size of a message.
+ * If the items of a page have at least this size (in bytes), the reply to a v7 short form contains them only once. Even twice
+ * this size is well below the maximum size of a message.
  */
 const largeItems = 1024 * 1024;
 
 /**
- * Puts a page into the envelope of the connection lists. A v7 short form also gets the general envelope
- * (spec#short-forms-lists). Large items are contained only once, and the gateway repeats them. For this, `key` has to be the
- * first key of the answer, and `pagination` the second.
+ * Puts a page into the envelope of the connection lists. For a v7 short form, the answer also has the general envelope, which
+ * contains the items a second time (spec#short-forms-lists). If the items are large, the reply contains them only once, and the
+ * gateway adds the second copy. To make this possible, `key` has to be the first key of the answer, and `pagination` the
+ * second.
  */
 export function envelopeOf<Key extends string, Item>(
   key: Key,

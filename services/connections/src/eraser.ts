@@ -33,7 +33,7 @@ export const endedUsers: EventSubscription<AppContext> = subscription({
 });
 
 const everyMs = 1_000;
-/** The time after the end of an account by which all requests that found the user before the end are over, in ms. */
+/** A request that found the user before the end of the account is over at the latest after this time, in ms. */
 const lateMs = 60_000;
 
 type Parts = Pick<AppContext, 'store' | 'relay' | 'bus'>;
@@ -64,9 +64,9 @@ export function eraseDue(parts: Parts, isStopped: () => boolean): Promise<void> 
 }
 
 /**
- * Ends every pair of a user with an event, and then removes the pair. If a pair's events are not published yet, the pair stays
- * until the next run. After all pairs, the user's totals and settings are erased. If requests store more data of the user
- * meanwhile, later runs erase it.
+ * Ends every pair of a user, stores an event about each end, and then removes the pair. If a pair's events are not published
+ * yet, the pair stays until the next run. After all pairs, the user's totals and settings are erased. If requests store more
+ * data of the user meanwhile, later runs erase it.
  */
 export async function eraseUser(parts: Parts, ended: EndedUser, isStopped = () => false): Promise<void> {
   const { erasure } = parts.store;
@@ -90,7 +90,8 @@ async function erasePair(parts: Parts, ended: EndedUser, otherId: string): Promi
   const read = () => parts.store.pairOf(projectId, actorId, otherId);
   for (;;) {
     const [pair] = await parts.store.pairsWith(projectId, actorId, [otherId]);
-    // Another replica has removed the pair. The pair's last event is kept, because it tells consumers that the pair has ended.
+    // If there is no pair, another replica has already removed it. The pair's last event is kept, because it tells consumers
+    // that the pair has ended.
     if (!pair) return true;
     const [block] = pair.blocks;
     if (block) {

@@ -26,7 +26,8 @@ export async function exportList<Item>(
 
 /**
  * Finds the users who are named in the rows of a page. Throws if identity has to be asked about a user and does not answer. A
- * list may leave out a profile, but an export must not: nobody repeats an export a moment later.
+ * list may leave out a profile, because people load the list again later. But nobody repeats an export, so an export must not
+ * leave out a profile.
  */
 export async function publicUsers(
   app: AppContext,

@@ -60,7 +60,7 @@ describe('totalsChange', () => {
     return typeof decision === 'string' ? pair : advance(pair, decision, by);
   }
 
-  it('agrees with the rows after any actions of the two users', () => {
+  it('gives totals that equal the numbers of rows after any actions of the two users', () => {
     const step = fc.record({ userId: fc.constantFrom(ann, bob), action: fc.constantFrom(...actions) });
     fc.assert(
       fc.property(fc.array(step, { maxLength: 30 }), (steps) => {

@@ -42,7 +42,7 @@ describe('decide', () => {
     },
   );
 
-  it('lets a user without a part send the first request', () => {
+  it('lets a user who has no part in the pair send the first request', () => {
     expect(decide('none', null, 'request')).toEqual(begins('pending'));
   });
 
@@ -56,7 +56,7 @@ describe('decide', () => {
   });
 
   it.each(['pending', 'accepted', 'declined'] as const)(
-    'in state %s, answers not found to a user who has no part in the pair',
+    'in state %s, answers "not found" to a user who has no part in the pair',
     (state) => {
       for (const action of ['accept', 'decline', 'withdraw', 'disconnect'] as const) {
         expect(decide(state, null, action)).toBe(notFound);
@@ -64,7 +64,7 @@ describe('decide', () => {
     },
   );
 
-  it('is tested for every state with every action', () => {
+  it('is tested with every action in every state', () => {
     expect(new Set(table.map(([state, action]) => `${state} ${action}`)).size).toBe(4 * 5);
   });
 });

@@ -24,7 +24,7 @@ const either = { by: 'either' } as const;
 
 /**
  * Who may perform which action in which state. An error code means that the action is refused for everybody. If an action has
- * no rule, it is refused as not found.
+ * no rule, it is refused with `connection/not-found`.
  */
 const rules: Record<PairState, Partial<Record<Action, Rule | ErrorCode>>> = {
   none: { request: { to: 'pending', ...either } },
@@ -42,9 +42,9 @@ const rules: Record<PairState, Partial<Record<Action, Rule | ErrorCode>>> = {
 
 /**
  * Decides what an action leads to, or with which error code it is refused (spec#connections-request-refused,
- * spec#connections-no-party). The checks come in this order. If either user blocks the other, a request is refused. If the
- * state has no rule for the action, the action is refused as not found. If the actor has no part in the pair, any action
- * except a request is refused as not found. An actor with the wrong part is refused last.
+ * spec#connections-no-party). The checks come in this order: First, a request is refused if either user blocks the other. Then
+ * `connection/not-found` refuses an action that has no rule in the state, and any action except a request if the actor has no
+ * part in the pair. Then an action is refused if the state allows it to nobody. Last, an actor with the wrong part is refused.
  */
 export function decide(
   state: PairState,

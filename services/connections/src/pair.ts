@@ -31,7 +31,7 @@ export interface Pair {
   respondedAt: Date | null;
 }
 
-/** A pair in a state other than none. */
+/** A pair in a state other than `none`. */
 export type LivePair = Pair & {
   connectionId: string;
   requesterId: string;
@@ -82,8 +82,8 @@ export function advance(
 
 /**
  * Makes the pair as it is after one user blocks the other. The block ends their connection or request. A declined request
- * stays, because it has already ended. If the block removed it, the requester could ask again after blocking and unblocking.
- * Returns `null` if the block exists already.
+ * stays, because it has already ended. If the block removed the declined request, the requester could block and unblock the
+ * receiver, and then ask again. Returns `null` if the block exists already.
  */
 export function withBlock(pair: Pair, by: { userId: string; at: Date }): Pair | null {
   if (pair.blocks.some(({ blockerId }) => blockerId === by.userId)) return null;

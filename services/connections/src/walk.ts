@@ -5,7 +5,8 @@ import type { ConnectionStore, ListRange } from './store/index.ts';
 const chunk = 1_000;
 
 /**
- * Reads a whole list in its order, chunk by chunk. Other work gets its turn between two chunks, even if the store never waits.
+ * Reads a whole list in its order, chunk by chunk. Between two chunks, other work of the event loop gets its turn, even if the
+ * store answers without waiting.
  */
 export async function* walk(
   store: Pick<ConnectionStore, 'list'>,

@@ -177,19 +177,19 @@ describe.each(availableEngines())('the end of an account, %s', (engine) => {
     await eraseUser(parts, ended);
     expect(await due(Date.now())).toEqual([]);
     expect(await due(Date.now() + 60_000)).toEqual([ended]);
-    // This request had found the user before the account ended. It is stored only now.
+    // A request that had found the user before the account ended is stored only now.
     await perform(store, { projectId, userId: bob, otherId: ann, action: 'request' });
     await waitFor(finished);
     expect(await store.totals(projectId, bob)).toMatchObject({ sent: 0 });
-    // The clock of the replica that marked the user may be an hour behind. So less than a minute may have passed since the end
-    // of the account.
+    // The clock of the replica that marked the user may be an hour behind. So if `endedAt` is an hour ago, the account may
+    // still have ended less than a minute ago.
     await eraseUser(parts, { ...ended, endedAt: Date.now() - 3600_000 });
     expect(await due(Date.now() + 3600_000)).toEqual([ended]);
     await eraseUser(parts, { ...ended, endedAt: Date.now() - 3661_000 });
     expect(await due(Date.now() + 3600_000)).toEqual([]);
   });
 
-  it('does not pause while more users are due', async () => {
+  it('does not pause while the erasure of more users is due', async () => {
     await using undo = new AsyncDisposableStack();
     const parts = await partsOf(undo);
     const { erasure } = parts.store;
@@ -216,7 +216,7 @@ describe.each(availableEngines())('the end of an account, %s', (engine) => {
     });
     const told = await store.outbox.published(range, 9);
     expect(told.map(({ event }) => event.type)).toEqual(['connection.disconnected']);
-    // The other replica read the pairs before this pair was removed.
+    // Another replica has read the list of pairs before this pair was removed.
     const late = vi.spyOn(store.erasure, 'partners').mockResolvedValueOnce(partners);
     await eraseUser(parts, ended);
     expect(late).toHaveBeenCalledOnce();

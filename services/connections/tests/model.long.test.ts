@@ -13,7 +13,7 @@ const effort: Record<EngineKind, { runs: number; steps: number }> = {
   containers: { runs: 2 * testEffort(), steps: 25 },
 };
 
-describe.each(availableEngines())('the service and the model, at length, %s', (engine) => {
+describe.each(availableEngines())('the service and the model, in many long sequences, %s', (engine) => {
   it.each([2, 3])(
     'agree after every action of %d users',
     { timeout: 300_000 * testEffort() },

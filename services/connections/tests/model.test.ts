@@ -4,7 +4,7 @@ import { agreeWithModel } from './support/play.ts';
 import { World } from './support/world.ts';
 
 describe.each(availableEngines())('the service and the model, %s', (engine) => {
-  it('agree after every action of some sequences', async () => {
+  it('agree after every action of a few random sequences', async () => {
     await using world = await World.start(engine);
     for (const actors of [2, 3]) {
       await agreeWithModel(world, {

@@ -26,7 +26,7 @@ describe.each(availableEngines())('races, %s', (engine) => {
       ['connection.accepted', 'connection.declined'],
     ],
   ])(
-    '50 %s of one request: one succeeds, the others get not found, and one event is published',
+    '50 %s of one request: one succeeds, the others get "not found", and one event is published',
     async (_, specs, types) => {
       const { id: connectionId } = (await world.request(ann, bob)).body;
       const answers: OperationAnswer[] = await Promise.all(

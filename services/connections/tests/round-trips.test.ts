@@ -137,7 +137,7 @@ describe.each(availableEngines())('the database queries of a list, %s', (engine)
     }
   });
 
-  it("a user's list takes two round trips for an anonymous caller and for a caller who hides nobody", async () => {
+  it("a user's list takes two round trips for an anonymous caller and for a caller without blocks", async () => {
     for (const by of [null, randomUUID()]) {
       for (const [query, from] of [
         ['', 0],

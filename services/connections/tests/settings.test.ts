@@ -75,7 +75,7 @@ describe.each(availableEngines())('the settings of users, %s', (engine) => {
     expect(await world.request(alan, alan)).toMatchObject(refusal(400, 'connection/self-request'));
   });
 
-  it('keep all of several simultaneous changes', async () => {
+  it('keep every change if several are made at the same time', async () => {
     const [ada] = (await world.newPeople(1)) as [string];
     const changes = [{ requestsFrom: 'nobody' }, { showsConnections: false }];
     const answers = await Promise.all(changes.map((body) => set(ada, body)));

@@ -33,7 +33,10 @@ describe.skipIf(!availableEngines().includes('containers'))('pairs on MongoDB', 
   afterEach(() => {
     vi.restoreAllMocks();
   });
-  /** Moves the clock forward. For a second after a change, readers leave it to the writer to complete the change. */
+  /**
+   * Moves the clock forward. A reader completes an unfinished change only if the change is over a second old, because until
+   * then the writer may still complete it.
+   */
   const aSecondLater = () => vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 1_500 });
 
   /** Ann asks Bob. The database fails after the commit and before the rows are written. */
@@ -125,7 +128,7 @@ describe.skipIf(!availableEngines().includes('containers'))('pairs on MongoDB', 
       await perform(store, { projectId, userId: bob, otherId: rea, action: 'request' });
     });
 
-    it('is not counted while it is being settled', async () => {
+    it('is not counted while its rows are being written', async () => {
       const { held, release } = holdRow('entries', rea);
       const accepting = accept();
       await held;
@@ -160,12 +163,12 @@ describe.skipIf(!availableEngines().includes('containers'))('pairs on MongoDB', 
     });
 
     /**
-     * Three users have asked. A hundred more users are asking. Their requests are committed, but are held up before the rows
-     * are written.
+     * Three users have asked. A hundred more users are asking. Their requests are committed, but the writes of the rows are
+     * blocked.
      */
     async function beAsked(): Promise<() => void> {
       star = randomUUID();
-      // The clock stands still. So for readers, the changes stay recent, however long this step takes.
+      // The clock stands still. So readers consider the changes recent, no matter how long this step takes.
       vi.useFakeTimers({ toFake: ['Date'], now: Date.now() });
       for (let n = 0; n < 3; n++) await ask();
       const gate = Promise.withResolvers<never>();
@@ -185,7 +188,7 @@ describe.skipIf(!availableEngines().includes('containers'))('pairs on MongoDB', 
       return { total, operations: trips.flat().length };
     };
 
-    it('show acknowledged requests in one read; each read completes at most 20 interrupted requests', async () => {
+    it('show all acknowledged requests with one query; each read completes at most 20 interrupted requests', async () => {
       const end = await beAsked();
       expect(await read()).toEqual({ total: 3, operations: 1 });
       end();

@@ -68,7 +68,7 @@ describe.each(availableEngines())('store, %s', (engine) => {
     expect(await list(bob, 'received')).toEqual({ entries: [received], total: 1 });
   });
 
-  it('moves rows and totals with the pair through all of its states', async () => {
+  it('changes rows and totals together with the pair, through all of its states', async () => {
     const [ann, bob] = [randomUUID(), randomUUID()];
     const none = { established: 0, sent: 0, received: 0 };
     const act = (userId: string, action: Parameters<typeof perform>[1]['action']) =>
@@ -204,13 +204,13 @@ describe.each(availableEngines())('store, %s', (engine) => {
       expected = made.map(({ id }) => id);
     });
 
-    it('is newest first, ties by id', async () => {
+    it('has the newest entry first, and entries of the same time in the order of their ids', async () => {
       const { entries, total } = await read({ skip: 0 }, 100);
       expect(entries.map(({ id }) => id)).toEqual(expected);
       expect(total).toBe(12);
     });
 
-    it('is read from any row and after any place', async () => {
+    it('can be read from the row with any number, and after the place of any entry', async () => {
       const all = (await read({ skip: 0 }, 100)).entries;
       for (const at of [0, 1, 5, 11]) {
         expect((await read({ skip: at }, 3)).entries).toEqual(all.slice(at, at + 3));
@@ -222,7 +222,7 @@ describe.each(availableEngines())('store, %s', (engine) => {
       expect(await read({ skip }, 3)).toEqual({ entries: [], total: 12 });
     });
 
-    it('leaves out the given rows, from any row and in the total', async () => {
+    it('leaves out the given rows, no matter from which row it is read, and does not count them', async () => {
       const all = (await read({ skip: 0 }, 100)).entries;
       const without = [all[1]!, all[5]!].map(entryKey);
       const range = { projectId, ownerId, list: 'established', limit: 4, without } as const;
@@ -257,7 +257,7 @@ describe.each(availableEngines())('store, %s', (engine) => {
       metadata: { 'a.b': { $set: [1, null, 'x'] }, '': true },
     });
 
-    it('keeps the newest profile, in whatever order the profiles arrive', async () => {
+    it('keeps the newest profile, no matter in which order the profiles arrive', async () => {
       const id = randomUUID();
       for (const seq of [2, 1, 3, 3, 2]) await store.profiles.keep({ seq, user: profile(id, `name ${seq}`) });
       expect(await store.profiles.find(projectId, [id])).toEqual(new Map([[id, profile(id, 'name 3')]]));
@@ -308,7 +308,7 @@ describe.each(availableEngines())('store, %s', (engine) => {
     });
   });
 
-  it('answers checks and sweeps', async () => {
+  it('passes its check, and can be swept', async () => {
     await expect(store.check()).resolves.toBeUndefined();
     await expect(store.sweep()).resolves.toBeUndefined();
   });

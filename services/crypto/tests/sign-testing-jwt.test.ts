@@ -59,7 +59,7 @@ describe.each(availableEngines())('crypto.sign-testing-jwt (%s)', (engine) => {
     );
   });
 
-  test('keeps name and role that are not strings only in userData', async () => {
+  test('puts name and role only into userData if they are not strings', async () => {
     const odd = { id: 'user-2', name: 7, role: null };
     const claims = await verified({ ...good, payload: odd });
     expect(claims).not.toHaveProperty('name');

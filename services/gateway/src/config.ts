@@ -10,7 +10,7 @@ const limit = z.object({
   windowSeconds: z.int().min(1).max(oneWeek),
 }) satisfies z.ZodType<Limit>;
 
-/** Parses `RATE_LIMITS`. If the text is wrong, the message of the issue says why. */
+/** Parses `RATE_LIMITS`. If the text is wrong, the message of the zod issue says why. */
 const limits = z.string().transform((text, context): Readonly<Record<string, Limit | null>> => {
   const refuse = (message: string) => {
     context.issues.push({ code: 'custom', message, input: text });
@@ -78,11 +78,11 @@ export const gatewayConfig = z.object({
     .describe('number of proxies in front of the gateway whose `X-Forwarded-For` entries are trusted'),
   MAX_CONNECTIONS: wholeNumber(1, 1_000_000)
     .default(10_000)
-    .describe('most client connections that may be open at once'),
+    .describe('maximum number of client connections that may be open at the same time'),
   MAX_CONNECTIONS_PER_ADDRESS: wholeNumber(1, 1_000_000)
     .default(1_000)
     .describe(
-      'most client connections from one address (IPv6: one /64); not limited behind a proxy (`TRUST_PROXY_HOPS` over 0)',
+      'maximum number of client connections from one address, where all addresses of one IPv6 /64 count as one; not limited behind a proxy (`TRUST_PROXY_HOPS` over 0)',
     ),
   RATE_LIMIT_SCALE: z
     .string()

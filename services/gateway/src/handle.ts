@@ -127,15 +127,16 @@ export function createHandle(parts: HandleParts) {
       // that the project is gone.
       projects.checkThere(counted, operation);
       const caller = await (isAdmin ? identifyOperator() : identifyUser());
-      // A gateway that has just started may verify tokens before it knows which projects are deleted. So this waits for the
-      // settings of projects.
+      // A gateway that has just started may verify tokens before it knows which projects are deleted. So the gateway waits here
+      // until the settings of projects are loaded.
       if (caller && !projects.isLoaded) await projects.loaded();
       projects.checkThere(isAdmin ? administered : caller?.projectId, operation);
       return caller;
     };
     let scope: Scope;
     try {
-      // This step is enough for most requests. Only requests that need one of the next two steps wait longer.
+      // For most requests, this step is enough. Only short forms, and operations whose data a project may hide, need one of the
+      // next two steps, which may take longer.
       scope = { projectId: named, caller: await identify() };
       if (address.isShort) {
         const deadline = Date.now() + requestTimeoutMs;

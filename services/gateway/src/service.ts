@@ -217,8 +217,8 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
 }
 
 /**
- * Throws `StartError` in production if the token is so short that it could be guessed. If there is no token, only operator keys
- * give access to the operators' endpoints.
+ * Throws `StartError` in production if the token is so short that somebody could guess it. If there is no token, only operator
+ * keys give access to the operators' endpoints.
  */
 function checkOperatorToken(token: string | undefined, nodeEnv: ServiceRuntime['nodeEnv']): void {
   if (nodeEnv !== 'production' || !token || token.length >= shortestToken) return;

@@ -22,7 +22,7 @@ import {
   type TestIssuer,
 } from './harness.ts';
 
-/** A time in which only a notice can bring a change. Without a notice, a gateway may need up to 30 s. */
+/** If a change arrives within this time, in ms, a notice has brought it. Without a notice, a gateway may need up to 30 s. */
 const noticedMs = 5_000;
 
 // spec#operator-keys, docs/adr/0053.

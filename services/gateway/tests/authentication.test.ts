@@ -46,7 +46,7 @@ describe.each(availableEngines())('authentication on %s', (engine) => {
     return { issuer, status, old };
   }
 
-  it('serves without keys until identity is there, then with keys, and keeps serving while identity is away', async () => {
+  it('answers some requests before it has keys, all requests when identity is there, and goes on while identity is away', async () => {
     const service = await serveEcho(test.bus, listConnections);
     const open = await serveEcho(test.bus, checkUsername);
     const future = await startTestGateway('embedded');

@@ -65,7 +65,7 @@ describe.each(availableEngines())('bodies on %s', (engine) => {
     expect(seen).toHaveLength(0);
   });
 
-  it('accepts a missing body, whatever the type', async () => {
+  it('accepts a missing body, no matter which type the headers name', async () => {
     expect((await post({ 'content-type': 'text/plain' })).status).toBe(200);
     expect((await post({ 'content-type': 'text/plain', 'content-length': '0' })).status).toBe(200);
     expect((await post({ 'content-type': 'text/plain', 'transfer-encoding': 'chunked' })).status).toBe(200);

@@ -120,7 +120,7 @@ describe.each(availableEngines())('exports (%s)', (engine) => {
   it.each([
     ['fails', (world: ExportWorld) => world.give('notifications', () => 'failure')],
     ['is gone', (world: ExportWorld) => world.takeAway('notifications')],
-  ] as const)('closes the connection if a later page %s for good', async (_, lose) => {
+  ] as const)('closes the connection if a later page still %s after retries', async (_, lose) => {
     await using world = await ExportWorld.start(engine, { exportTimes: { retry: [1, 1] } });
     let isLost: Promise<void> | undefined;
     await world.give('notifications', () => ({ items: [], next: 'more' }));
@@ -158,8 +158,8 @@ describe.each(availableEngines())('exports (%s)', (engine) => {
       return largePage();
     });
     using download = await world.open();
-    // Once the buffers of the connection are full, the export asks for no more pages, however many other requests come. Without
-    // this rule, the export would never stop asking for pages.
+    // Once the buffers of the connection are full, the export asks for no more pages, no matter how many other requests come.
+    // Without this rule, the export would never stop asking for pages.
     const rounds = 30;
     const isStill = async () => {
       const before = pages;

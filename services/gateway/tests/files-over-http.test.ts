@@ -132,7 +132,7 @@ describe('requests that the gateway passes on to a file service', () => {
     expect((await answers).endsWith(half + half)).toBe(true);
   });
 
-  it('a refusal without our status is 503, and leaves its connection to the next request', async () => {
+  it('a refusal without Kith’s own status becomes 503, and the next request can use the same connection', async () => {
     answer = (_, response) => {
       response.writeHead(403, { 'Content-Length': 9 });
       response.end('forbidden');
@@ -172,7 +172,7 @@ describe('requests that the gateway passes on to a file service', () => {
     expectError(parseAnswer(await answered), 'request/timeout');
   });
 
-  it('an upload and a download of a client that has ended its side are answered', async () => {
+  it('an upload and a download are answered even if the client has ended its side of the connection', async () => {
     const halfOpen = async (bytes: string) => {
       const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
       socket.end(bytes);
@@ -191,7 +191,7 @@ describe('requests that the gateway passes on to a file service', () => {
     expect(await halfOpen(get(randomUUID()))).toBe(whole);
   });
 
-  it('an upload ends when its client ends its side within the body', async () => {
+  it('an upload ends when its client ends its side of the connection within the body', async () => {
     const isWhole = Promise.withResolvers<boolean>();
     answer = (request) => {
       request.resume();
@@ -238,7 +238,7 @@ describe('requests that the gateway passes on to a file service', () => {
     },
   );
 
-  it('a download does not wait for its body, and its connection ends', async () => {
+  it('a download is answered before the body that its request announces, and its connection ends', async () => {
     const text = await raw(port, get(randomUUID(), 'Content-Length: 1000000'), get(randomUUID()));
     expect(statusesIn(text)).toEqual([200]);
     expect(text).toContain('\r\nConnection: close\r\n');
@@ -299,7 +299,8 @@ describe('requests that the gateway passes on to a file service', () => {
     socket.write(post('Transfer-Encoding: chunked', 'Connection: close'));
     const request = await begun.promise;
     unsubscribe('http.server.request.start', onRequest);
-    // Sends until the gateway waits for storage. The gateway still reads the last piece and the end, because both are small.
+    // Sends pieces until the gateway stops reading, because it waits for storage. The last piece and the end are so small that
+    // the gateway still reads them.
     const size = 16 * 1024;
     const piece = `${size.toString(16)}\r\n${'x'.repeat(size)}\r\n`;
     socket.write(piece);

@@ -92,7 +92,7 @@ describe.each(availableEngines())('forwarding on %s', (engine) => {
     await service.stop();
   });
 
-  it('forwards a query and a path of any bytes', async () => {
+  it('forwards a query and a path that contain any bytes', async () => {
     const service = await serveEcho(test.bus, getUser);
     const request = `GET /${projectId}/users/caf%C3%A9%0d%0aKith-Context:x?q=%C3%A9&n=%0d%0aX:1|"{} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`;
     const answer = parseAnswer(await raw(port, request));

@@ -195,7 +195,7 @@ export interface TestIssuer {
   projects: GatewaySettings[];
   /** The answer to requests for API keys, with the hash of each key. */
   apiKeys: { hash: string; key: ApiKey }[];
-  /** Delays each answer about revocations. Each answer is made first, and then delayed. */
+  /** Delays each answer about revocations. The answer contains what was known before the delay. */
   hold?: () => Promise<void>;
   /** Signs an access token. `changes` replace claims. A claim that is undefined in `changes` is left out. */
   token(changes?: JWTPayload): Promise<string>;

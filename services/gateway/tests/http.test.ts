@@ -171,7 +171,7 @@ describe.each(availableEngines())('HTTP itself on %s', (engine) => {
     expectError(parseAnswer(await raw(port, `PURGE / HTTP/1.1\r\n${close}`)), 'route/not-found');
   });
 
-  it('answers pipelined requests in order, and malformed bytes that follow them last', async () => {
+  it('answers pipelined requests in their order, and then the malformed bytes that follow them', async () => {
     const slow = `GET /${projectId}/users/slow HTTP/1.1\r\nHost: x\r\n\r\n`;
     const whole = raw(port, slow, 'nonsense\r\n\r\n');
     const answerSlow = await waitFor(() => release, { what: 'the slow request at the service' });
@@ -182,7 +182,7 @@ describe.each(availableEngines())('HTTP itself on %s', (engine) => {
     expect(text.trimEnd().endsWith('"code":"request/invalid-http"}')).toBe(true);
   });
 
-  it('answers a pipelined request whose answer is ready first', async () => {
+  it('answers pipelined requests in their order, even if a later answer is ready first', async () => {
     const slow = `GET /${projectId}/users/slow HTTP/1.1\r\nHost: x\r\n\r\n`;
     release = undefined;
     const whole = raw(
@@ -197,14 +197,15 @@ describe.each(availableEngines())('HTTP itself on %s', (engine) => {
   it.each([
     ['wrong', 'zz\r\n', 400],
     ['late', '', 408],
-  ])('answers a pipelined request whose body is %s after the requests before it', async (_, rest, status) => {
+  ])('answers a pipelined request with a %s body after the requests before it', async (_, rest, status) => {
     const slow = `GET /${projectId}/users/slow HTTP/1.1\r\nHost: x\r\n\r\n`;
     const json = 'Content-Type: application/json\r\nTransfer-Encoding: chunked';
     const last = `POST /${projectId}/auth/sign-in HTTP/1.1\r\nHost: x\r\n${json}\r\n\r\n${rest}`;
     release = undefined;
     const whole = raw(port, slow + last);
     const answerSlow = await waitFor(() => release, { what: 'the slow request at the service' });
-    // The other connection began later. So when its request is refused, the body here is overdue, too.
+    // This connection is opened later than the first one. So when its request is refused, the body on the first connection is
+    // overdue, too.
     expect(statusesIn(await raw(port, last))).toEqual([status]);
     answerSlow();
     expect(statusesIn(await whole)).toEqual([200, status]);

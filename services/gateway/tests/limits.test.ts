@@ -62,7 +62,7 @@ describe.each(availableEngines())('limits on %s', (engine) => {
     expect(Math.abs(reset - (Date.now() / 1000 + seconds))).toBeLessThan(30);
   }
 
-  it('allows 100 requests over any gateway, address form and forged header, and refuses the 101st', async () => {
+  it('counts the requests of a client over all gateways, address forms and forged headers: allows 100, and refuses the 101st', async () => {
     for (let left = 99; left >= 0; left--) {
       const answer = await list({ headers: { 'x-forwarded-for': `203.0.113.${left}` } });
       expect(answer.status).toBe(200);
@@ -105,7 +105,7 @@ describe.each(availableEngines())('limits on %s', (engine) => {
     expectHeaders(noToken, 99);
   });
 
-  it('allows exactly the limit of many concurrent requests', async () => {
+  it('allows exactly as many concurrent requests as the limit says, and refuses the others', async () => {
     const answers = await Promise.all(Array.from({ length: 130 }, () => list({ localAddress: '127.0.0.4' })));
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(100);
     expect(answers.filter(({ status }) => status === 429)).toHaveLength(30);

@@ -84,7 +84,7 @@ describe.each(availableEngines())('settings of projects on %s', (engine) => {
   const soon = { what: 'the change' };
 
   describe('limits', () => {
-    it('are the project’s own after the notice, under the project’s addresses, and the usual limits after they are removed', async () => {
+    it('are the project’s own at the project’s addresses after the notice, and the usual limits after the project has removed its own', async () => {
       expect(await policyOf(path)).toBe(usual);
       await tell({ limits });
       await waitFor(async () => (await policyOf(path)) === own, soon);
@@ -97,7 +97,7 @@ describe.each(availableEngines())('settings of projects on %s', (engine) => {
       expect((await get(path)).status).toBe(200);
     });
 
-    it('are shared by all gateways, and do not exist if the project sets none', async () => {
+    it('are counted over all gateways, and an operation has no limit if the project sets null', async () => {
       await tell({ limits: { ...limits, 'connections.count-of-user': null } });
       await waitFor(async () => (await policyOf(path)) === own, soon);
       if (engine === 'containers') {
@@ -272,7 +272,7 @@ describe.each(availableEngines())('settings of projects on %s', (engine) => {
     }
   });
 
-  it('are the defaults before they are loaded, except for data that a project may hide', async () => {
+  it('are the default settings before they are loaded, but data that a project may hide is not shown until then', async () => {
     const token = await bearer();
     await using late = await startTestGateway(engine, { env: { CORS_ORIGINS: other } });
     await serveEcho(late.bus, listUserConnections);
@@ -293,7 +293,7 @@ describe.each(availableEngines())('settings of projects on %s', (engine) => {
   });
 
   // spec#projects-deleting
-  it('make a deleted project answer 404 after the notice, whoever asks, also at gateways that start later', async () => {
+  it('make a deleted project answer 404 to everybody after the notice, also at gateways that start later', async () => {
     await serveEcho(test.bus, signTestingJwt);
     await serveEcho(test.bus, updateProject);
     await serveEcho(test.bus, getProject);
@@ -330,7 +330,7 @@ describe.each(availableEngines())('settings of projects on %s', (engine) => {
     await expectDeleted((await test.another()).port);
   });
 
-  it('make users get 503 until the gateway knows which projects are deleted', async () => {
+  it('refuse users with 503 until the gateway knows which projects are deleted', async () => {
     issuer.projects.push({ projectId: 'nonsense' } as GatewaySettings);
     const late = await test.another();
     expect(await late.notReady()).toEqual(['project-settings']);

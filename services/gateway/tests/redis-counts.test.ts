@@ -29,7 +29,7 @@ describe.runIf(availableEngines().includes('containers'))('counts in Redis', () 
     expect((await add(one, 60)).used).toBe(4);
   });
 
-  it('makes one round trip for one turn of the event loop, however many keys it has', async () => {
+  it('makes one round trip for one turn of the event loop, no matter how many keys it has', async () => {
     const key = `${prefix}:many`;
     const monitor = await redis.duplicate().monitor();
     const scripts: number[] = [];

@@ -149,7 +149,7 @@ describe.each(availableEngines())('the reference on %s', (engine) => {
     expect(text).toContain('<b>What to do</b> Use one of the methods in <code>Allow</code>.');
   });
 
-  it('is named at / in development: as a page for a browser, and as JSON for a program', async () => {
+  it('is announced at / in development: as a page for a browser, and as JSON for a program', async () => {
     await using developing = await test.another({ nodeEnv: 'development' });
     const front = (headers: Record<string, string>, method = 'GET', path = '/') =>
       send(developing.port, { method, path, headers });

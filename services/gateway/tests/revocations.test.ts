@@ -107,7 +107,7 @@ describe.each(availableEngines())('revocations on %s', (engine) => {
     await revocations.stop();
   });
 
-  it('ignores revocations that are over', async () => {
+  it('ignores revocations whose time is over', async () => {
     const sessionId = randomUUID();
     const over = new Date(Date.now() - 1).toISOString();
     await tell(test.bus, { sessions: [{ sessionId, until: over }], suspended: [{ userId, until: over }] });

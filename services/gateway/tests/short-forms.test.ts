@@ -128,7 +128,7 @@ describe.each(availableEngines())('short forms on %s', (engine) => {
     expectError(await ask('/v7/users/nonsense/connections'), 'connection/user-not-found');
   });
 
-  it('gives access to no other operation', async () => {
+  it('do not exist for any other operation', async () => {
     for (const path of [
       `/v7/users/${there.userId}`,
       '/v7/connections/x/y/z',

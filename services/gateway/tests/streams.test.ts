@@ -45,7 +45,7 @@ async function deafClient(world: FeedWorld, userId: string) {
 
 describe.each(availableEngines())('streams (%s)', (engine) => {
   it('sends new notifications with their sequence as id, and resumes after the last id', async () => {
-    // With this time, a stream never asks by itself: only events wake it.
+    // With this interval, a stream does not ask for events by itself during the test: only a new event wakes it.
     await using world = await FeedWorld.start(engine, { streamTimes: { heartbeat: 3_600_000 } });
     const userId = randomUUID();
     await world.tell(userId);
@@ -83,7 +83,7 @@ describe.each(availableEngines())('streams (%s)', (engine) => {
     expect(JSON.parse(items.text).data).toEqual(second.events.map(({ data }) => data).reverse());
   });
 
-  it('takes a place only when the earlier answers on the connection have ended', async () => {
+  it('takes one of the user’s places for streams only when the earlier answers on the connection have ended', async () => {
     await using world = await FeedWorld.start(engine);
     const userId = randomUUID();
     const path = `/v7/${projectId}/app-notifications/stream`;
@@ -111,7 +111,7 @@ describe.each(availableEngines())('streams (%s)', (engine) => {
     expect(await world.places(userId)).toBe(0);
   });
 
-  it('misses nothing and repeats nothing, however often the connection breaks and gateways are replaced', async () => {
+  it('misses nothing and repeats nothing, even if connections break and gateways are replaced again and again', async () => {
     await using world = await FeedWorld.start(engine);
     const userId = randomUUID();
     const total = 120;
@@ -240,8 +240,8 @@ describe.each(availableEngines())('streams (%s)', (engine) => {
       const { socket, response, client } = await deafClient(world, userId);
       const errors: unknown[] = [];
       response.on('error', (error) => errors.push(error));
-      // Fills the buffers on the way, so that the end of the stream cannot be sent. The pieces are small: a stream that waits for
-      // its client would be ended in another way.
+      // Fills the buffers between gateway and client, so that the end of the stream cannot be sent. The pieces are small,
+      // because a stream that has to wait for its client would be ended in another way.
       await waitFor(() => {
         if (socket.writableLength > 0) return true;
         while (socket.writableLength === 0) socket.write(Buffer.alloc(4 * 1024));
@@ -386,7 +386,7 @@ describe.each(availableEngines())('streams (%s)', (engine) => {
       await waitFor(() => source.isEnded || asked > before + 2, { what: 'further checks' });
     };
     await beginsTo('fails');
-    // Operations of other services do not answer with the error codes of identity's feature.
+    // The list belongs to another service, whose operations do not answer with identity's codes.
     expectError(await list(), 'gateway/unavailable');
     await beginsTo('says nothing');
     expectError(await list(), 'gateway/timeout');

@@ -107,7 +107,7 @@ describe('the request that a gateway sends to a file service', () => {
   ] as const;
 
   it.each(requests)(
-    'contains only the gateway’s own headers, whatever else the client sends: %s',
+    'contains only the gateway’s own headers, no matter what else the client sends: %s',
     async (_, name, one) => {
       const path = one.path.replace('/v7', '');
       const headers: Record<string, string> = {

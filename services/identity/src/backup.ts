@@ -61,24 +61,24 @@ export const identityBackup: ServiceBackup = {
     deletedUsers: (stored, made) => made.mapped(stored),
     endedUsers: (stored, made) => made.mapped(stored),
     blocks: (stored, made) => made.mapped(stored),
-    // The first start makes new keys.
+    // An anonymous copy gets no keys: identity makes new ones when it first starts with the copy.
     keys: () => null,
     hashKeys: () => null,
     revokedKeys: () => null,
-    // With these keys, somebody could get into the installation that was copied.
+    // With these API keys, somebody could get into the installation from which the copy was made.
     apiKeys: () => null,
     keyUses: () => null,
     sessions: () => null,
     sessionUses: () => null,
     factors: () => null,
     factorNotices: () => null,
-    // These mails go to people who are not in the copy.
+    // These mails are addressed to people who are not in the anonymous copy.
     mailings: () => null,
     resetRequests: () => null,
     sentMails: () => null,
     hashKinds: () => null,
     attempts: () => null,
-    // These rows hold ids and addresses of people who are not in the copy.
+    // These rows hold ids and addresses of people who are not in the anonymous copy.
     audits: () => null,
     erasedExternals: () => null,
   },

@@ -33,7 +33,7 @@ export async function checkCredentials(
   request.audit.tell({ actor: found ? `user:${found.id}` : strangerOf(app, projectId, body.email) });
   const attempt = attemptOf(request, { address: body.email, userId: found?.id ?? null });
   const hash = found?.passwordHash ?? null;
-  // A user with an imported hash is first checked like an address that nobody has. The failure is counted before the hashes of
+  // A user with an imported hash is first handled like an address that nobody has. The failure is counted before the hashes of
   // other backends are verified, because this verification may have to wait until the deadline is over. So the count does not
   // show who was imported (spec#accounts-attempts-imported). If the imported hash matches, the failure is taken back.
   const own = importedHash(hash) === null ? hash : null;

@@ -9,10 +9,10 @@ import { leewaySeconds } from './tokens/external-token.ts';
  */
 const keptMs = 24 * 3600_000 + 2 * clocksMs;
 /**
- * A token is accepted only if it was issued more than this long after the erasure, in ms. The clock of the backend may be ahead
- * by the leeway. The clock of the replica that accepts the token may be ahead of the clock of the replica that made the mark,
- * by the same amount. The value is lower than `clocksMs`, because the person cannot come back with a new account during this
- * time.
+ * A token is accepted only if it was issued more than this many ms after the erasure, because two clocks may be ahead. The
+ * backend's clock may be ahead of the clock of the replica that accepts the token, by the leeway. This replica's clock may be
+ * ahead of the clock of the replica that made the mark, by the same amount. The time is not as long as `clocksMs`, because
+ * meanwhile the person cannot come back with a new account.
  */
 const laterMs = 2 * leewaySeconds * 1000;
 

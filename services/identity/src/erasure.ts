@@ -11,8 +11,8 @@ export interface ErasureTimes {
   /** How often to look for unfinished deletions. */
   everyMs: number;
   /**
-   * How long a process has to know of a deletion before it removes the user's mark. By then, all requests that found the user
-   * before the deletion are over.
+   * A process removes the mark of a deleted user only when it has known of the deletion for this time, in ms. By then, all
+   * requests that found the user before the deletion are over.
    */
   settleMs: number;
 }
@@ -21,8 +21,8 @@ export const erasureTimes: ErasureTimes = { everyMs: 10_000, settleMs: 60_000 };
 /** How many users one sweep works on. */
 const batch = 1_000;
 /**
- * How many deleted users one sweep takes note of. The number is high because all users of a deleted project wait for `settleMs`
- * at the same time.
+ * How many deleted users one sweep reads. A process counts `settleMs` from the sweep that first reads the user. The number is
+ * high because all users of a deleted project wait for `settleMs` at the same time.
  */
 const most = 10_000;
 
@@ -58,8 +58,8 @@ async function finishErasure(app: AppContext, deleted: DeletedUser, isSettled: b
   const audited = auditEventsOf(deleted);
   await eraseEvents(parts, audited);
   const { range, last } = userEvents(deleted);
-  // The event `user.deleted` stays among the dead letters, however old it is. A service that gave up this event has not erased
-  // the user yet.
+  // The erasure leaves the event `user.deleted` among the dead letters, no matter how old it is. A service that gave up the
+  // event has not erased the user's data yet.
   await eraseEvents(parts, range, { keep: last, withdraw: ({ type }) => type !== userDeleted.type });
   // An audit event can be erased only after it was published. Until then, the erasure stays unfinished.
   if (!isSettled || !hasNoFactors || (await parts.outbox.holds(audited))) return;

@@ -29,7 +29,10 @@ export class Tree {
     return new Map(roots.map((root) => [root.userId, root]));
   }
 
-  /** Finds a collection and looks up the collections above it. At the same time, calls `read`, which reads other data. */
+  /**
+   * Finds a collection. Then looks up the collections above it and, at the same time, calls `read` for other data. Returns null
+   * if the collection does not exist.
+   */
   async findWith<T>(
     owner: Owner,
     id: string,

@@ -59,7 +59,7 @@ describe.each(handlerEngines())('saved entities (%s)', (engine) => {
     expect((await user.saved('book|1')).json).toEqual({ saved: false, collections: [] });
   });
 
-  test('stay as they are when they are added again, and there is no event', async () => {
+  test('stay unchanged when they are added again, and no event is published', async () => {
     const events = await world.events();
     const { id } = await user.make(root.id);
     const own = () => events.filter(({ aggregate }) => aggregate.id === id);
@@ -125,7 +125,7 @@ describe.each(handlerEngines())('saved entities (%s)', (engine) => {
     });
   });
 
-  test('are read by cursor, whatever is added and removed meanwhile', async () => {
+  test('are read by cursor, even if entities are added and removed meanwhile', async () => {
     for (const sortDir of ['asc', 'desc']) {
       const { id, ids } = await fill(9);
       const inOrder = sortDir === 'asc' ? ids : [...ids].reverse();
@@ -220,7 +220,7 @@ describe.each(handlerEngines())('saved entities (%s)', (engine) => {
     },
   );
 
-  test('cannot be reached in a collection that is not the caller’s', async () => {
+  test('cannot be reached in a collection that does not belong to the caller', async () => {
     const { id } = await fill(1);
     const stranger = actsOf(world, randomUUID());
     const elsewhere = actsOf(world, root.userId, { projectId: randomUUID() });

@@ -72,20 +72,20 @@ describe.each(handlerEngines())('the export of a user’s collections (%s)', (en
     }
   });
 
-  test('an entity is exported although more empty collections precede it than one page reads', async () => {
+  test('an entity is exported even if more empty collections come before it than one page reads', async () => {
     const userId = randomUUID();
     const user = actsOf(world, userId);
     const root = await user.root();
     const made: string[] = [];
     for (let count = 0; count < 60; count++) made.push((await user.make(root.id)).id);
-    // Many empty collections come before `last`, whatever the order of the collections is.
+    // Many empty collections come before `last`, no matter how the collections are sorted.
     const last = (await collectionsOf(userId, 200)).flat().at(-2)!;
     await user.add(last.id, { entityId: 'far' });
     expect((await entitiesOf(userId, 10)).flat()).toMatchObject([{ id: 'far', collectionId: last.id }]);
     expect(made).toContain(last.id);
   });
 
-  test('an export continues after a collection that is deleted meanwhile', async () => {
+  test('an export goes on with the next collection if a collection is deleted during the export', async () => {
     const userId = randomUUID();
     const user = actsOf(world, userId);
     const root = await user.root();

@@ -92,7 +92,7 @@ describe.each(handlerEngines())('renaming a collection (%s)', (engine) => {
     expect((json as Collection[]).find(({ id }) => id === made.id)?.name).toBe(name);
   });
 
-  test('to the same name changes nothing: no event, and updatedAt stays', async () => {
+  test('to the same name changes nothing: no event is published, and updatedAt stays the same', async () => {
     const events = await world.events();
     const made = await make();
     const renamed = (await rename(made.id, 'other')).json;

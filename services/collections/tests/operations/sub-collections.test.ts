@@ -48,7 +48,7 @@ describe.each(handlerEngines())('sub-collections (%s)', (engine) => {
     expect(((await create(made.id, 'below')).json as Collection).parentId).toBe(made.id);
   });
 
-  test('need a parent of the caller, and any other parent gets the same answer', async () => {
+  test('need a parent that belongs to the caller, and every other parent gets the same error', async () => {
     const answers = await Promise.all([
       create(randomUUID(), 'x'),
       create('no-uuid', 'x'),
@@ -72,7 +72,7 @@ describe.each(handlerEngines())('sub-collections (%s)', (engine) => {
     }
   });
 
-  test('nest 100 levels below the root and no deeper', async () => {
+  test('can be nested 100 levels below the root, but no deeper', async () => {
     let parent = root;
     for (let level = 1; level <= 100; level++) {
       parent = (await create(parent.id, `level ${level}`)).json as Collection;
@@ -86,7 +86,7 @@ describe.each(handlerEngines())('sub-collections (%s)', (engine) => {
     expect((await list(parent.id)).json).toEqual([]);
   });
 
-  test('are listed oldest first as a bare array', async () => {
+  test('are listed as a bare array, the oldest first', async () => {
     const { parent, children } = await family(5);
     const answer = await list(parent.id);
     expect(answer.status).toBe(200);
@@ -95,7 +95,7 @@ describe.each(handlerEngines())('sub-collections (%s)', (engine) => {
     expect((await list(children[0]?.id ?? '')).json).toEqual([]);
   });
 
-  test('are listed page by page through Link, up to the last page', async () => {
+  test('are listed page by page: the Link header of a page leads to the next page, up to the last one', async () => {
     const { parent, children } = await family(6);
     const walked: Collection[][] = [];
     let next: string | undefined = 'limit=2';
@@ -110,7 +110,7 @@ describe.each(handlerEngines())('sub-collections (%s)', (engine) => {
     expect((await list(parent.id, 'limit=99999999999999999999')).json).toEqual(children);
   });
 
-  test('that are made between two pages come at the end', async () => {
+  test('that are made after the first page was read come at the end of the list', async () => {
     const { parent, children } = await family(3);
     const first = await list(parent.id, 'limit=2');
     // Collections made in the same millisecond are not sorted by time. So the test waits for the next millisecond.
@@ -119,7 +119,7 @@ describe.each(handlerEngines())('sub-collections (%s)', (engine) => {
     expect((await list(parent.id, first.next)).json).toEqual([children[2], late]);
   });
 
-  test('are not listed for a collection that is not the caller’s', async () => {
+  test('are not listed for a collection that does not belong to the caller', async () => {
     const { parent } = await family(1);
     const answers = await Promise.all([
       list(randomUUID()),

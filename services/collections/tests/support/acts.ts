@@ -18,7 +18,7 @@ export interface EntityList {
   pagination: { page: number; pageSize: number; totalPages: number; totalItems: number; hasMore: boolean };
 }
 
-/** Everything one user can do, as short calls. */
+/** Short functions for everything that one user can do. */
 export interface Acts {
   root(): Promise<Collection>;
   create(parentId: string, name?: string): Promise<Answer>;

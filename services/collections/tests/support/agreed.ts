@@ -5,7 +5,7 @@ import type { Acts, EntityList } from './acts.ts';
 /** The ids of the entities that the tests of entities use. */
 export const entityIds = Array.from({ length: 12 }, (_, index) => `entity ${index}`);
 
-/** Expects that count, list, rows and look-ups of a collection agree. Returns the collection's entities. */
+/** Expects that a collection's count, its list and the look-ups of its entities agree. Returns the collection's entities. */
 export async function agreed(user: Acts, id: string): Promise<string[]> {
   const walked = await user.walk(id);
   const { pagination } = (await user.entities(id)).json as EntityList;

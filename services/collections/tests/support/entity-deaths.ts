@@ -19,7 +19,7 @@ export function describeEntityDeaths(engine: EngineKind, rows: readonly EntityDe
     afterAll(() => world?.[Symbol.asyncDispose]());
 
     test.each(rows)(
-      'are changed completely or not at all if the process dies before any of its writes: %s, then a %s',
+      'are changed completely or not at all, no matter before which of its writes the process dies: %s, then a %s',
       { timeout: 120_000 },
       async (act, first) => {
         const { store, projectId } = world;

@@ -8,8 +8,8 @@ import type { Action } from '../machine.ts';
 import type { Pair } from '../pair.ts';
 
 /**
- * Ends what exists between the caller and another user. It withdraws the caller's request, declines the other user's request,
- * or ends the connection (spec#connections-delete-with-user).
+ * Ends the request or connection between the caller and another user. It withdraws the caller's request, declines the other
+ * user's request, or ends the connection (spec#connections-delete-with-user).
  */
 export const deleteWithUserHandler = handler(deleteConnectionWithUser, async (request, app: AppContext) => {
   const { projectId, caller, deadline } = request;

@@ -2,7 +2,7 @@ import { eventOrder, standingBlocks } from '@kith/contracts';
 import { internalHandler } from '@kith/service';
 import type { AppContext } from '../app.ts';
 
-/** Tells identity which blocks of its copy still exist. */
+/** Tells identity which of the blocks in identity's copy still exist. */
 export const standingBlocksHandler = internalHandler(standingBlocks, async ({ blocks }, app: AppContext) => {
   const pairs = await app.store.pairsOf(
     blocks.map(({ projectId, blockerId, blockedId }) => ({ projectId, one: blockerId, other: blockedId })),

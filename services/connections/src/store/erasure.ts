@@ -25,8 +25,8 @@ export class Erasure extends EndedUsers {
   }
 
   /**
-   * Removes a pair that has no rows in lists and no blocks. Returns `false` if events before the pair's last event are left,
-   * or if the last event is not published yet. Also returns `false` if the pair has changed meanwhile.
+   * Removes a pair that has no rows in lists and no blocks. Returns `false` if the store still holds an earlier event of the
+   * pair than the last one, if the last event is not published yet, or if the pair has changed meanwhile.
    */
   async removePair(pair: Pair): Promise<boolean> {
     const { outbox } = this.#documents;

@@ -104,14 +104,14 @@ export class ConnectionStore {
       given.map((pair) => changeOf(strangers(projectId, pair.lower, pair.higher), pair)),
     );
     const ids = given.filter((_, at) => outcomes[at] === 'there').map(pairId);
-    // A process that wrote such a pair may have died before it wrote the rows. With `settled`, the rows are stored before the
-    // pair is returned.
+    // A pair that is already there may lack its rows, because the process that wrote it has died. With `settled`, the rows are
+    // stored before the pair is returned.
     const there = await this.#documents.get(pairs, ids, { settled: true });
     return given.map((pair, at) => {
       if (outcomes[at] === 'made') return 'stored';
       if (outcomes[at] !== 'there') return 'id-taken';
       const stored = there.get(pairId(pair));
-      // The users were connected before, or one of them has blocked the other.
+      // The pair has no request: the users were connected before, or one of them has blocked the other.
       if (stored && !stored.doc.request) return 'deleted';
       return stored?.doc.request?.id === pair.connectionId ? pairOf(stored) : 'pair-taken';
     });

@@ -53,14 +53,14 @@ describe.each(handlerEngines())('accept, %s', (engine) => {
     expect(Object.keys(answer.body)).toEqual(['error', 'code']);
   });
 
-  it('answers not found to everyone after the request was accepted', async () => {
+  it('answers "not found" to everyone after the request was accepted', async () => {
     await world.accept(bob, connectionId);
     for (const userId of [ann, bob, eve]) {
       expect(await world.accept(userId, connectionId)).toMatchObject(refusal(404, 'connection/not-found'));
     }
   });
 
-  it.each(['decline', 'withdraw'] as const)('answers not found after %s', async (action) => {
+  it.each(['decline', 'withdraw'] as const)('answers "not found" after %s', async (action) => {
     const [userId, otherId] = action === 'decline' ? [bob, ann] : [ann, bob];
     await perform(world.store, { projectId: world.projectId, userId, otherId, action });
     for (const by of [ann, bob]) {
@@ -68,7 +68,7 @@ describe.each(handlerEngines())('accept, %s', (engine) => {
     }
   });
 
-  it('does not find the id of a withdrawn request after a new request', async () => {
+  it('does not find a withdrawn request by its id, even if there is a new request', async () => {
     const { projectId, store } = world;
     await perform(store, { projectId, userId: ann, otherId: bob, action: 'withdraw' });
     const anew = await world.request(ann, bob);

@@ -83,7 +83,7 @@ describe.each(handlerEngines())('status, decline, withdraw, disconnect, %s', (en
     expect(await world.request(bob, ann)).toMatchObject(refusal(409, 'connection/request-declined'));
   });
 
-  it('decline and delete answer not found for an unknown id, a malformed id, a stranger and another project', async () => {
+  it('decline and delete: answer "not found" for an unknown id, a malformed id, a stranger and another project', async () => {
     const { id } = (await world.request(ann, bob)).body;
     const elsewhere = await world.newProject();
     for (const answer of [

@@ -68,7 +68,7 @@ describe.each(handlerEngines())('list, %s', (engine) => {
     }
   });
 
-  it('contains its items twice under a v7 short form, but large items once, for the gateway to repeat', async () => {
+  it('contains its items twice under a v7 short form; if they are large, the reply has them once, and the gateway repeats them', async () => {
     const { projectId, store, bus } = world;
     const bob = await world.newPerson();
     const short = async () => {
@@ -80,7 +80,7 @@ describe.each(handlerEngines())('list, %s', (engine) => {
       expect(status).toBe(200);
       return { repeats: headers[repeatHeader], keys: Object.keys(body), body };
     };
-    // This is about the size of the longest profile and message.
+    // The metadata makes a profile about as large as the largest profile with the longest message.
     const metadata = { text: 'x'.repeat(38 * 1024) };
     const connected: string[] = [];
     const connect = async () => {
@@ -181,7 +181,7 @@ describe.each(handlerEngines())('list, %s', (engine) => {
 
   const nextOf = (headers: Record<string, string>) => /^<\?(.*)>; rel="next"$/.exec(headers.Link ?? '')?.[1];
 
-  it('is read by cursor: other parameters stay, the limit may change, and the page number goes on', async () => {
+  it('is read by cursor: other query parameters stay the same, the limit may change, and the page numbers go on', async () => {
     const first = await world.list(ann, 'page=1&limit=10&x=y');
     const next = nextOf(first.headers)!;
     expect(Object.fromEntries(new URLSearchParams(next))).toEqual({
@@ -220,7 +220,7 @@ describe.each(handlerEngines())('list, %s', (engine) => {
     expect(await world.list(ann, next, await world.newProject())).toMatchObject(refused);
   });
 
-  it('shows each remaining connection once to a reader by cursor while connections begin and end', async () => {
+  it('shows each remaining connection once to a client that reads by cursor while connections begin and end', async () => {
     const { projectId, store } = world;
     const first = await world.list(ann, 'limit=10');
     // A new connection is added at the top of the list. The page's last connection and a later connection are removed. The next

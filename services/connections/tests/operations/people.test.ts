@@ -30,7 +30,7 @@ describe.each(handlerEngines())('lists of people, %s', (engine) => {
   const idsOf = (body: { connections?: Shown[]; requests?: Shown[] }) =>
     (body.connections ?? body.requests ?? []).map(({ user, connectedUser }) => (user ?? connectedUser)?.id);
 
-  it('pending: shown to the requester as sent and to the receiver as received, with complete profiles', async () => {
+  it('pending requests: are shown to the requester as sent and to the receiver as received, with complete profiles', async () => {
     const [bob, eve] = [await world.newPerson({ name: 'Bob' }), await world.newPerson({ name: 'Eve' })];
     const { id, createdAt } = (await world.request(bob.id, eve.id, { message: 'Hi' })).body;
     const none = { requests: [], pagination: onePage(0) };
@@ -46,7 +46,7 @@ describe.each(handlerEngines())('lists of people, %s', (engine) => {
     expect((await world.call(listReceivedRequests, eve.id)).body).toEqual(none);
   });
 
-  it('pending: read by page and by cursor; a cursor is valid only for its own list', async () => {
+  it('pending requests: are read by page and by cursor; a cursor is valid only for its own list', async () => {
     const [bob] = (await world.newPeople(1)) as [string];
     const others = await world.newPeople(5);
     for (const other of others) await world.request(other, bob);
@@ -175,7 +175,7 @@ describe.each(handlerEngines())('lists of people, %s', (engine) => {
       }
     });
 
-    it("works in requests and in another user's list, by the current name", async () => {
+    it("works in lists of requests and in another user's list, and finds people by their current name", async () => {
       const [bob, eve] = [await world.newPerson(), await world.newPerson({ name: 'Zoë' })];
       const found = async (spec: OperationSpec, by: string, userId?: string) => {
         const params = userId ? { params: { userId } } : {};

@@ -32,13 +32,13 @@ describe.each(handlerEngines())('request, %s', (engine) => {
     });
   });
 
-  it.each([{}, { message: null }, { message: ' \n ' }, ''])('takes %j as no message', async (body) => {
+  it.each([{}, { message: null }, { message: ' \n ' }, ''])('treats %j as no message', async (body) => {
     await strangers();
     expect((await world.request(ann, bob, body)).status).toBe(201);
     expect((await world.store.pairOf(world.projectId, ann, bob)).message).toBeNull();
   });
 
-  it('counts a message in code points', async () => {
+  it('measures the length of a message in code points', async () => {
     await strangers();
     const message = '🦊'.repeat(1_001);
     expect(await world.request(ann, bob, { message })).toMatchObject(
@@ -64,7 +64,7 @@ describe.each(handlerEngines())('request, %s', (engine) => {
     expect(await world.request(ann, bob, body)).toMatchObject(refusal(400, 'request/invalid-json'));
   });
 
-  it('refuses a request to oneself before any other check, in upper and lower case of the id', async () => {
+  it('refuses a request to oneself before any other check, no matter whether the id is in upper or lower case', async () => {
     const stranger = 'abcdefab-0000-4000-8000-000000000000';
     for (const userId of [stranger, stranger.toUpperCase()]) {
       const answer = await world.request(stranger, userId);
@@ -73,7 +73,7 @@ describe.each(handlerEngines())('request, %s', (engine) => {
     }
   });
 
-  it('answers not found for users of other projects, unknown users and malformed ids', async () => {
+  it('answers "not found" for users of other projects, unknown users and malformed ids', async () => {
     await strangers();
     const elsewhere = await world.newUser({}, await world.newProject());
     const answers = [
@@ -157,7 +157,7 @@ describe.each(handlerEngines())('request, %s', (engine) => {
     });
   });
 
-  it('answers a server error if it has to ask identity while identity is stopped', async () => {
+  it('answers with a server error if it has to ask identity while identity is stopped', async () => {
     await using own = await World.start(engine);
     const user = await own.newUser();
     await own.identity.stop();

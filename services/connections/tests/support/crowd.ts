@@ -24,7 +24,7 @@ export async function askEachOther(world: World, size: number): Promise<void> {
   const users = await world.newPeople(size);
   const asked: { from: string; to: string }[] = [];
   for (const [at, one] of users.entries()) {
-    // The two directions of a pair come one after the other.
+    // For each pair, the requests in both directions come directly after each other.
     for (const other of users.slice(at + 1)) asked.push({ from: one, to: other }, { from: other, to: one });
   }
   const requested: { id: string; from: string; to: string }[] = [];

@@ -19,7 +19,7 @@ const listedAs = {
 export function describeDyingWriters(engine: EngineKind, actions: readonly DyingAction[]): void {
   describe(`totals and lists of writers that die, ${engine}`, () => {
     it.each(actions)(
-      'are complete or absent when the process dies before any of its writes: %s',
+      'are complete or absent, no matter before which of its writes the process dies: %s',
       { timeout: 120_000 },
       async (action) => {
         await using place = await createStore(engine);
@@ -36,8 +36,8 @@ export function describeDyingWriters(engine: EngineKind, actions: readonly Dying
           const by = action === 'request' ? asks : answers;
           const death = await runUntilDeath(writer, { store: place.config, ...by, action, number });
           // A writer has one second to finish a list. After that, the list's first reader repairs it. Then the list has to
-          // agree with the pair. Two attempts run at the same time, and both set the same clock. So each attempt takes its time
-          // from the real clock: then no attempt sets the clock back.
+          // agree with the pair. Two attempts run at the same time and share one mocked clock. So each attempt sets the clock
+          // from the real time, and no attempt sets it back.
           const now = performance.timeOrigin + performance.now() + 1_500;
           vi.useFakeTimers({ toFake: ['Date'], now });
           const found: Record<string, number> = {};

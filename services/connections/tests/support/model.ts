@@ -43,7 +43,10 @@ export class Model {
     return note;
   }
 
-  /** Records the outcome of a move, and returns the answer that the model expects. The caller notes the id of a new request. */
+  /**
+   * Records the outcome of a move, and returns the answer that the model expects. The model cannot know the id of a new
+   * request. So the caller has to store it in the note's `connectionId`.
+   */
   play(move: Move): Foretold {
     if ('of' in move) return this.#byId(move.do, move.by, move.of);
     const { by, to } = move;

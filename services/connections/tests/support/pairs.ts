@@ -4,7 +4,7 @@ import { type Action, decide } from '../../src/machine.ts';
 import { advance, type Pair, partOf } from '../../src/pair.ts';
 import type { ConnectionStore } from '../../src/store/index.ts';
 
-/** An event of a pair's change. Stores do not look at its content. */
+/** An event for a change of a pair. Stores do not look at its content. */
 export function eventOf(pair: Pair, userId: string, at: Date) {
   const { projectId, lower, higher, seq, connectionId, requesterId, receiverId, message } = pair;
   return makeEvent(connectionRequested, {

@@ -27,7 +27,10 @@ import { startConnections } from '../../src/index.ts';
 import { type ConnectionStore, openStore } from '../../src/store/index.ts';
 import { unknownUser } from '../../src/unknown-user.ts';
 
-/** The services connections and identity on one bus, and one project. Only `newPerson` makes users without signing up. */
+/**
+ * The services connections and identity on one bus, and one project. `newPerson` and `newPeople` make users without a sign-up.
+ * `newUser` signs a user up.
+ */
 export class World implements AsyncDisposable {
   readonly bus: Bus;
   readonly identity: RunningService;

@@ -30,7 +30,7 @@ export class KeyUses {
     if (now - (this.#told.get(hash) ?? 0) >= graceMs) this.#untold.set(hash, now);
   }
 
-  /** Stops, and makes one attempt to report the last uses to identity. */
+  /** Stops reporting, and makes one last attempt to report the uses that identity does not know yet. */
   async stop(): Promise<void> {
     await this.#sweeper.stop();
     await this.#tell().catch(() => {});

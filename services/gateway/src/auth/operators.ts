@@ -65,8 +65,8 @@ export class Operators {
 }
 
 /**
- * Whether a key that is limited to these projects may call the operation. The operation has to concern one of the projects, or
- * its answer has to be narrowed to the projects.
+ * Whether a key that is limited to some projects may call the operation. This is the case if the operation concerns one of
+ * these projects, or if its answer can be narrowed to them.
  */
 function allows(
   projectIds: readonly string[],

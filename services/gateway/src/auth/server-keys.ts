@@ -15,7 +15,7 @@ export interface ByServerKey {
   caller: ScopedCaller | null;
 }
 
-/** The result if the sent key counts as no key. This is possible only if the operation needs no token. */
+/** The result if the request is handled as if it had no key. This is possible only if the operation needs no token. */
 const nobody: ByServerKey = { serverKey: undefined, caller: null };
 
 /**
@@ -44,7 +44,7 @@ export class ServerKeys {
   }
 
   /**
-   * The id of a server key. Undefined if the gateway does not know the key yet, or if the key belongs to another project than
+   * The id of a server key. Undefined if the gateway does not know the key yet, or if the key belongs to a project other than
    * the one in the address. The request is counted under this id, before the key is checked (spec#limits-server-keys). At the
    * addresses of other projects, the key is not accepted, so it must not raise the limit there.
    */

@@ -52,8 +52,9 @@ export function claimedProject(
 }
 
 /**
- * If a token under a v7 short form has expired, returns `auth/token-expired` in place of the refusal. This code makes the
- * clients of v7 refresh the token (spec#short-forms-expired). Returns any other error unchanged.
+ * If a request under a v7 short form was refused because its token has expired, returns `auth/token-expired` instead of the
+ * refusal's error. This code makes the clients of v7 refresh the token (spec#short-forms-expired). Returns any other error
+ * unchanged.
  */
 export function shortFormRefusal(address: OperationAddress, error: unknown): unknown {
   const isExpired =

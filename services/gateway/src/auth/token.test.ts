@@ -107,7 +107,7 @@ describe('TokenVerifier', () => {
       .sign(ours.privateKey);
     const over = { ...claims(), exp: now() - 1 };
     expect(await why(await sign(over))).toMatch(/has expired/);
-    // The second key has been removed since it signed.
+    // The key `k2` signed this token, and was removed afterwards.
     const removed = [theirs.privateKey, { kid: 'k2' }] as const;
     expect(await why(await sign(over, ...removed))).toMatch(/has expired/);
     const foreign = [
@@ -246,7 +246,7 @@ describe('Callers', () => {
     expect(await callers().identify('Bearer nonsense', { operation: signIn, projectId })).toBeNull();
   });
 
-  it('says whether a token was sent, and whether it is of the right kind', async () => {
+  it('says in the error whether a token is missing or of the wrong kind', async () => {
     const why = (header: string | undefined, operation: typeof listConnections | typeof createProject) =>
       callers({ operatorToken: 'open-sesame' })
         .identify(header, { operation, projectId: null })

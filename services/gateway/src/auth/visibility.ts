@@ -23,8 +23,8 @@ export async function callerFor(
   const { visibility } = operation;
   if (!visibility || caller) return caller;
   const { callers, projects, authorization } = parts;
-  // Before the settings are loaded, `of` returns default settings, which could show data that the project hides. So this waits
-  // for the project's own settings.
+  // Before the settings are loaded, `of` returns default settings, which could show data that the project hides. So this
+  // function waits until the settings are loaded.
   await projects.loaded();
   if (isPublic[visibility](projects.of(projectId))) return caller;
   return callers.identify(authorization, { operation: { ...operation, auth: 'user' }, projectId });

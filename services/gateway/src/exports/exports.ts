@@ -28,8 +28,8 @@ export interface ExportRequest {
 }
 
 /**
- * Answers exports. First comes the head, which is the reply of the service. Then come the sections of the contract. Each
- * section is read page by page, as fast as the client reads (docs/adr/0012).
+ * Answers exports. An export begins with its head, which is the reply of the service. The sections follow in the order of the
+ * contract. Each section is read page by page, as fast as the client reads (docs/adr/0012).
  */
 export class Exports {
   readonly #options: { bus: Bus; log: Logger; requestTimeoutMs: number };
@@ -71,8 +71,7 @@ export class Exports {
       }),
     );
     const { status, headers } = headOf(response, reply);
-    // The client has to learn that the connection ends with this answer, and only the headers can say so. Streams say so in
-    // their headers, too.
+    // Only the headers can tell the client that the connection ends with this answer. Streams have the same header.
     if (!writeHead(response, { status, headers: { ...headers, Connection: 'close' } })) return;
     if (request.method === 'HEAD') return void response.end();
 

@@ -13,9 +13,9 @@ export function busFailure(error: unknown): unknown {
 }
 
 /**
- * Translates a failure of a question that the gateway itself asks a service while it handles a request. An unexpected failure
- * of that service becomes 503, as if the service were absent. The service's own codes are not among the codes of the request's
- * operation.
+ * Translates a failure of a request that the gateway itself sends to a service while it handles a client's request. An
+ * unexpected failure of the service becomes 503, as if no process of the service were there, because the codes of this service
+ * are not among the codes of the client's operation.
  */
 export function questionFailure(error: unknown): unknown {
   return isFailure(error) ? new ApiError('gateway/unavailable', { cause: error }) : busFailure(error);

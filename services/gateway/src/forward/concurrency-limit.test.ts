@@ -19,7 +19,7 @@ describe('the limit of requests under way', () => {
     for (let i = 0; i < 500; i++) limit.end(limit.begin(), 'shed');
   };
 
-  it('does not exist until services turn many requests away, whatever else fails', () => {
+  it('does not exist until services turn many requests away, even if many requests fail for other reasons', () => {
     const limit = new ConcurrencyLimit();
     for (const number of begin(limit, 500)) limit.end(number, 'failed');
     // One of five replicas turns away every request.

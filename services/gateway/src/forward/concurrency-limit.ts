@@ -6,7 +6,9 @@ const least = 32;
 /** How many answers make a round. If the share of refusals in a round is over `bearable`, the limit falls. */
 const roundOf = 32;
 const bearable = 1 / 4;
-/** When the limit falls, it is multiplied by `decrease`. When it rises, each answer adds `1 / limit` and `increase`. */
+/**
+ * When the limit falls, it is multiplied by `decrease`. When it rises, each answer adds the sum of `1 / limit` and `increase`.
+ */
 const decrease = 0.8;
 const increase = 0.005;
 /** If neither the gateway nor a service has turned a request away for this many ms, the limit is removed. */
@@ -24,7 +26,7 @@ export class ConcurrencyLimit {
   #limit = Number.POSITIVE_INFINITY;
   #underWay = 0;
   /**
-   * The number of the last request. Requests up to `#heard` began before the limit was last lowered. So their answers say
+   * The number of the newest request. Requests up to `#heard` began before the limit was last lowered. So their answers say
    * nothing about the new limit.
    */
   #last = 0;
@@ -45,7 +47,7 @@ export class ConcurrencyLimit {
     return this.#limit !== Number.POSITIVE_INFINITY;
   }
 
-  /** Counts a request as under way, and returns its number for `end`. */
+  /** Counts a request as under way. Returns the request's number, which `end` takes. */
   begin(): number {
     this.#underWay++;
     return ++this.#last;

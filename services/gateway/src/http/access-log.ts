@@ -18,8 +18,8 @@ export function accessLog(options: { log: Logger; metrics: Metrics }) {
     const locals: Exchange = { requestId, address, headers: { 'X-Request-Id': requestId } };
     if (readTraceparent(traceparent)) locals.traceparent = traceparent as string;
     response.locals = locals;
-    // The event `close` occurs only one time, so `on` is enough. It saves the wrapper function that `once` would make and
-    // remove.
+    // The event `close` occurs only once, so `on` is enough. Unlike `once`, it needs no wrapper function that is made and
+    // removed again.
     response.on('close', () => {
       const ms = performance.now() - started;
       const status = response.writableFinished ? response.statusCode : 'aborted';

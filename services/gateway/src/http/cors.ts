@@ -102,7 +102,7 @@ function allows(origins: Origins, origin: string | undefined): boolean {
 
 /**
  * Applies a project's web origins to an answer under a short form. The address of a short form does not name the project. So
- * the preflight could only use the server's list.
+ * when the preflight was answered, only the server's list could be used.
  */
 export function narrowOrigins(
   request: HttpRequest,

@@ -32,7 +32,7 @@ export function logFieldsOf({ locals }: HttpResponse): {
   return { requestId: locals.requestId, ...traceFields(locals.traceparent) };
 }
 
-/** Notes in `Vary` that the answer depends on a header of the request. */
+/** Adds a header's name to `Vary`, because the answer depends on this header of the request. */
 export function vary(response: HttpResponse, name: string): void {
   const { headers } = response.locals;
   // For a preflight, the cors library sets `Vary` on the response itself.

@@ -2,7 +2,10 @@ import { ApiError } from '@kith/base';
 import { expectsContinue } from './body.ts';
 import type { HttpRequest } from './exchange.ts';
 
-/** The form of a target: ASCII without control characters (RFC 9112 section 3.2). A target is passed on in header lines. */
+/**
+ * The form of a target: ASCII without control characters (RFC 9112 section 3.2). A target is passed on in header lines, so it
+ * must contain no line breaks.
+ */
 const targetForm = /^[\x21-\x7e]+$/;
 const hostForm = /^[A-Za-z0-9._~!$&'()*+,;=:[\]%-]*$/;
 

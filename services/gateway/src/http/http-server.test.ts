@@ -9,7 +9,7 @@ import { type ConnectionCaps, type HttpTimeouts, startHttpServer } from './http-
 import { refusalOf } from './refused-body.ts';
 
 const log = createLogger({ name: 'test', level: 'silent' });
-/** More than the buffers of a connection hold. */
+/** More bytes than the buffers of a connection can hold. */
 const largeBytes = 64 * 1024 * 1024;
 
 let undo = new AsyncDisposableStack();
@@ -20,7 +20,7 @@ afterEach(async () => {
 
 interface Served {
   port: number;
-  /** How many answers were closed, whether or not the client had read them whole. */
+  /** How many answers were closed, no matter whether the client had read them completely. */
   closed: () => number;
   /** Answers to `/held`, which the test itself sends. */
   held: ServerResponse[];
@@ -98,7 +98,7 @@ test('a connection stays open while its answer takes long', async () => {
   expect(chunk.toString()).toContain('200 OK');
 });
 
-test('a client that ends its side after its requests gets all its answers', async () => {
+test('a client that ends its side of the connection after its requests gets all its answers', async () => {
   const { port } = await serve({});
   const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
   undo.defer(() => void socket.destroy());
@@ -110,7 +110,7 @@ test('a client that ends its side after its requests gets all its answers', asyn
   ]);
 });
 
-test('a client that ends its side within a body is refused', async () => {
+test('a client that ends its side of the connection within a body is refused', async () => {
   const { port, held } = await serve({});
   const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
   undo.defer(() => void socket.destroy());

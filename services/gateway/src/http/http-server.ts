@@ -16,7 +16,9 @@ export interface HttpTimeouts {
    * s).
    */
   keepAlive: number;
-  /** The time for the client to read its answer, if the gateway ends the connection before the whole request has arrived. */
+  /**
+   * How long the client may take to read its answer if the gateway ends the connection before the whole request has arrived.
+   */
   linger: number;
   /** The same time for an upload. It is separate because many bytes of an upload may still be on their way. */
   lingerUpload: number;
@@ -105,8 +107,8 @@ export async function startHttpServer(options: {
   const open = new Map<Socket, Set<ServerResponse>>();
   let draining = false;
 
-  // Node has only one time limit for all requests, and here this is the limit of uploads. So this function ends all other
-  // requests that are late.
+  // Node has only one time limit for all requests, and here this is the limit of uploads. So this function ends the requests
+  // that are late and are not uploads.
   const endLate = (request: IncomingMessage) => {
     if (request.complete || slow.has(request)) return;
     server.emit(

@@ -5,7 +5,7 @@ import { type OperationSpec, takesKey } from '@kith/contracts';
 const quoted = /^"((?:[\x20\x21\x23-\x5b\x5d-\x7e]|\\["\\])*)"$/;
 /**
  * The form of a key without quotes around it. The key contains no space, because Node joins two header lines with a space. It
- * contains no quote, because a quote would make it a broken string.
+ * contains no quote, because a text with a quote is either a quoted key or malformed.
  */
 const bare = /^[\x21\x23-\x7e]+$/;
 const longest = 255;

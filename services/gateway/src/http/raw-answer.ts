@@ -42,7 +42,7 @@ export function answerParserError(
   // Each further piece of data causes another error, which is ignored.
   if (failed.has(socket)) return;
   failed.add(socket);
-  // `write` uses `reason` instead of `error`. If it kept the error until it runs, the received bytes would stay in memory, too.
+  // `write` may run later, so it uses `reason` and not `error`: the error would keep the received bytes in memory until then.
   const { code: reason } = error;
   const code = codes[reason ?? ''] ?? 'request/invalid-http';
   const write = () => writeRaw(socket, code, {}, log, reason);

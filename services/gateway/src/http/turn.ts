@@ -1,9 +1,9 @@
 import type { HttpResponse } from './exchange.ts';
 
 /**
- * Waits until the earlier answers on the connection have ended. Until then, the client cannot read this answer. The wait may
- * take any time. If a long answer began before its turn, it would hold buffers, a connection to storage or a stream's place all
- * this time. Returns `false` if the client has disconnected.
+ * Waits until the earlier answers on the connection have ended. Until then, the client cannot read this answer. This may take a
+ * long time. If a long answer began before its turn, it would hold buffers, a connection to storage or one of the user's places
+ * for streams during all this time. Returns `false` if the client has disconnected.
  */
 export async function hasItsTurn(response: HttpResponse): Promise<boolean> {
   const { socket } = response.req;

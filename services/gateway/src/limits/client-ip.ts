@@ -13,8 +13,9 @@ export interface Client {
 type Origin = Pick<IncomingMessage, 'headers'> & { socket: { remoteAddress?: string | undefined } };
 
 /**
- * The cache holds headers and addresses that were read, and the client of each. It holds at most `mostKept` of these texts. A
- * text is cached if it has at most `longestKept` characters, which is enough for a few IPv6 addresses.
+ * The cache holds headers and addresses that were read before, each with the client that was found in it. It holds at most
+ * `mostKept` of these texts. A text is cached if it has at most `longestKept` characters, which is enough for a few IPv6
+ * addresses.
  */
 const mostKept = 10_000;
 const longestKept = 200;

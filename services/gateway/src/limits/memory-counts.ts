@@ -30,7 +30,7 @@ export class MemoryCounts {
     return this.#pairs.size + this.#ceilings.size;
   }
 
-  /** Counts a request. If the request is over the ceiling, its pair gets no key. */
+  /** Counts a request. If the request is over the ceiling, the pair of project and client gets no key. */
   count({ key, windowSeconds, ceiling }: Counting): Count {
     // Whole milliseconds, so that differences are exact.
     const now = Math.trunc(performance.now());

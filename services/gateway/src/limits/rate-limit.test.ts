@@ -71,7 +71,7 @@ describe('the headers', () => {
 });
 
 describe('counting', () => {
-  it('refuses past the limit, per operation, project and client', async () => {
+  it('refuses requests over the limit, per operation, project and client', async () => {
     const limits = limitsOf();
     for (let left = 99; left >= 0; left--) {
       const { headers, code } = await count(limits, listConnections, 'p1');
@@ -190,7 +190,7 @@ describe('a project’s own limits', () => {
     expect((await count(limits, signIn, 'b', '192.0.2.21')).headers).toEqual({});
   });
 
-  it('apply immediately to requests that were counted before; a window of another length starts again', async () => {
+  it('apply immediately to requests that were counted before; if the window gets another length, counting begins again', async () => {
     const set: Record<string, Settings['limits']> = {};
     const limits = limitsOf({ projects: projectsWith(set) });
     expect(await many(limits, 10, 'running', '192.0.2.22')).toEqual([undefined]);
@@ -207,7 +207,7 @@ describe('a project’s own limits', () => {
     expect(shorter.headers.RateLimit).toBe('"identity.sign-in";r=14;t=60');
   });
 
-  it('are not cut by the ceiling if they are raised, and do not use it up', async () => {
+  it('are not lowered by the ceiling if they are above it, and their requests do not count towards the ceiling', async () => {
     const projects = projectsWith({
       number: own(1_000),
       slowly: own(1_000, 7 * 24 * 3600),

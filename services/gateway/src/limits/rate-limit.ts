@@ -139,7 +139,10 @@ function widening(name: string): string {
   return `Too many requests. Try again later, or change the limits: RATE_LIMIT_SCALE=10 raises all limits, RATE_LIMITS='{"${name}":null}' removes this one.`;
 }
 
-/** The limit that is given for an operation. Undefined if none is given, and null if the operation has no limit. */
+/**
+ * Looks up the limit of an operation. Returns undefined if `limits` does not name the operation, and null if the operation has
+ * no limit.
+ */
 function ofOperation(limits: Readonly<Record<string, Limit | null>>, name: string): Limit | null | undefined {
   return Object.hasOwn(limits, name) ? limits[name] : undefined;
 }

@@ -18,7 +18,7 @@ export interface StaticFile {
   body: Uint8Array;
   etag: string;
   isPage: boolean;
-  /** The body for clients that accept compression. It is made once, when the first such client asks. */
+  /** The body for clients that accept compression. It is made only once, when the first such client asks for the file. */
   compressed(): Promise<Uint8Array>;
 }
 

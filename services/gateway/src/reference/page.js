@@ -1,10 +1,11 @@
 const uuid = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i;
 
 // The project that requests are for. At first, it is the project that the page's address names. Later, it is the project of the
-// entered token. The document itself names no project, because requests for a project that does not exist are refused.
+// entered token. The document itself contains no example, because a made-up project does not exist, and requests for it would
+// be refused.
 let project = new URLSearchParams(location.search).get('project');
 
-/** A copy of the document in which the project is the example value of its fields. */
+/** A copy of the document that shows the project as the example value of the parameter `ProjectId`. */
 function filled(document) {
   const parameter = document.components?.parameters?.ProjectId;
   if (!parameter || !uuid.test(project)) return document;

@@ -209,7 +209,7 @@ describe('segments and query', () => {
 
 describe('the project in a target', () => {
   const prefixes = ['', '/v6', '/v7', '/api/v6', '/api/v7'];
-  it.each(prefixes)('is found after the prefix "%s", whatever follows the project', (prefix) => {
+  it.each(prefixes)('is found after the prefix "%s", no matter what follows the project', (prefix) => {
     for (const rest of ['', '/', '?x=/y', '/connections?page=1', '/api/v7/no/such/endpoint', '/%2F/..']) {
       expect(projectIn(`${prefix}/${project.toUpperCase()}${rest}`)).toBe(project);
     }

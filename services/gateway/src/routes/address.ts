@@ -30,7 +30,7 @@ const everything = 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS';
 const notFound: Address = { kind: 'error', code: 'route/not-found' };
 const invalidProject: Address = { kind: 'error', code: 'project/invalid-id' };
 
-/** Reads an address: version prefix, project, inner version, endpoint. Never throws, whatever the target holds. */
+/** Reads an address: version prefix, project, inner version, endpoint. Never throws, no matter what the target contains. */
 export function readAddress(routes: RouteTable, method: string, target: string): Address {
   if (target === '*') return method === 'OPTIONS' ? { kind: 'options', allow: everything } : notFound;
   const [path, query] = splitTarget(target);

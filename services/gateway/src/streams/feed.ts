@@ -34,7 +34,10 @@ export class Feed {
     this.#request = request;
   }
 
-  /** Takes one of the user's places for streams; resolves to the feed's last sequence. */
+  /**
+   * Opens the stream at the notifications service, where it takes one of the user's places for streams. Resolves to the last
+   * sequence number of the feed.
+   */
   async open(): Promise<number> {
     return (await this.#ask(openFeed, this.#of)).seq;
   }

@@ -18,11 +18,13 @@ export class EventWriter {
     });
   }
 
-  /** Sends the headers. They announce that the connection ends with the stream, because only headers can announce this. */
+  /**
+   * Sends the headers. They announce that the connection ends with the stream, because nothing but the headers can announce it.
+   */
   begin(): void {
     writeStreamHead(this.#response);
     this.#write(`retry: ${retryMs}\n\n`);
-    // For other answers, the connection stays open if the client ends its side. But a stream has no end of its own. If the
+    // Other answers keep the connection open if the client ends its side of it. But a stream does not end by itself. So if the
     // client had gone away, the connection would stay open until the next write.
     const { socket } = this.#response.req;
     if (socket.readableEnded) this.destroy();
@@ -61,7 +63,7 @@ export class EventWriter {
   }
 
   #write(text: string): void {
-    // This does not check `writable`, because `writable` stays true after the end.
+    // This method does not check `writable`, because `writable` stays true after the end.
     if (this.#response.writableEnded || this.#response.destroyed) return;
     if (!this.#response.write(text)) this.#blockedSince ??= performance.now();
   }

@@ -79,7 +79,8 @@ export class Stream {
     if (this.#isEnded) return;
     this.#isEnded = true;
     const { writer } = this.#parts;
-    // If the client does not read, unread data would keep the connection open. So this closes the connection at once.
+    // If the client does not read, unread data would keep the connection open. So in this case, the connection is closed at
+    // once.
     if (writer.blockedSince === undefined) writer.end(options);
     else writer.destroy();
   }
@@ -93,7 +94,7 @@ export class Stream {
         this.#write(await feed.after(this.#position));
       }
     } catch (error) {
-      // The next tick asks again.
+      // The next tick asks for the events again.
       this.#isDue = true;
       if (!(error instanceof ApiError))
         log.warn({ err: error }, 'a stream could not read its feed; it tries again');

@@ -82,7 +82,7 @@ export class Streams {
     );
     this.#track(stream, response, async () => {
       await intake.drain();
-      // If this fails, no place is lost: a newer stream will replace this stream.
+      // If this fails, the user still loses no place: a newer stream will replace this stream.
       await feed.close().catch((error: unknown) => log.warn({ err: error, ...fields }, 'stream not closed'));
     });
     if (this.#isStopping) throw new ApiError('gateway/unavailable');
@@ -99,13 +99,15 @@ export class Streams {
     for (const stream of this.#open) stream.end({ retryMs: randomInt(500, 3_000) });
   }
 
-  /** Ends all streams, and waits until their places are given back. May be called several times. */
+  /**
+   * Ends all streams, and waits until they no longer take any of their users' places for streams. May be called several times.
+   */
   async stop(): Promise<void> {
     this.end();
     await this.#closing.idle();
   }
 
-  /** Keeps a stream among the open streams until its response is closed. Then releases what the stream holds. */
+  /** Counts a stream as open until its response is closed, and then calls `release`. */
   #track(stream: Stream, response: HttpResponse, release: () => Promise<void>): void {
     const { streamsOpen } = this.#options.metrics;
     this.#open.add(stream);
@@ -130,8 +132,8 @@ export class Streams {
 }
 
 /**
- * The position that a client has reached. If the text cannot be a sequence number of a feed, the position counts as ahead of
- * any feed. The client then gets a reset.
+ * The position that a client has reached. If the header's text cannot be a sequence number of a feed, the position counts as
+ * ahead of any feed. The client then gets a reset.
  */
 function positionOf(lastEventId: string | string[] | undefined): number | undefined {
   if (lastEventId === undefined || lastEventId === '') return undefined;

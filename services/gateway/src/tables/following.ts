@@ -11,7 +11,10 @@ export interface FollowingOptions {
   timeoutMs?: number;
 }
 
-/** One of identity's tables. Notices report its changes, and the gateway can ask for the whole table. */
+/**
+ * One of identity's tables, of which the gateway has a copy. Notices report changes of the table, and the gateway can ask for
+ * the whole table.
+ */
 export interface Followed<Body extends z.ZodType> {
   notice: { readonly name: string; readonly body: Body };
   hear(notice: z.output<Body>): void;

@@ -26,7 +26,7 @@ export class HeardTable<V> {
     else this.#values.set(id, value);
   }
 
-  /** The number of the last change, for `replace`: read it before asking for the whole table. */
+  /** The number of the last change. Read it before asking for the whole table, and pass it to `replace`. */
   get mark(): number {
     return this.#words;
   }

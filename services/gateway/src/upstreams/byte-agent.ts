@@ -10,7 +10,10 @@ import { connect, type NetConnectOpts, type Socket } from 'node:net';
 import { BufferPool } from '@kith/base';
 import { freeChunk } from '@kith/service';
 
-/** An answer of at least this many bytes is faster if it bypasses the parser, although its connection cannot be reused then. */
+/**
+ * An answer of at least this many bytes is faster if it bypasses the parser, although its connection cannot be reused
+ * afterwards.
+ */
 export const longBytes = 512 * 1024;
 
 /** The size of the buffer of a connection. */
@@ -20,7 +23,7 @@ const pool = new BufferPool(512 * 1024, 32);
 
 /** How a connection is read. */
 interface Reading {
-  /** Bytes are read into the first buffer. After each read, the order is reversed. */
+  /** Bytes are read into the first buffer. The order of the buffers is reversed for each read. */
   buffers: Uint8Array[];
   /** Takes the bytes that bypass the parser, and returns whether there is a free buffer for the next read. */
   pass?: (chunk: Uint8Array) => boolean;
@@ -102,7 +105,7 @@ export async function passBytes(
   try {
     await Promise.race([isPassed, isBroken]);
     response.end();
-    // If an answer ends early, a write may still use its buffers. So these buffers are never reused.
+    // If an answer ends early, a write may still use its buffers. So these buffers are not given back to the pool.
     socket.once('close', () => pool.giveBack(...buffers));
   } finally {
     gone.abort();

@@ -153,7 +153,7 @@ export class Upstreams {
           freeWritten(outgoing);
         },
         proxyRes: (reply, request) => this.#ways.get(request)?.answer(reply),
-        // Without this, the request would hang after an error.
+        // Without this handler, the request would hang after an error.
         error: (error, request) => {
           const way = this.#ways.get(request);
           if (way) way.reject(brokenOff(way, error));
@@ -248,7 +248,7 @@ export class Upstreams {
       response.setMaxListeners(20);
       this.#ways.set(request, way);
       const proxy = isUpload ? this.#upload : this.#download;
-      // The proxy calls this if it does not handle the request.
+      // The proxy calls this function if it does not handle the request.
       proxy(request, response, (error) => fail(brokenOff(way, error)));
     });
   }
@@ -286,7 +286,7 @@ export class Upstreams {
 }
 
 /**
- * Replaces the client's body for a download, and sends nothing. Node does not frame the body of a GET. If the client's body
+ * A download uses this empty body in place of the client's body. Node does not frame the body of a GET. If the client's body
  * were passed on, the service would take it for the beginning of the next request on the connection.
  */
 class NoBody extends Stream {
@@ -296,7 +296,7 @@ class NoBody extends Stream {
   }
 }
 
-/** Whether bytes follow the head. The answer has no bytes if the request is a HEAD, or if the file is unchanged. */
+/** Whether the answer has bytes after its head. It has none if the request is a HEAD, or if the file is unchanged. */
 function hasBytes({ method }: HttpRequest, { statusCode }: IncomingMessage): boolean {
   return method !== 'HEAD' && statusCode !== 304;
 }

@@ -140,7 +140,7 @@ export class Download implements Disposable {
   }
 }
 
-/** A session in the form that its section has in an export. */
+/** A session in the form in which an export shows it. */
 export function sessionItem(id: string) {
   return { id, createdAt: at, lastUsedAt: at, expiresAt: at, userAgent: 'a'.repeat(500), ip: null };
 }

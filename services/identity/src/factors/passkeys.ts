@@ -83,7 +83,7 @@ export async function verifyNewPasskey(
     const registration = given as unknown as Parameters<typeof server.verifyRegistration>[0];
     const { authenticator, userVerified } = await server.verifyRegistration(registration, checks(expected));
     const name = algorithm[0] as keyof typeof algorithms;
-    // A passkey whose key cannot be read is refused now. If it were stored, it would be refused at every use.
+    // A passkey whose key cannot be read is refused already here. If it were stored, it would be refused at every use.
     await server.parseCryptoKey(name, given.response.publicKey);
     if (!userVerified) return null;
     const { publicKey, transports } = given.response;
@@ -148,7 +148,9 @@ function checks({ challengeHash, rpId, webOrigins }: Expected) {
   };
 }
 
-/** Returns null instead of an error of the library. Such an error contains parts of the input, which must not reach a log. */
+/**
+ * Returns null instead of an error of the library. Such an error contains parts of the input, which must not get into a log.
+ */
 async function orNull<T>(verify: () => Promise<T>): Promise<T | null> {
   try {
     return await verify();

@@ -12,7 +12,7 @@ export function factorOf({ id, type, name, createdAt, lastUsedAt }: StoredFactor
   };
 }
 
-/** A user's factors, and how many recovery codes are left, as the user sees them. */
+/** A user's factors and the number of recovery codes that are left, in the form in which the user gets them. */
 export function factorListOf({ factors, recoveryHashes }: FactorBook) {
   return { factors: factors.map(factorOf), recoveryCodesLeft: recoveryHashes.length };
 }

@@ -15,14 +15,16 @@ export async function requireStepUp(app: AppContext, projectId: string, caller: 
   requireProof(book, caller.sessionId, app.now());
 }
 
-/** Does the same as `requireStepUp` for a book that was already read. */
+/** Does the same as `requireStepUp`, for a caller whose factor book was already read. */
 export function requireProof(book: FactorBook, sessionId: string, at: Date): void {
   if (book.factors.length === 0) return;
   const isProved = book.proofs.some((one) => one.sessionId === sessionId && one.until > at.getTime());
   if (!isProved) throw new ApiError('auth/step-up-required');
 }
 
-/** The book with a new proof for a session. The new proof replaces an older proof for the same session. */
+/**
+ * Returns the user's factor book with a new proof for a session. The new proof replaces an older proof for the same session.
+ */
 export function withProof(book: FactorBook, sessionId: string, at: Date): FactorBook {
   const others = book.proofs.filter((one) => one.sessionId !== sessionId);
   return { ...book, proofs: [...others, { sessionId, until: at.getTime() + proofMs }] };

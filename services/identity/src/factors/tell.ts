@@ -3,8 +3,8 @@ import type { AppContext } from '../app.ts';
 import type { FactorBook } from '../store/index.ts';
 
 /**
- * The book with a note that the user must get a mail about a change. If mails cannot be sent, the book stays unchanged. The
- * note is stored with the change (spec#accounts-factors-notices), and `postman.kick` sends the mail.
+ * Returns the user's factor book with a notice: the user must get a mail about a change. If mails cannot be sent, returns the
+ * book unchanged. The notice is stored with the change (spec#accounts-factors-notices), and `postman.kick` sends the mail.
  */
 export function withNotice(app: Pick<AppContext, 'postman'>, book: FactorBook, kind: NoticeKind): FactorBook {
   if (!app.postman.isThere) return book;

@@ -19,7 +19,10 @@ export interface Showing {
   at: Date;
 }
 
-/** Checks the factor that a user shows. Returns the book with a note of the use, or null if the factor is not accepted. */
+/**
+ * Checks the factor that a user shows. Returns the user's factor book, in which the use is recorded, or null if the factor is
+ * not accepted.
+ */
 export async function useFactor(
   app: AppContext,
   book: FactorBook,
