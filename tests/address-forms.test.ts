@@ -3,8 +3,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Ask, http } from './support/http.ts';
 import { privateKey } from './support/keys.ts';
 
-// Tests every row of spec#addresses-forms. Each address combines an outer version with an inner version. Each address is sent
-// with and without a slash at its end, and with the project id in upper and lower case.
+// Tests every row of spec#addresses-forms. Each address consists of an outer version, the project id and an inner version. Each
+// address is sent with and without a slash at its end, and with the project id in upper and lower case.
 const outers = ['', '/v6', '/v7', '/api/v6', '/api/v7'];
 const inners = ['', '/v6', '/v7', '/api/v6', '/api/v7'];
 const forms = outers.flatMap((outer) =>
@@ -43,8 +43,8 @@ describe.each(availableEngines())('address forms (%s)', (engine) => {
 
   const send = (ask: Ask) => http(platform.url, ask);
 
-  // The gateway reads an address in the same way in both forms of the platform. So on real engines, only one endpoint is called with
-  // all addresses.
+  // The gateway reads an address in the same way in both forms of the platform. So on real engines, it is enough to call one
+  // endpoint with all addresses.
   const embeddedForms = engine === 'embedded' ? forms : [];
 
   it.each(embeddedForms)('$form reaches sign-testing-jwt', async ({ address }) => {

@@ -2,7 +2,7 @@
 import { availableEngines } from '@kith/testing';
 import { describeAuditDeaths } from './support/audit-deaths.ts';
 
-// An operation that is called with a server key makes at least forty writes, and the test starts a process for each. So on real
-// engines, only the long suite tests these operations.
+// An operation that is called with a server key makes at least forty writes, and the test starts a process for each write. So
+// on real engines, only the long suite tests these operations.
 for (const engine of availableEngines())
   describeAuditDeaths(engine, { serverKeyChanges: engine === 'embedded' });

@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-it('an anonymous backup has data of the same form, but no user’s real data', async () => {
+it('an anonymous backup contains data of the same form, but no real data of users', async () => {
   const backup = join(folder, 'pocket');
   let world: World;
   let said: Awaited<ReturnType<typeof runKith>>;
@@ -24,7 +24,7 @@ it('an anonymous backup has data of the same form, but no user’s real data', a
     await using platform = await startInFolder(join(folder, 'data'));
     const call = caller(platform.url);
     world = await makeBusy(call);
-    // The quota is enough for one of these files, but not for two.
+    // The quota is enough for one file of `uploadTo`, but not for two.
     await call('PATCH', `/admin/projects/${world.projectId}`, {
       token: operatorToken,
       body: { storageMib: 1 },
@@ -69,7 +69,7 @@ it('an anonymous backup has data of the same form, but no user’s real data', a
       { token: session.accessToken },
     );
     for (const { connectedUser } of connections) {
-      // The connections service keeps a copy of each profile. The name in this copy is the same as in identity.
+      // The connections service has its own copy of each profile. The made-up name in this copy is the same as in identity.
       expect(connectedUser.name).toBe(users.find(({ id }) => id === connectedUser.id)?.name);
     }
     counts.push(connections.length);
@@ -77,7 +77,7 @@ it('an anonymous backup has data of the same form, but no user’s real data', a
   }
   expect(counts).toHaveLength(world.users.length);
   expect(Math.max(...counts)).toBe(2);
-  // The copy has the project's quota, but none of its files.
+  // The backup contains the project's quota, but none of its files. So one upload succeeds, and the second exceeds the quota.
   expect(uploads).toEqual([201, 403]);
 }, 60_000);
 

@@ -82,7 +82,7 @@ describe.runIf(availableEngines().includes('containers'))('a backup of the distr
     return Object.fromEntries(rows.map(({ event, published }) => [JSON.parse(String(event)).id, published]));
   };
 
-  it('marks the events of dead letters as unpublished, even if they were replayed or are no longer stored', async () => {
+  it('the backup marks the events of dead letters as unpublished, even if they were replayed or are no longer stored', async () => {
     const [received, again, old] = [deletion(), deletion(), deletion()];
     const [waiting, oldWaiting, done] = [unblocking(), unblocking(), unblocking()];
     const failing = { durable: 'storage-users', subjects: [`${prefix}.event.*.user.>`], maxDeliveries: 1 };
@@ -115,7 +115,7 @@ describe.runIf(availableEngines().includes('containers'))('a backup of the distr
     });
     await lettersOf(slow.durable, 3);
     await intake.drain();
-    // No consumer has received the replayed events yet.
+    // The consumer is stopped, so it has not received the replayed events yet.
     expect(await bus.replayDeadLetters(slow.durable)).toBe(3);
     await waitFor(async () => (await bus.backlog(failing.durable)).pending === 0, { what: 'the last event' });
 

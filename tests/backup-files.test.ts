@@ -32,7 +32,10 @@ describe('a backup of a platform whose files are outside of the data folder', ()
     for await (const { key } of blobs.list()) keys.push(key);
     return keys.toSorted();
   };
-  /** Settings that name places outside of the data folder. The settings are read from files, as secrets often are. */
+  /**
+   * Settings for a place of the files and a list of erasures that are outside of the data folder. The value of `STORAGE_URL` is
+   * read from a file, as secrets often are.
+   */
   const elsewhere = () => ({ STORAGE_URL_FILE: pathOf('url'), ERASURES_FILE: pathOf('erasures.jsonl') });
   const backUp = (name: string, env: NodeJS.ProcessEnv = elsewhere()) =>
     runKith(['backup', pathOf(name)], { KITH_DATA: pathOf('data'), ...env });
@@ -50,7 +53,7 @@ describe('a backup of a platform whose files are outside of the data folder', ()
   });
   afterAll(() => rm(root, { recursive: true, force: true }));
 
-  it('can be started as a copy, and changes in the copy do not change the original files', async () => {
+  it('can be started; changes in this copy do not change the original files', async () => {
     const before = await keysIn(pathOf('bucket'));
     expect(before).toHaveLength(2);
     const made = await backUp('copy');
@@ -70,7 +73,7 @@ describe('a backup of a platform whose files are outside of the data folder', ()
     expect(await readFile(join(pathOf('copy'), 'erasures.jsonl'), 'utf8')).toContain(leaver.id);
   });
 
-  it('a backup of a copy contains the files in the copy’s folder, and has the copy’s time', async () => {
+  it('a backup of a backup contains the files in the first backup’s folder, and has the first backup’s time', async () => {
     expect((await backUp('original')).code).toBe(0);
     const url = pathToFileURL(pathOf('empty')).href;
     const made = await backUp('of-copy', { KITH_DATA: pathOf('original'), STORAGE_URL: url });
@@ -80,7 +83,7 @@ describe('a backup of a platform whose files are outside of the data folder', ()
         JSON.parse(await readFile(join(pathOf(name), 'backup.json'), 'utf8')),
       ),
     );
-    // The platform can have erased users between the two backups. The data of these users is in both backups.
+    // The time has to be that of the first backup: users whom the platform has erased since then are still in both backups.
     expect(again.begunAt).toBe(original.begunAt);
   });
 
@@ -112,7 +115,7 @@ describe('a backup of a platform whose files are outside of the data folder', ()
     ]);
   });
 
-  it('succeeds with a warning if the place has bytes, but only of unknown files', async () => {
+  it('succeeds with a warning if the place of the files contains only bytes of unknown files', async () => {
     const place = pathOf('lost');
     const blobs = await openBlobs({ kind: 'folder', folder: place });
     const bytes = async function* () {

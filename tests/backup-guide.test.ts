@@ -26,7 +26,7 @@ describe('the guide of backups', async () => {
   });
   afterAll(() => rm(folder, { recursive: true, force: true }));
 
-  /** Makes a folder with a program `npx`. It does the same as the real `npx` inside an installed checkout. */
+  /** Makes a folder with a program `npx`, which runs `kith` as the real `npx` would in an installed checkout. */
   const programs = async (): Promise<string> => {
     const bin = join(folder, 'bin');
     await mkdir(bin);
@@ -50,7 +50,7 @@ describe('the guide of backups', async () => {
     const kept = async () => (await names()).filter((name) => /^\d{4}-\d\d-\d\dT\d{6}$/.test(name)).sort();
     const older = Array.from({ length: 8 }, (_, day) => `2020-01-0${day + 1}T000000`);
     for (const name of older) await mkdir(join(folder, 'backups', name), { recursive: true });
-    // The folder looks as if an earlier run was killed. No platform starts on such a folder.
+    // Makes a folder as an earlier run leaves it if it is killed. No platform can start on such a folder.
     await mkdir(join(folder, 'backups', 'rehearsal'));
     await writeFile(join(folder, 'backups', 'rehearsal', 'identity.sqlite'), 'damaged');
 
@@ -70,7 +70,7 @@ describe('the guide of backups', async () => {
     const made = await runKith(make, env);
     expect([made.code, made.stderr]).toEqual([0, expect.stringContaining('the backup is in')]);
     const [restore = []] = kithWordsIn({ text: holding('kith restore backups')[0]! });
-    // The list of erasures exists even if no user was erased.
+    // This file exists even if no user was erased.
     await copyFile(join(folder, '.kith', 'erasures.jsonl'), join(folder, 'erasures.jsonl'));
     const restored = await runKith(restore, { ...env, KITH_DATA: join(folder, 'restored') });
     expect([restored.code, restored.stderr]).toEqual([0, 'copied\n']);

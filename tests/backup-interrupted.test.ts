@@ -32,7 +32,7 @@ describe('a backup that is interrupted', () => {
   });
   afterEach(() => rm(root, { recursive: true, force: true }));
 
-  /** Starts a backup that never ends, and waits until its unsealed databases are complete. */
+  /** Starts a backup that never ends by itself, and waits until the unsealed copies of its databases are complete. */
   const begin = async (name: string): Promise<{ running: Running; work: string }> => {
     const before = await readdir(pathOf('work'));
     const running = startKith(['backup', pathOf('backups', name)], envOf('data'));
@@ -48,7 +48,7 @@ describe('a backup that is interrupted', () => {
   };
 
   it.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)(
-    'a backup that %s interrupts leaves no files',
+    'a backup that is interrupted by %s leaves no files',
     async (signal) => {
       const { running } = await begin('one');
       running.kill(signal);
@@ -58,7 +58,7 @@ describe('a backup that is interrupted', () => {
     60_000,
   );
 
-  it('a backup that SIGKILL ends leaves folders, which the next backup to the same folder removes', async () => {
+  it('a backup that is ended by SIGKILL leaves folders, which the next backup to the same folder removes', async () => {
     const killed = await begin('killed');
     killed.running.kill();
     await killed.running.ended;
@@ -97,13 +97,13 @@ describe('a backup that is interrupted', () => {
         running.kill();
         await running.ended;
       }
-      // After the end of the process, the folder is free again.
+      // After the first process has ended, another backup may be made to the folder.
       expect((await again()).code).toBe(0);
     },
     60_000,
   );
 
-  it('a complete backup contains no lock and no mark of an unfinished backup', async () => {
+  it('a complete backup contains neither a lock nor a mark that it is unfinished', async () => {
     await makeSmall(pathOf('other'));
     const open = { ...envOf('other'), KITH_BACKUP_PASSPHRASE: undefined };
     expect((await runKith(['backup', pathOf('backups', 'open')], open)).code).toBe(0);

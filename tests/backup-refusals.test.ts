@@ -24,7 +24,7 @@ describe('kith backup, restore and adopt', () => {
   });
   afterAll(() => rm(root, { recursive: true, force: true }));
 
-  it('the commands never write to existing files, and say what is missing', async () => {
+  it('the commands never write to existing files, and report what is missing', async () => {
     const data = { KITH_DATA: pathOf('data') };
     expect(await refused(['backup'], data)).toContain('Name the folder');
     expect(await refused(['backup', pathOf('backup')], data)).toContain('exists already');
@@ -76,16 +76,16 @@ describe('kith backup, restore and adopt', () => {
       await writeFile(list, `${entry}\n${other}\n`);
       expect(await refused(restore, to)).toContain('erasures.jsonl, line 2 is not a valid erasure entry');
     }
-    // This list is in UTF-16.
+    // The list is refused if it is in UTF-16.
     await writeFile(list, `${entry}\n`, 'utf16le');
     expect(await refused(restore, to)).toContain('erasures.jsonl, line 1 is not a valid erasure entry');
     await writeFile(list, '\n{"projectId":"p","use');
-    // An editor on another system may have changed the line ends.
+    // The line ends of another system are accepted, because an editor may have written them.
     await appendFile(list, `\r\n${entry}\r\n\r\n{"proj`);
     const restored = await runKith(restore, to);
     expect([restored.code, restored.stderr]).toEqual([0, expect.stringContaining('1 erasures')]);
     expect((await readdir(root)).filter((name) => name.endsWith('.partial'))).toEqual([]);
-    // The restored folder is now an installation of its own. The backup itself is still only a copy.
+    // The restored folder now counts as an independent installation (`adoptedAt`). The backup itself still counts as a copy.
     expect(JSON.parse(await readFile(join(to.KITH_DATA, 'backup.json'), 'utf8'))).toHaveProperty('adoptedAt');
     const kept = JSON.parse(await readFile(join(pathOf('backup'), 'backup.json'), 'utf8'));
     expect(kept).not.toHaveProperty('adoptedAt');

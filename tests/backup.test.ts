@@ -51,7 +51,7 @@ describe.each(forms)('a backup of the %s form', (form) => {
     await rm(root, { recursive: true, force: true });
   });
 
-  /** The environment variables that tell a command where a platform is, or where to restore a backup. */
+  /** The environment variables with which a command finds a platform, or the place to which it restores a backup. */
   const envOf = (name: string): NodeJS.ProcessEnv =>
     engines
       ? {
@@ -134,8 +134,8 @@ describe.each(forms)('a backup of the %s form', (form) => {
       expect(await readAll(call, world)).toEqual(before);
       const others = kept.filter((one) => one !== leaver);
       await writers.expectKept(call, others);
-      // The restored platform does not know this token, but it knows the token's family. This raises no alarm, because the token is
-      // newer than the backup.
+      // The restored platform does not know this token, but it knows the token's family. The token does not count as stolen,
+      // because it is newer than the backup.
       await expect(exchange(call, later, exchanged)).rejects.toMatchObject({
         status: 401,
         code: 'auth/unauthorized',

@@ -6,7 +6,7 @@ import { expectEventsThroughChaos } from './support/chaos.ts';
 
 describe.runIf(availableEngines().includes('containers'))('events while services and the broker die', () => {
   it(
-    'events are published for exactly the stored changes, in order for each aggregate, and applied once',
+    'each stored change, and nothing else, gets an event; the events of an aggregate keep their order, and are applied once',
     () => expectEventsThroughChaos({ changes: 1_000 * testEffort() }),
     600_000 * testEffort(),
   );

@@ -141,7 +141,7 @@ describe.each(availableEngines())('kith on a platform (%s)', (engine) => {
     await using gate = await layGate(platform.url, async ({ stage }) => {
       if (stage !== 'asked') return false;
       pages++;
-      // Before the second page, the list gets three rows and loses one.
+      // Before the second page is read, three rows are added to the list, and one is removed.
       if (pages === 2) {
         for (let count = 0; count < 3; count++) await platform.createUser(id);
         const { accessToken } = gone;
@@ -340,13 +340,13 @@ describe('kith', () => {
     expect(await told('--version')).toBe(`kith ${about.version}\n`);
   }, 60_000);
 
-  it('is the program that npx finds in a clone, before and after its packages are installed', () => {
+  it('is the program that npx runs in a clone, both before and after the packages are installed', () => {
     const own = JSON.parse(readFileSync(join(root, 'apps/kith/package.json'), 'utf8'));
     expect(about.bin).toEqual({ kith: join('apps/kith', own.bin.kith) });
     expect(existsSync(join(root, about.bin.kith))).toBe(true);
   });
 
-  it('loads no service, database driver or bus for a request to a running platform', async () => {
+  it('for a request to a running platform, loads no service, no database driver and no bus', async () => {
     await using folder = await mkdtempDisposable(join(tmpdir(), 'kith-cli-'));
     const file = join(folder.path, 'modules');
     const said = await kith(['projects', 'list'], {

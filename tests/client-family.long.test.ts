@@ -12,7 +12,7 @@ afterAll(() => browser?.close());
 
 const password = 'correct horse battery';
 
-// Tests docs/client-family.md: the file that the guide shows, and the guide's table of hooks.
+// Tests the file that docs/client-family.md shows, and the table of hooks there.
 describe.skipIf(!browser)('the published SDK in Chromium', { timeout: 120_000, concurrent: true }, () => {
   let world: FamilyWorld;
   beforeAll(async () => {
@@ -125,7 +125,7 @@ describe.skipIf(!browser)('the published SDK in Chromium', { timeout: 120_000, c
     await shows('Autumn: first, second');
     await ask("sdk.lists.removeFromList({ entityId: 'first' })");
     await shows('Autumn: second');
-    // Reloads the page. So the page shows what the platform has stored, and not what the page remembers.
+    // Reloads the page, so that it shows what the platform has stored, and not what the page still has in memory.
     await page.reload();
     await shows('root:');
     await page.getByRole('list', { name: 'Lists' }).getByText('Autumn').waitFor();
@@ -156,7 +156,7 @@ describe.skipIf(!browser)('the published SDK in Chromium', { timeout: 120_000, c
     for (const _ of [1, 2, 3]) expect(await ask('sdk.auth.requestNewAccessToken()')).toMatch(/^ey/);
     expect(new Set(sent).size).toBe(3);
 
-    // Refuses the access token once, as the platform does after half an hour.
+    // Replaces the access token once by an invalid one, so that the platform refuses it, as it does after half an hour.
     let refused = 0;
     await page.route('**/connections/count', (route) => {
       const headers = route.request().headers();
@@ -187,14 +187,15 @@ describe.skipIf(!browser)('the published SDK in Chromium', { timeout: 120_000, c
     await openPage(tab, ada.page.url());
     await tab.getByRole('heading', { level: 1, name: 'ada.five', exact: true }).waitFor();
     const refresh = 'sdk.auth.requestNewAccessToken()';
-    // If the second tab still sent its first refresh token, the platform would treat this token as stolen.
+    // The second tab must use the refresh token that the first tab has got. If it still sent its own old token, the platform
+    // would treat this token as stolen.
     for (const _ of [1, 2, 3]) expect(await ada.ask(refresh)).toMatch(/^ey/);
     expect(await tab.evaluate(refresh)).toMatch(/^ey/);
     expect(await ada.ask(refresh)).toMatch(/^ey/);
     expect(ada.complaints).toEqual([]);
   });
 
-  it('does not touch the application’s own requests and their answers', async ({ expect }) => {
+  it('does not change the application’s own requests and their answers', async ({ expect }) => {
     await using ada = await world.visit();
     const { page, ask } = ada;
     await signUp(ada, 'ada.six');
@@ -213,7 +214,7 @@ describe.skipIf(!browser)('the published SDK in Chromium', { timeout: 120_000, c
     expect(await ask('sdk.count()')).toEqual({ count: 0 });
   });
 
-  it('signs in a user of the application’s own', async ({ expect }) => {
+  it('signs in a user of the application’s own backend', async ({ expect }) => {
     await using ada = await world.visit();
     const { projectId, privateKey } = world;
     const payload = { id: 'their-7', name: 'Hedy' };

@@ -13,14 +13,14 @@ const run = promisify(execFile);
 const root = fileURLToPath(new URL('../', import.meta.url));
 const has = (shell: string) => spawnSync(shell, ['-c', 'true']).status === 0;
 
-/** The words of a command line, and what a shell offers for the last word. */
+/** The words of a command line, and the completions that a shell has to offer for the last word. */
 type Question = [words: string[], offers: string[]];
 
 const file = 'a-file';
 
 /**
- * Makes a question for every place in the table of commands. The questions ask for the names that can follow, for the options, and for
- * the values of each option.
+ * Makes the questions for all commands in the table: which names can follow, which options there are, and which values each
+ * option has.
  */
 function questions(): Question[] {
   const split = commands.map((command) => command.name.split(' '));
@@ -88,7 +88,7 @@ describe('kith completion', () => {
   const answers = async (shell: Shell, asked: readonly string[][], by: string = shell) => {
     const { code, stdout, stderr } = await runKith(['completion', shell], {});
     expect([code, stderr]).toEqual([0, '']);
-    // zsh counts the words of a line from 1.
+    // In zsh, the first word of a line has the number 1, and not 0 as in bash. `pad` makes up for this.
     const pad = by === 'bash' ? "pad=('')\n" : 'pad=()\n';
     const text = `${shell === 'zsh' ? pad : ''}${shells[shell](stdout, asked)}`;
     const home = { PATH: process.env.PATH, HOME: folder };
@@ -99,9 +99,7 @@ describe('kith completion', () => {
       .slice(0, -1)
       .map((line) => line.split(' ').filter(Boolean));
   };
-  /**
-   * Removes the offers that a shell itself does not show: words that do not begin with the typed text, and options if no `-` is typed.
-   */
+  /** Removes offers that a shell does not show: words that do not begin with the typed text, and options if no `-` is typed. */
   const begun = (word: string, offers: readonly string[]) =>
     offers.filter((one) => one.startsWith(word) && (word.startsWith('-') || !one.startsWith('-'))).toSorted();
 
@@ -109,7 +107,8 @@ describe('kith completion', () => {
 
   it.each([
     ['bash', 'bash'],
-    // If zsh is not installed, bash runs the script for zsh. Bash understands all parts of zsh's language that this script uses.
+    // If zsh is not installed, bash runs the script for zsh. This is possible because the script uses only syntax that bash
+    // understands, too.
     ['zsh', has('zsh') ? 'zsh' : 'bash'],
     ...(has('fish') ? ([['fish', 'fish']] as const) : []),
   ] as const)('offers every command, option and value of the table in %s, run by %s', async (shell, by) => {
@@ -139,7 +138,7 @@ describe('kith completion', () => {
     }
   });
 
-  it('works in any folder after the commands of apps/kith/README.md, without a request to a registry', async () => {
+  it('works in any folder after the commands of apps/kith/README.md were run, and sends no request to a registry', async () => {
     const guide = await readFile(join(root, 'apps/kith/README.md'), 'utf8');
     const blocks = [...guide.matchAll(/^```\n([\s\S]*?)^```$/gm)].map(([, text = '']) => text);
     const link = blocks.find((text) => text.includes('ln -s')) ?? '';

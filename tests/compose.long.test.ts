@@ -21,8 +21,8 @@ const run = promisify(execFile);
 const root = fileURLToPath(new URL('../', import.meta.url));
 
 /**
- * The file of the guide of observability that adds a collector. In this test, the collector is a script in an existing image.
- * The script prints the names of the services whose spans it gets.
+ * The compose file with which the guide of observability adds a collector. In this test, the collector is only a script, which
+ * runs in an existing image and prints the names of the services whose spans it gets.
  */
 async function withCollector(): Promise<string> {
   const added = (await readBlocks('observability.md')).find(({ text }) => text.includes('  collector:\n'));
@@ -42,7 +42,7 @@ describe.runIf(availableEngines().includes('containers'))('docker-compose', () =
   let project: ComposeProject;
   let audience: string;
   beforeAll(async () => {
-    // The settings that the guides name in `.env`.
+    // The settings that the guides write to `.env`.
     const guides = await Promise.all(['hosting.md', 'observability.md'].map(readBlocks));
     const settings = guides.flat().filter(({ language }) => language === 'ini');
     const lines = settings.flatMap(({ text }) => text.split('\n'));
@@ -84,7 +84,7 @@ describe.runIf(availableEngines().includes('containers'))('docker-compose', () =
     }
   });
 
-  it('runs every service without root, with only its own credentials, and without rights to write or gain rights', async () => {
+  it('runs every service as another user than root, with only its own credentials, and without rights to write files or to get more rights', async () => {
     const services = ['gateway', ...serviceNames];
     const stored = new Set<string>(storingNames);
     const sealing = new Set<string>(['gateway', ...secretNames]);
@@ -111,8 +111,8 @@ describe.runIf(availableEngines().includes('containers'))('docker-compose', () =
         / true \[ALL\] \[no-new-privileges:true\] true$/,
       );
     }
-    // The crypto service cannot reach the gateway's Redis or the databases, because they are on other networks. The gateway cannot
-    // reach the databases either.
+    // The crypto service cannot reach the gateway's Redis or the databases, because they are on other networks. The gateway
+    // cannot reach the databases, either.
     const resolves =
       "require('dns').lookup(process.argv[1], (error) => console.log(error ? 'unknown' : 'known'))";
     const knows = async (service: string, host: string) =>
@@ -123,7 +123,7 @@ describe.runIf(availableEngines().includes('containers'))('docker-compose', () =
     expect(await knows('gateway', 'mongo')).toBe('unknown');
   }, 180_000);
 
-  it('has only the needed packages in each image, with the bill of materials and licences where its labels say', async () => {
+  it('has only the needed packages in each image; the bill of materials and the licences are where the image’s labels say', async () => {
     const ids = (await project.call('ps', '-q', 'gateway', ...serviceNames)).split('\n').filter(Boolean);
     const inspected = await dockerOrThrow(['inspect', '-f', '{{json .Config.Labels}}', ...ids]);
     const labelled = inspected.split('\n').map((line): Record<string, string> => JSON.parse(line));
@@ -181,12 +181,12 @@ describe.runIf(availableEngines().includes('containers'))('docker-compose', () =
     await project.call('stop', 'identity');
     expect((await list()).json()).toMatchObject({ code: 'gateway/unavailable' });
     await project.call('up', '-d', '--no-build', '--no-deps', '--scale', 'identity=2', 'identity');
-    // Asks only once a second. More frequent requests could use up the limit of this address before a slow machine has started the
-    // service.
+    // Asks only once a second. On a slow machine, the service starts slowly, and more frequent requests could use up the limit
+    // of this address before then.
     await expect.poll(async () => (await list()).status, { interval: 1000, timeout: 30_000 }).toBe(404);
   }, 90_000);
 
-  it('passes `kith doctor` of the guide of hosting, which reads .env and finds an engine that is stopped', async () => {
+  it('passes the `kith doctor` of the guide of hosting, which reads .env and reports an engine that is stopped', async () => {
     const blocks = await readBlocks('hosting.md');
     const lines = blocks.flatMap(({ text }) => text.split('\n'));
     const line = lines.find((one) => /^docker-compose .* kith doctor$/.test(one)) ?? '';
@@ -210,7 +210,8 @@ describe.runIf(availableEngines().includes('containers'))('docker-compose', () =
       expect(of(engine)).toEqual([expect.stringMatching(`^ok ${engine} \\d.*\\.$`)]);
     for (const name of storingNames)
       expect(of(`database ${name}`)).toEqual(['ok It is undamaged and has all its indexes.']);
-    // These two are the project's own settings. The settings of the guide, the images and the secret cause no finding.
+    // These two warnings are about settings of the compose file itself. The settings of the guide, the images and the secret
+    // cause no warning.
     expect(of('settings')).toEqual([
       expect.stringContaining('warning API_REFERENCE is all'),
       expect.stringContaining('warning PUBLIC_URL is not set'),
@@ -238,19 +239,19 @@ describe.runIf(availableEngines().includes('containers'))('docker-compose', () =
     await writeFile(passphrase, 'a passphrase of this suite\n');
     const words = project.command.map((word) => `'${word}'`).join(' ');
     const programs = {
-      // `words` can name the program without its path. With the test's own PATH, the shell finds the program, and not this
-      // script again.
+      // `words` may name the program without its path. So this script uses the PATH of the test, in which the shell finds the
+      // program and not this script again.
       'docker-compose': `PATH='${process.env.PATH}'\nexec ${words} "$@"`,
       npx: `shift\nexec '${process.execPath}' '${main}' "$@"`,
     };
     for (const [name, script] of Object.entries(programs))
       await writeFile(join(folder, 'bin', name), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
     const env = { PATH: `${join(folder, 'bin')}${delimiter}${process.env.PATH}`, DOCKER_BUILDKIT: '0' };
-    // The guides do not use the engines of the test suites.
+    // The commands of the guides must not use the engines of the test suites.
     const none = { MONGODB_URL: '', NATS_URL: '', REDIS_URL: '' };
     const shell = startShell({ folder, env: { ...env, ...none, ...settings } });
     return {
-      /** Follows the steps in a guide that contain a text, line by line. Returns what they print. */
+      /** Finds the commands in a guide that contain a text, runs them line by line, and returns what they print. */
       async follow(guide: string, part: string) {
         const { text } = (await readBlocks(guide)).find((block) => block.text.includes(part))!;
         const here = text
@@ -270,7 +271,7 @@ describe.runIf(availableEngines().includes('containers'))('docker-compose', () =
   const inside = async (service: string, file: string) =>
     (await project.call('exec', '-T', service, 'cat', `/etc/kith/self/${file}`)).trim();
 
-  it('can be backed up, get another secret, and be restored after the loss of all data, as the guides say', async () => {
+  it('can be backed up, given another secret, and restored after the loss of all data, as the guides describe', async () => {
     await using guide = await startGuide();
     const { follow } = guide;
 
@@ -288,7 +289,7 @@ describe.runIf(availableEngines().includes('containers'))('docker-compose', () =
       );
     expect(await stored()).toBe('some bytes');
     await follow('backup.md', 'kith backup /backups');
-    // This user leaves after the backup.
+    // This user's account is deleted after the backup.
     await call('DELETE', `/v7/${projectId}/users/${leaver.id}`, { token: leaver.accessToken });
 
     const first = await inside('gateway', 'secret');
@@ -306,14 +307,14 @@ describe.runIf(availableEngines().includes('containers'))('docker-compose', () =
         () => true,
         () => false,
       );
-    // The containers have been started, but may not serve yet. More frequent requests could use up the limit of
-    // this address.
+    // The containers are started, but may not answer requests yet. Asks only once a second, because more frequent requests
+    // could use up the limit of this address.
     const untilServed = async () => {
       await expect.poll(isIn, { interval: 1000, timeout: 120_000 }).toBe(true);
       await expect.poll(stored, { interval: 1000, timeout: 60_000 }).toBe('some bytes');
     };
     await untilServed();
-    // The gateway signs the upload, and storage must accept this signature.
+    // The gateway signs the request of the upload. Storage must accept this signature, although the secret has changed.
     await uploads.uploadFile(user, 'more bytes');
 
     await project.call('down', '-v');
@@ -325,7 +326,7 @@ describe.runIf(availableEngines().includes('containers'))('docker-compose', () =
     await expect(signIn(leaver)).rejects.toMatchObject({ status: 401 });
   }, 900_000);
 
-  it('can take over an embedded installation, as the guide of moving says', async () => {
+  it('can take over an embedded installation, as the guide of moving describes', async () => {
     const { folder } = project;
     const embedded = async () => {
       await using platform = await startInFolder(join(folder, '.kith'), 'kith', { TOKEN_AUDIENCE: audience });
@@ -340,7 +341,7 @@ describe.runIf(availableEngines().includes('containers'))('docker-compose', () =
     await guide.follow('move.md', 'npx kith backup');
     expect(await guide.follow('move.md', 'kith restore')).toMatch(/^ok +Redis: Redis /m);
     expect(await inside('gateway', 'secret')).not.toBe(movedSecret);
-    // The user's token is from before the move, so the services must have opened the old signing keys.
+    // The user's token is older than the move. It is accepted only if the services can still open the old signing keys.
     const [scope, token] = [`/v7/${user.projectId}`, user.accessToken];
     const get = (path: string) =>
       http(project.url, { path: `${scope}${path}`, token }).catch(() => undefined);

@@ -5,8 +5,8 @@ import { ecKey, privateKey } from './support/keys.ts';
 
 const json = 'application/json';
 
-// Tests the endpoints of spec#conventions-core. tests/surface tests them, too, but does not check the following: the bytes of bodies
-// and ids, other forms of keys, and logs.
+// Tests the endpoints of spec#conventions-core. tests/surface tests these endpoints, too. The tests here check what is not
+// checked there: the bytes of bodies and ids, other forms of keys, and the logs.
 describe.each(availableEngines())('core endpoints (%s)', (engine) => {
   let platform: TestPlatform;
   let ada: TestUser;
@@ -41,7 +41,7 @@ describe.each(availableEngines())('core endpoints (%s)', (engine) => {
       expect(status).toBe(200);
     });
 
-    it('answers 500 with details to a key that cannot sign, and no log contains any part of a key', async () => {
+    it('answers 500 with details if a key cannot sign, and no log contains any part of the key', async () => {
       const keys = {
         ec: ecKey(),
         short: privateKey({ bits: 1024 }),
@@ -73,7 +73,7 @@ describe.each(availableEngines())('core endpoints (%s)', (engine) => {
   });
 
   describe('rename (spec#collections-rename)', () => {
-    it('answers the same bytes for ids that are the root’s, another user’s, another project’s, unknown or malformed', async () => {
+    it('sends the same bytes as the answer for the root’s, another user’s, another project’s, an unknown and a malformed id', async () => {
       const root = await platform.call<{ id: string }>('GET', `${scope}/collections/root`, {
         token: ada.accessToken,
       });
@@ -97,7 +97,7 @@ describe.each(availableEngines())('core endpoints (%s)', (engine) => {
     const rename = (id: string, body: unknown) =>
       outcome({ method: 'PATCH', path: `${scope}/collections/${id}`, token: ada.accessToken, body });
 
-    it('reports the missing name if there is no body, even if the id is bad, too', async () => {
+    it('if there is no body, reports the missing name, even if the id is invalid, too', async () => {
       const { id } = await platform.createCollection(ada, 'Kept');
       const refused = {
         status: 400,
@@ -134,7 +134,7 @@ describe.each(availableEngines())('core endpoints (%s)', (engine) => {
   });
 });
 
-/** Returns every part of 20 consecutive characters, both of the key and of the text that the key decodes to. */
+/** Returns all parts with 20 characters of a key, and of the text that results when the key is decoded from base64. */
 function parts(key: string): string[] {
   const texts = [key, Buffer.from(key, 'base64').toString('latin1')];
   return texts

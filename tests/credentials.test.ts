@@ -38,8 +38,8 @@ import { kith } from './support/command.ts';
 const operatorToken = 'the-operator';
 const processes = ['gateway', ...serviceNames] as const;
 
-// Runs the whole platform on engines with passwords, rights and encryption (docs/adr/0048). If the platform lacks a right, a test here
-// fails.
+// Runs the whole platform on engines with passwords, rights and encryption (docs/adr/0048). If a process of the platform does
+// not have a right that it needs, a test here fails.
 describe.runIf(availableEngines().includes('containers'))('the credentials', () => {
   const prefix = uniquePrefix();
   let folder: string;
@@ -61,7 +61,8 @@ describe.runIf(availableEngines().includes('containers'))('the credentials', () 
       redis: hostOf(engines.redisUrl),
     };
     const { ca, passwordOf } = credentials;
-    // Makes the database's users twice, as two starts of the platform would. Users that exist already stay as they are.
+    // Makes the users of the database twice, as two starts of the platform would. The second time, the existing users must stay
+    // as they are.
     for (let start = 0; start < 2; start++)
       await ensureDatabaseUsers({ url: credentials.rootUrl(at.mongo), ca, prefix, passwordOf });
     keeper = await keepStreams({
@@ -108,7 +109,7 @@ describe.runIf(availableEngines().includes('containers'))('the credentials', () 
     expect(again.ca).toBe(credentials.ca);
   });
 
-  it('the services’ credentials are enough for the whole platform, events included', async () => {
+  it('the whole platform, events included, works with the credentials of its services', async () => {
     const internal = new Map<string, string>();
     await using platform = await startDistributed({
       env: {
@@ -118,7 +119,7 @@ describe.runIf(availableEngines().includes('containers'))('the credentials', () 
         LOG_LEVEL: 'debug',
         PORT: '0',
         KITH_PREFIX: prefix,
-        // Redis counts requests against the limits, but the limits are high enough for all requests here.
+        // The limits are in use, so Redis has to count requests. But they are high enough for all requests of this test.
         RATE_LIMIT_SCALE: '1000',
         OPERATOR_TOKEN: operatorToken,
         KITH_SECRET: 'the secret of a platform with rights',
@@ -159,7 +160,8 @@ describe.runIf(availableEngines().includes('containers'))('the credentials', () 
     const alan = await people.createUser(id);
     await people.connect(alan, ada);
     await waitFor(() => stream.events.length === 2, { what: 'the request on the stream' });
-    // The gateway learns of the sign-out from a notice. If it got no notice, it would ask for revocations only every 30 s.
+    // A notice tells the gateway about the sign-out immediately. Without the notice, the gateway would learn of it only when it
+    // next asks for revocations, which it does every 30 s.
     await call('POST', `/v7/${id}/auth/sign-out`, { body: { refreshToken: alan.refreshToken } });
     const isRefused = () =>
       call('GET', `/v7/${id}/auth/sessions`, { token: alan.accessToken }).then(
@@ -167,7 +169,7 @@ describe.runIf(availableEngines().includes('containers'))('the credentials', () 
         (error) => error.status === 401,
       );
     await waitFor(isRefused, { what: 'the end of the session' });
-    // This event was given up so long ago that only its dead letter is left.
+    // Makes a dead letter as an old one would be: its event is no longer in the stream of events.
     const letter = headers();
     letter.set('Kith-Subject', `${prefix}.event.${id}.user.updated`);
     const old = { type: 'user.updated', projectId: id, aggregate: { type: 'user', id: ada.id, seq: 1 } };
@@ -215,8 +217,8 @@ describe.runIf(availableEngines().includes('containers'))('the credentials', () 
     ['gateway', `$JS.API.STREAM.PURGE.${prefix.toUpperCase()}_DEAD`],
     ['identity', `$JS.API.STREAM.PURGE.${prefix.toUpperCase()}_EVENTS`],
     ['identity', `$JS.API.CONSUMER.DELETE.${prefix.toUpperCase()}_EVENTS.connections-profiles`],
-    // In each of these requests, the sender could name any subject to which the server then delivers messages. So these requests must
-    // be refused.
+    // These requests must be refused: each contains a subject to which the server then delivers messages, and the sender could
+    // name any subject.
     ['connections', `$JS.API.CONSUMER.CREATE.${prefix.toUpperCase()}_EVENTS.connections-profiles`],
     ['connections', `$JS.API.CONSUMER.CREATE.${prefix.toUpperCase()}_EVENTS.connections-profiles.x`],
     ['connections', `$JS.API.CONSUMER.DURABLE.CREATE.${prefix.toUpperCase()}_EVENTS.connections-profiles`],
@@ -304,14 +306,15 @@ describe.runIf(availableEngines().includes('containers'))('the credentials', () 
       ...credentials.urlsOf('operator', at),
     };
     const examine = async (changes: NodeJS.ProcessEnv = {}) => {
-      // Node reads the authorities that it trusts only when it starts, so this is a process of its own.
+      // Runs in a new process, because Node reads the authorities that it trusts only when it starts.
       const { code, stdout } = await kith(['doctor', '--json'], { ...env, ...changes });
       const { findings } = JSON.parse(stdout) as {
         findings: { check: string; state: string; says: string; mend?: string }[];
       };
       return { code, findings: findings.filter(({ check }) => !['settings', 'clock'].includes(check)) };
     };
-    // The services of the test of the whole platform, which runs before this test, have made the databases with their indexes.
+    // The databases and their indexes exist already: the test of the whole platform, which runs before this one, has started
+    // the services.
     const { code, findings } = await examine();
     expect(findings.filter(({ state }) => state !== 'ok')).toEqual([]);
     expect(code).toBe(0);

@@ -4,7 +4,7 @@ import { Gate } from './gate.ts';
 
 const later = Date.now() + 60_000;
 
-test('runs no more work than the limit at the same time, in the order in which the work came', async () => {
+test('runs at most as much work at the same time as the limit allows, in the order of arrival', async () => {
   const gate = new Gate(2);
   const begun: number[] = [];
   const ends: (() => void)[] = [];
@@ -27,7 +27,7 @@ test('runs no more work than the limit at the same time, in the order in which t
   expect(begun).toEqual([0, 1, 2, 3, 4]);
 });
 
-test('does not begin work whose deadline is over, and goes on after failures', async () => {
+test('does not begin work whose deadline has passed, and runs other work after a failure', async () => {
   const gate = new Gate(1);
   let begun = false;
   const failing = gate.run(later, async () => {

@@ -10,9 +10,9 @@ export class Gate {
     this.#limit = limit;
   }
 
-  /** Runs `work` when its turn comes. Throws `DeadlinePassed` if `deadline` (Unix ms) is over by then. */
+  /** Runs `work` when its turn comes. If `deadline` (Unix ms) has passed by then, throws `DeadlinePassed` instead. */
   async run<T>(deadline: number, work: () => Promise<T>): Promise<T> {
-    // Finished work hands its place to the work that has waited longest. So newer work cannot overtake it.
+    // When a piece of work is finished, the one that has waited longest runs in its place. So newer work cannot overtake it.
     if (this.#running >= this.#limit) await new Promise<void>((resolve) => this.#waiting.push(resolve));
     else this.#running++;
     try {

@@ -6,8 +6,8 @@ import { type ImportReason, passwordHashCost } from '@kith/contracts';
  */
 const mostKinds = 4;
 /**
- * The maximum total cost of a project's hash kinds. The total is the sum of the costs of one hash of each kind. The most
- * expensive single hash that is accepted also costs this much: about one second of one core.
+ * The maximum total cost of a project's hash kinds. The total is the sum of the costs of one hash of each kind. A single hash
+ * may also cost at most this much, which is about one second of one core.
  */
 const mostCost = 1;
 

@@ -36,12 +36,12 @@ test.each(examples)(
   },
 );
 
-test('the event loop goes on while bcrypt is computed', async () => {
+test('the event loop is not blocked while a bcrypt hash is computed', async () => {
   let turns = 0;
   const turning = setInterval(() => turns++, 1);
   await verifyImported('secret', nobodysHash('$2b$10'));
   clearInterval(turning);
-  // If the hash were computed on the event loop, the timer would get no turn.
+  // If the hash were computed on the event loop, the timer could not run until the hash is finished.
   expect(turns).toBeGreaterThan(1);
 });
 

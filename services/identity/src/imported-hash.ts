@@ -39,7 +39,7 @@ export async function verifyImported(password: string, hash: string): Promise<bo
           N: 2 ** (cost.ln ?? 0),
           r: cost.r ?? 0,
           p: cost.p ?? 0,
-          // Node's default limit is 32 MiB; the contract limits the cost of imported hashes.
+          // Node's default limit of 32 MiB is too low for some hashes that the contract accepts.
           maxmem: 512 * 1024 * 1024,
         })
       : await argon2Async('argon2id', {
@@ -53,7 +53,10 @@ export async function verifyImported(password: string, hash: string): Promise<bo
   return timingSafeEqual(given, wanted);
 }
 
-/** A hash of this kind that no password matches; verifying it takes as long as verifying any other hash of this kind. */
+/**
+ * Makes a hash of this kind that no password matches. Checking a password against it takes as long as with any other hash of
+ * this kind.
+ */
 export function nobodysHash(kind: string): string {
   if (kind.startsWith('$2'))
     return `${kind}$${bcryptText(randomBytes(16), 22)}${bcryptText(randomBytes(23), 31)}`;
@@ -82,7 +85,10 @@ function base64(bytes: Buffer): string {
   return bytes.toString('base64').replaceAll('=', '');
 }
 
-/** Text in bcrypt's alphabet. The last character holds fewer bits than the others, so it is always `.` here. */
+/**
+ * Text in bcrypt's alphabet. The last character encodes fewer bits than the others, so not every character is valid there. `.`
+ * is valid: all its bits are zero.
+ */
 function bcryptText(bytes: Buffer, length: number): string {
   return `${base64(bytes)
     .replaceAll('+', '.')

@@ -41,7 +41,7 @@ export function differingFields(row: ImportedUser, stored: User): string[] {
   });
 }
 
-/** The value as it comes back from a store, for example without the sign of a negative zero. */
+/** Returns the value as it would be read back from a store, where for example -0 becomes 0. */
 function asJson(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value));
 }

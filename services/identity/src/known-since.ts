@@ -12,7 +12,8 @@ export class KnownSince {
   }
 
   /**
-   * Whether this process has known the key for at least `ms`. After a call of `note` without the key, the time starts again.
+   * Whether this process has known the key for at least `ms`. If `note` is called without the key, the time starts again from
+   * zero when `note` is next called with the key.
    */
   isFor(key: string, ms: number): boolean {
     const since = this.#since.get(key);

@@ -9,7 +9,7 @@ export interface ListRange {
   limit: number;
 }
 
-/** Rows of a list, newest first; the total counts the whole list. */
+/** Rows of a list, newest first; `total` is the number of all rows in the list. */
 export interface ListPage<Row> {
   rows: Row[];
   total: number;
@@ -19,8 +19,8 @@ const lastMs = 9_999_999_999_999;
 const placePattern = /^\d{13}\|[0-9a-f-]{36}$/;
 
 /**
- * A row's place in a list: newest first, and by id if the times are equal. The time has a fixed width, so that places sort as
- * text.
+ * A row's place in a list: newest first, and by id if the times are equal. The time always has the same number of digits. So
+ * places that are sorted as text have the order of the list.
  */
 export function placeOf(row: { createdAt: Date; id: string }): string {
   return `${backwards(row.createdAt)}|${row.id}`;
@@ -36,13 +36,16 @@ export function placeBounds({ from, to }: { from?: Date | undefined; to?: Date |
 }
 
 function backwards(time: Date): string {
-  // If the time is too early or too late for 13 digits, takes the nearest time that fits. No row has such a time.
+  // If the time is too early or too late for 13 digits, the nearest time that fits is used. No row has such a time, only a
+  // filter.
   return String(Math.min(Math.max(lastMs - time.getTime(), 0), lastMs)).padStart(13, '0');
 }
 
 export interface ListRequest {
   query: { page: number; limit: number; cursor?: string | undefined };
-  /** Set for a list of operators. Its cursors are then valid only for this operator (spec#lists-cursor-binding). */
+  /**
+   * Set if an operator reads the list. The list's cursors are then valid only for this operator (spec#lists-cursor-binding).
+   */
   operator?: OperatorCaller | undefined;
   linkNext(cursor: string): void;
 }

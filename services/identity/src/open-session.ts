@@ -50,15 +50,15 @@ export async function openSession(
     await app.store.sessions.add(session);
     return answer;
   }
-  // The row of the audit log is stored with the confirmation. A row stored here would report a success even if the confirmation
-  // failed.
+  // `apart` stores the session without the row of the audit log. The row is stored with the confirmation: if it were stored
+  // here, it would report a success even if the confirmation failed.
   await apart(() => app.store.sessions.add(session, new Date(at.getTime() + unconfirmedMs)));
   await confirmSession(app, session, changed);
   await revokeSurplus(app, session);
   return answer;
 }
 
-/** What is stored of each use of a session. */
+/** The fields of a session that are stored again each time the session is used. */
 export function useOf(
   request: FromRequest,
   at: Date,
@@ -81,7 +81,7 @@ export async function sessionAnswer(
 ): Promise<SessionAnswer> {
   const { id: userId, projectId, role } = user;
   const accessToken = await app.tokens.issue({ userId, projectId, role, sessionId: session.sid });
-  // Tokens must not stay in a cache on the way (RFC 6749 5.1).
+  // No cache may store the tokens (RFC 6749 5.1).
   request.setHeader('Cache-Control', 'no-store');
   return { success: true, accessToken, refreshToken, user: ownUserOf(user) };
 }

@@ -23,7 +23,7 @@ function recorded() {
 }
 const own = 'argon2id 19456 2 1 16 32';
 
-test('hashes with argon2id as a PHC string with a salt of its own', async () => {
+test('hashes with argon2id and a new salt each time, and returns a PHC string', async () => {
   const [one, two] = await Promise.all([passwords.hash('secret', later), passwords.hash('secret', later)]);
   const phc = /^\$argon2id\$v=19\$m=19456,t=2,p=1\$[A-Za-z0-9+/]{22}\$[A-Za-z0-9+/]{43}$/;
   expect(one).toMatch(phc);
@@ -46,7 +46,7 @@ test('accepts every Unicode encoding of the same password', async () => {
   expect(await passwords.verify('A\u030a fi', phc, later)).toBe(true);
 });
 
-test('computes the same hash whether or not there is a user, and accepts no password without a user', async () => {
+test('computes a hash of the same cost if there is no user, and then accepts no password', async () => {
   const { recording, computed } = recorded();
   const phc = await passwords.hash('secret', later);
   expect(await recording.verify('secret', phc, later)).toBe(true);
@@ -60,7 +60,7 @@ test('reports a stored hash that cannot be read, without quoting the hash', asyn
   expect(failure).toBe('A stored password hash cannot be read.');
 });
 
-test('a refusal computes the same hashes for an imported hash, for one of our own, and without a user', async () => {
+test('a refusal computes hashes of the same kinds if the user has an imported hash, has our own hash, or does not exist', async () => {
   const { recording, computed } = recorded();
   const kinds = ['$2b$10', '$scrypt$ln=14,r=8,p=1'];
   const stored = {
@@ -77,7 +77,7 @@ test('a refusal computes the same hashes for an imported hash, for one of our ow
   }
 });
 
-test('a user with our own hash does not wait for imported hashes, however many there are', async () => {
+test('a user with our own hash does not have to wait until imported hashes are verified, no matter how many there are', async () => {
   const release = Promise.withResolvers<boolean>();
   const blocked = new Passwords({ derive, verifyImported: () => release.promise });
   const phc = await blocked.hash('secret', later);

@@ -43,7 +43,7 @@ export class Passwords {
   }
 
   /**
-   * Hashes a password as a PHC string. If `deadline` (Unix ms) is over before the password has its turn, throws
+   * Hashes a password as a PHC string. If `deadline` (Unix ms) passes before it is the turn of this password, throws
    * `DeadlinePassed`.
    */
   async hash(password: string, deadline: number): Promise<string> {
@@ -56,7 +56,7 @@ export class Passwords {
 
   /**
    * Returns whether a password matches a stored hash: our own PHC string, or an imported hash. If there is no such user, `hash`
-   * is null. Then the result is `false`, and the check takes as long as the check of our own hash.
+   * is null. In this case, the result is `false`, and the check takes as long as the check of our own hash.
    */
   async verify(password: string, hash: string | null, deadline: number): Promise<boolean> {
     const imported = importedHash(hash);
@@ -69,9 +69,10 @@ export class Passwords {
   }
 
   /**
-   * Called after a password was refused as a password of our own. Returns whether it matches the user's imported hash. If it
-   * does not match, one hash of each kind that was imported into the project has been computed. So a refusal takes equally long
-   * for all users of a project, whatever kinds of hashes they have. It also takes as long for an address that nobody has.
+   * Called after `verify` has returned `false` for a password and our own hashes. Returns whether the password matches the
+   * user's imported hash. If it does not match, one hash of each kind that was imported into the project has been computed. So
+   * a refusal takes equally long for all users of a project, no matter which kinds of hashes they have, and just as long for an
+   * address that nobody has.
    * @param hash The user's stored hash: imported, our own, or null if there is no such user.
    * @param of.kinds The kinds of hashes that were imported into the project.
    */

@@ -19,9 +19,10 @@ interface Asked {
 }
 
 /**
- * Returns a function that gives a profile's pictures after a change. If a file becomes the avatar, the file's address becomes
- * the avatar's address. If the request sets another address, or sets the address to null, the file is removed from the profile.
- * If a file is not an image of the user's own, throws `user/invalid-body` (spec#storage-avatar).
+ * Returns a function that computes a profile's pictures after the change that a request asks for. If the request makes a file
+ * the avatar, `avatar` becomes the address of this file. If the request sets `avatar` to another value instead, the profile no
+ * longer has a file as its avatar. If a file in the request is not an image of the user's own, throws `user/invalid-body`
+ * (spec#storage-avatar).
  */
 export async function picturesOf(
   { bus }: Pick<AppContext, 'bus'>,
@@ -36,8 +37,9 @@ export async function picturesOf(
 }
 
 /**
- * The avatar after a change. If `given.avatar` is not the address of the file, the file is no longer the avatar
- * (spec#storage-avatar-replaced).
+ * The avatar after a change. If the request names a new file, this file becomes the avatar. If it names no file, but an address
+ * that differs from the present one, the profile has this address and no file (spec#storage-avatar-replaced). If it only
+ * removes the file, the address is removed, too.
  * @param given.address The address of the file `given.avatarFileId`.
  */
 export function avatarAfter(
@@ -68,7 +70,7 @@ async function addressesOf(bus: AppContext['bus'], request: Asked): Promise<Read
   return addresses;
 }
 
-/** Asks storage which of the files in a request are images of the user's own, and for their addresses. */
+/** Asks storage which of the files in a request are images of the user's own. Returns their addresses by file id. */
 async function ownAddresses(bus: AppContext['bus'], request: Asked): Promise<ReadonlyMap<string, string>> {
   const { projectId, params, body } = request;
   const fileIds = [body.avatarFileId, body.bannerFileId].filter((id) => id !== null && id !== undefined);
@@ -78,7 +80,7 @@ async function ownAddresses(bus: AppContext['bus'], request: Asked): Promise<Rea
 }
 
 /**
- * Removes files of a request from the profile again if they were deleted before the profile showed them. The events of these
+ * Removes the files of a request from the profile again if they were deleted before the profile was stored. The events of these
  * deletions may have arrived too early to remove the files.
  */
 export async function dropDeleted(app: AppContext, request: Asked): Promise<void> {

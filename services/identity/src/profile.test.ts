@@ -17,14 +17,14 @@ test('withProfile starts with an empty profile', () => {
   expect(withProfile(full)).toEqual(full);
 });
 
-test('withProfile keeps absent fields, empties null fields, and ignores fields of no profile', () => {
+test('withProfile keeps absent fields, empties fields that are null, and ignores other fields than those of a profile', () => {
   expect(withProfile({}, full)).toEqual(full);
   expect(withProfile({ name: null, metadata: null }, full)).toEqual({ ...full, name: null, metadata: {} });
   const forced = { ...full, role: 'admin', reputation: 9 };
   expect(withProfile(forced)).toEqual(full);
 });
 
-test('changesProfile reports a change of any field, even a nested one, but not a new order of keys', () => {
+test('changesProfile reports a change of any field, even a nested one, but not a changed order of keys', () => {
   expect(changesProfile({ ...full, metadata: { b: [2], a: 1 } }, full)).toBe(false);
   expect(changesProfile({ ...full, metadata: { a: 1, b: [3] } }, full)).toBe(true);
   expect(changesProfile({ ...full, username: 'ADA' }, full)).toBe(true);

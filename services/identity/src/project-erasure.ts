@@ -27,7 +27,7 @@ export function startProjectEraser(
   };
 }
 
-/** Continues the erasure of each deleted project. A project that cannot be erased does not hold up the others. */
+/** Continues the erasure of each deleted project. If a project cannot be erased, this does not delay the others. */
 export async function eraseProjects(
   app: AppContext,
   {
@@ -48,9 +48,9 @@ export async function eraseProjects(
 }
 
 /**
- * Deletes the project's users in the same way as users delete their own accounts. The events make every service erase its part.
- * The project itself ends only when three conditions are met: all requests that had found the project are over, the erasures of
- * its users are finished, and every service reports that nothing is left.
+ * Deletes the project's users in the same way as users delete their own accounts. Because of the events, every service erases
+ * its data of these users. The project itself is removed only when three conditions are met: all requests that had found the
+ * project are over, the erasures of its users are finished, and every service reports that nothing is left.
  */
 async function eraseProject(
   app: AppContext,

@@ -22,7 +22,7 @@ describe.each(Object.entries(strong))('a public key of the type %s', (_, { publi
     expect(readPublicKey(JSON.stringify(jwk(publicKey)))).toBe(pem);
   });
 
-  test('is refused as a private key, with a message that quotes nothing of the key', () => {
+  test('is refused if the private key is given instead, with a message that contains no part of the key', () => {
     const pem = privateKey.export({ type: 'pkcs8', format: 'pem' }) as string;
     for (const given of [pem, jwk(privateKey), JSON.stringify(jwk(privateKey)), spki(publicKey) + pem]) {
       const error = refusal(given);

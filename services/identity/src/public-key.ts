@@ -33,7 +33,8 @@ function textOrJwk(text: string): string | Record<string, unknown> {
 
 function parse(value: string | Record<string, unknown>): KeyObject | null {
   try {
-    // Node would also accept a certificate or a private key, and derive the public key from it.
+    // `pemForm` refuses a certificate or a private key. `createPublicKey` would accept either, and derive the public key from
+    // it.
     if (typeof value === 'string') return pemForm.test(value) ? createPublicKey(value) : null;
     return createPublicKey({ key: value as JsonWebKey, format: 'jwk' });
   } catch {

@@ -19,7 +19,7 @@ const pageSize = 500;
 /**
  * Finds in earlier events which changes a restore from a backup has undone (docs/adr/0028). If a user was deleted after the
  * backup, deletes the user again. If a session was revoked after the backup, revokes the session again. If a user was created
- * after the backup, the restored store lacks the user. Then tells the other services to forget the user.
+ * after the backup, the restored store does not have this user. In this case, tells the other services to forget the user.
  */
 export const usersBeforeRestore: EventSubscription<AppContext> = subscription({
   durable: 'identity-users',

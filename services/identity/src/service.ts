@@ -108,7 +108,7 @@ export const manifest = serviceManifest<AppContext>()({
   emits: ['user', 'session', 'audit'],
   subscriptions: [blockEvents, fileEvents, usersBeforeRestore, auditEvents],
   tells: [revocationNotice, projectSettingsNotice, apiKeyNotice],
-  // Replicas tell each other of revoked keys.
+  // With these notices, replicas tell each other which keys they have revoked.
   hears: [revocationNotice],
   stores: identityBackup,
   start: (runtime, { store, config, folder, isSilent }) =>
@@ -123,8 +123,8 @@ export const manifest = serviceManifest<AppContext>()({
 });
 
 /**
- * Starts identity: accounts, tokens, users and projects (spec#accounts, spec#users, spec#projects). Makes the signing
- * key on first start.
+ * Starts identity: accounts, tokens, users and projects (spec#accounts, spec#users, spec#projects). At the first start, makes
+ * the signing key.
  */
 export async function startIdentity(
   runtime: ServiceRuntime,

@@ -15,23 +15,23 @@ const mostSessions = 200;
 /**
  * How far clocks may differ in total, in ms, if each clock is up to a minute off. Four machines take part, each with its own
  * clock: the replica that issued a token, the replica that revoked it, the replica that lists revocations, and the gateway that
- * checks the token. One more minute is spare.
+ * checks the token. The fifth minute is a reserve.
  */
 const clocksDifferMs = 5 * 60_000;
 
-/** The reason in the event if an operator, not the user, has ended the session. */
+/** The reason that the event contains if an operator, and not the user, has ended the session. */
 const byOperators: Partial<Record<EndingReason, RevocationReason>> = {
   suspended: 'suspended',
   'ended-by-operator': 'ended',
   'password-set': 'password-changed',
 };
 
-/** The time by which all access tokens that were issued before `at` have expired, by the clock of every gateway. */
+/** When all access tokens that were issued before `at` have expired, even by the clock of a gateway that is behind. */
 export function tokensEnd(at: Date): Date {
   return new Date(at.getTime() + accessLifetimeMs + clocksDifferMs);
 }
 
-/** Returns whether a session is still open: not revoked, not expired, and not outdated by a change of its user. */
+/** Returns whether a session is still open: it is neither revoked nor expired, and no change of its user has ended it. */
 export function isOpen(session: Session, user: User, at: Date): boolean {
   return session.revokedAt === null && session.expiresAt > at && isOfNow(session, user);
 }
@@ -75,8 +75,8 @@ export async function revokeSession(
 }
 
 /**
- * Revokes the sessions that became outdated by a stored change of their user. Idempotent: if a process dies, any other process
- * finishes the work.
+ * Revokes the sessions that are no longer valid because their user was changed, for example got a new password. The change is
+ * already stored. Idempotent: if a process dies, any other process finishes the work.
  */
 export async function finishEnding(app: AppContext, ending: Ending): Promise<void> {
   await afterChange(() => finish(app, ending));
@@ -85,7 +85,8 @@ export async function finishEnding(app: AppContext, ending: Ending): Promise<voi
 async function finish(app: AppContext, ending: Ending): Promise<void> {
   const { projectId, userId, reason } = ending;
   for await (const live of app.store.sessions.live(projectId, userId)) {
-    // The user is read after the sessions. Otherwise a session that was opened after a newer change would count as outdated.
+    // The user is read after the sessions. Otherwise, a session that was opened after a newer change of the user would be
+    // revoked, although it is valid.
     const user = await app.store.users.account(projectId, userId);
     const outdated = live.filter((session) => !user || !isOfNow(session, user));
     await revokeAll(app, outdated, reason);
@@ -117,7 +118,7 @@ export async function revokeSurplus(app: AppContext, newest: Session): Promise<v
   await revokeAll(app, await app.store.sessions.surplus(newest, mostSessions), 'ended');
 }
 
-/** Finishes what other calls have left: revokes all outdated sessions that are not revoked yet. */
+/** Calls `finishEnding` for all users whose sessions were not all revoked, for example because a process died. */
 export async function finishEndings(app: AppContext): Promise<void> {
   for (;;) {
     const endings = await app.store.accounts.endings(batch);
@@ -128,7 +129,8 @@ export async function finishEndings(app: AppContext): Promise<void> {
 
 /**
  * Makes a newly opened session permanent. If the user has meanwhile changed something that sessions depend on, revokes the
- * session and throws `auth/suspended` or `code`. The change has ended the other sessions, but it may have missed this one.
+ * session and throws `auth/suspended` or `code`. Such a change ends the user's sessions. But it may have missed this session,
+ * which was just being opened.
  */
 export async function confirmSession(app: AppContext, session: Session, code: ErrorCode): Promise<void> {
   const [user, opened] = await Promise.all([
@@ -142,8 +144,8 @@ export async function confirmSession(app: AppContext, session: Session, code: Er
 }
 
 /**
- * Changes the stored user so that all the user's sessions are outdated, then revokes these sessions. Returns the stored user.
- * Returns `undefined` if the user has changed since `user` was read.
+ * Changes the stored user so that none of the user's sessions is valid any more, and then revokes these sessions. Returns the
+ * stored user. Returns `undefined` if the user has changed since `user` was read.
  */
 export async function endAllSessions(
   app: AppContext,

@@ -17,7 +17,7 @@ interface Whose {
 const batch = 1_000;
 
 /**
- * The time until which gateways must refuse a suspended user. This is when the user's tokens have expired or the suspension
+ * The time until which gateways must refuse a suspended user: until the user's tokens have expired, or until the suspension
  * ends, whichever comes first.
  */
 export function refusedUntil(at: Date, until: Date | null): Date {
@@ -67,7 +67,7 @@ export async function restore(app: AppContext, whose: Whose): Promise<User> {
 
 /**
  * Restores a user. Returns null if there is no such user.
- * @param how.ifOver If true, restores the user only if the time of the suspension is over.
+ * @param how.ifOver If true, restores the user only if the end of the suspension has come.
  */
 async function restoreIfThere(
   app: AppContext,
@@ -97,21 +97,21 @@ async function restoreOnce(
 }
 
 /**
- * Returns a user who wants to sign in. If the time of a suspension is over, restores the user first. Returns null if the
- * account was deleted meanwhile. Throws `auth/suspended`.
+ * Returns a user who wants to sign in, unless the user is suspended. If the suspension has ended by now, restores the user
+ * first. Returns null if the account was deleted meanwhile. Throws `auth/suspended`.
  */
 export async function notSuspended(app: AppContext, user: User, deadline?: number): Promise<User | null> {
   if (user.isActive) return user;
   if (!isOver(await saidOf(app, user))) throw new ApiError('auth/suspended');
   const whose = { projectId: user.projectId, userId: user.id, deadline };
-  // The suspension is over, whatever the answer to the request is. The request may still be refused, so its row of the audit
-  // log is stored with a later change.
+  // The suspension is over even if the request is refused later. So `apart` stores this change without the request's row of the
+  // audit log. The row is stored with a later change.
   const restored = await apart(() => restoreIfThere(app, whose, { ifOver: true }));
   if (restored && !restored.isActive) throw new ApiError('auth/suspended');
   return restored;
 }
 
-/** Ends the suspensions whose time is over (spec#admin-users-suspend-until). Idempotent; a sweep calls it regularly. */
+/** Ends the suspensions whose end has come (spec#admin-users-suspend-until). Idempotent; a sweep calls it regularly. */
 export async function endSuspensions(app: AppContext): Promise<void> {
   for (const whose of await app.store.accounts.suspendedUntil(new Date(), batch))
     await restoreIfThere(app, whose, { ifOver: true });

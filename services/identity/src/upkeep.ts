@@ -5,7 +5,10 @@ import { finishEndings } from './sessions.ts';
 import { endSuspensions } from './suspension.ts';
 import type { KeyTimes } from './tokens/signing-keys.ts';
 
-/** How often to look for values that a replica with only the older secret has sealed, in ms. Such values are sealed again. */
+/**
+ * How often to look for values that are sealed under an older secret, in ms. A replica that does not know the new secret yet
+ * may have sealed them. They are sealed again under the new secret.
+ */
 const resealEveryMs = 10 * 60_000;
 
 /**

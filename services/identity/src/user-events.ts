@@ -10,8 +10,8 @@ import type { User } from './store/records.ts';
 import { publicUserOf } from './user-views.ts';
 
 /**
- * The event of a user's creation or change. `user` is the user after the change; the event has the same `seq`. The actor is the
- * user. If an operator made the change, the actor is null.
+ * The event that reports the creation or the change of a user. `user` is the user after the change, and gives the event its
+ * `seq`. The actor is the user. If an operator made the change, the actor is null.
  */
 export function userEvent(
   spec: typeof userCreated | typeof userUpdated | typeof userSuspended,
@@ -27,7 +27,7 @@ export function userEvent(
   });
 }
 
-/** The last event of a user. It holds only the id: nothing else of the user is to be kept. */
+/** The last event of a user. It contains only the id, because nothing else about the user may be kept. */
 export function userDeletedEvent(user: User, at: Date): EventEnvelope {
   return makeEvent(userDeleted, {
     projectId: user.projectId,

@@ -1,7 +1,7 @@
 import type { OwnUser, PublicUser } from '@kith/contracts';
 import type { User } from './store/records.ts';
 
-/** What anyone may see of a user (spec#users-public). Copied field by field, so that nothing else can get out. */
+/** What anyone may see of a user (spec#users-public). Copied field by field, so that no other field can get into an answer. */
 export function publicUserOf(user: User): PublicUser {
   return {
     id: user.id,

@@ -46,7 +46,7 @@ describe.each(availableEngines())('failed attempts in the store on %s', (engine)
   };
   const home = { clientIp: '192.0.2.1' };
 
-  test('many simultaneous guesses get no more checks than guesses one after the other', async () => {
+  test('of 25 simultaneous guesses, only ten are checked, as if they came one after the other', async () => {
     const attempts = open(store);
     const answers = await Promise.all(Array.from({ length: 25 }, () => fail(attempts)));
     expect(answers.filter((answer) => answer === false)).toHaveLength(10);
@@ -74,7 +74,7 @@ describe.each(availableEngines())('failed attempts in the store on %s', (engine)
     await failTimes(attempts, 10);
   });
 
-  test('failures count together for 15 minutes', async () => {
+  test('failures within 15 minutes are counted together', async () => {
     const attempts = open(store);
     await failTimes(attempts, 9);
     ahead = 15 * 60_000;
@@ -140,7 +140,7 @@ describe.each(availableEngines())('failed attempts in the store on %s', (engine)
     expect(await fail(attempts)).toBe(false);
   });
 
-  test('a failure that turns out to be right is taken back, unless another failure was counted meanwhile', async () => {
+  test('if an attempt was counted as a failure and succeeds later, the count is taken back, unless another failure was counted meanwhile', async () => {
     const attempts = open(store);
     const rightLater = (before: () => Promise<unknown> = async () => undefined) =>
       attempts.check(
@@ -183,7 +183,7 @@ describe.each(availableEngines())('failed attempts in the store on %s', (engine)
     const wrongTimes = async (times: number, of: Partial<Who> = {}) => {
       for (let at = 0; at < times; at++) expect(await show(false, of)).toBe(false);
     };
-    // A client that has only shown the password is a stranger.
+    // A client that has given the right password, but no second factor yet, counts as a stranger.
     await attempts.signedIn({ ...user, ...home });
     await wrongTimes(9);
     expect(await show(true, home)).toBe(true);

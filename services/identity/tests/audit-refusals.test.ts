@@ -52,7 +52,7 @@ describe.each(availableEngines())('a refused sign-in leaves no success in the au
     return { ...session.user, authenticator };
   };
 
-  test('if it sends the mail that verifies the address', async () => {
+  test('a sign-in that sends the mail that verifies the address', async () => {
     const { user } = await signUpUser(identity.bus, projectId);
     await update({ requireVerifiedEmail: true });
     expect((await enter(user.email)).body.code).toBe('auth/email-not-verified');
@@ -60,7 +60,7 @@ describe.each(availableEngines())('a refused sign-in leaves no success in the au
     expect(await outcomes(signIn, user.id)).toEqual(['auth/email-not-verified']);
   });
 
-  test('if it ends a suspension whose time is over', async () => {
+  test('a sign-in that ends a suspension whose time is over', async () => {
     const { id, email } = await withFactor();
     const params = { projectId, userId: id };
     const body = { until: new Date(Date.now() + 60_000).toISOString() };
@@ -74,7 +74,7 @@ describe.each(availableEngines())('a refused sign-in leaves no success in the au
     expect(await outcomes(signIn, id)).toEqual(['auth/second-factor-required']);
   });
 
-  test('if it uses up a second factor, which stays used up', async () => {
+  test('a sign-in that uses up a second factor, which stays used up', async () => {
     const { id, email, authenticator } = await withFactor();
     const code = authenticator.next();
     vi.spyOn(Users.prototype, 'touch').mockRejectedValueOnce(new ApiError('auth/suspended'));
@@ -83,7 +83,7 @@ describe.each(availableEngines())('a refused sign-in leaves no success in the au
     expect((await enter(email, { code })).body.code).toBe('auth/invalid-second-factor');
   });
 
-  test('if its external user was erased meanwhile', async () => {
+  test('a sign-in whose external user was erased meanwhile', async () => {
     const { publicKey, privateKey } = await generateKeyPair('ES256');
     await update({ publicKey: await exportSPKI(publicKey) });
     const now = Math.floor(Date.now() / 1000);
@@ -96,7 +96,7 @@ describe.each(availableEngines())('a refused sign-in leaves no success in the au
     expect(await outcomes(verifyExternalUser)).toEqual(['auth/invalid-token']);
   });
 
-  test('if the user is suspended while the session is being opened', async () => {
+  test('a sign-in whose user is suspended while the session is being opened', async () => {
     const { user } = await signUpUser(identity.bus, projectId);
     const { add } = Sessions.prototype;
     vi.spyOn(Sessions.prototype, 'add').mockImplementationOnce(async function (this: Sessions, ...given) {
@@ -107,7 +107,7 @@ describe.each(availableEngines())('a refused sign-in leaves no success in the au
     expect(await outcomes(signIn, user.id)).toEqual(['auth/suspended']);
   });
 
-  test('but an accepted sign-in leaves one success', async () => {
+  test('for comparison, an accepted sign-in leaves one success', async () => {
     const { id, email, authenticator } = await withFactor();
     expect((await enter(email, { code: authenticator.next() })).status).toBe(200);
     expect(await outcomes(signIn, id)).toEqual(['success']);

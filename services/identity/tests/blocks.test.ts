@@ -75,7 +75,7 @@ describe.each(availableEngines())('blocks on %s', (engine) => {
     expect(await store.blocks.hiddenFrom(randomUUID(), ada, [bob, eve])).toEqual(new Set());
   });
 
-  test('follow the newest event for each direction, in whatever order the events arrive', async () => {
+  test('for each direction, show the state of the newest event, no matter in which order the events arrive', async () => {
     await store.blocks.keep(block(ada, bob, 3, false));
     await store.blocks.keep(block(ada, bob, 1));
     expect(await hidden(ada)).toEqual([]);
@@ -86,7 +86,7 @@ describe.each(availableEngines())('blocks on %s', (engine) => {
     expect([await hidden(ada), await hidden(bob)]).toEqual([[], []]);
   });
 
-  test('are forgotten with a user, on both sides', async () => {
+  test('are removed with either of the two users', async () => {
     await store.blocks.keep(block(ada, bob, 1));
     await store.blocks.keep(block(eve, ada, 1));
     await store.blocks.keep(block(eve, bob, 1));
@@ -97,7 +97,7 @@ describe.each(availableEngines())('blocks on %s', (engine) => {
     expect(rows.filter((row) => row.includes(ada))).toEqual([]);
   });
 
-  test('that arrive as events remove each of the two users from the suggestions for the other', async () => {
+  test('remove each of the two users from the suggestions for the other as soon as the event arrives', async () => {
     projectId = await makeProject(identity.bus);
     const add = async (name: string) => (await signUpUser(identity.bus, projectId, { name })).user;
     const [anna, annika] = [await add('Anna'), await add('Annika')];
@@ -143,7 +143,7 @@ describe.each(availableEngines())('blocks on %s', (engine) => {
     await waitFor(async () => (await blocksNow()).includes(other.id) && (await isApplied()));
     expect(await blocksNow()).not.toContain(gone.id);
 
-    // The connections service has not erased the user yet.
+    // The connections service has not erased the user yet, so it still returns these blocks.
     const rows = [block(stays.id, gone.id, 3), block(gone.id, other.id, 3), block(other.id, stays.id, 3)];
     const blocks = rows.map(({ isBlocked: _, ...row }) => row);
     const options = { ...own.runtime, app: {}, checkOutput: true };
@@ -157,7 +157,7 @@ describe.each(availableEngines())('blocks on %s', (engine) => {
     expect(hiddenNow).toEqual(new Set([other.id]));
   });
 
-  test('are removed by a rebuild if the connections service no longer has them, unless they are newer', async () => {
+  test('are removed by a rebuild if the connections service no longer has them, unless a newer event has reported them', async () => {
     await using own = await startTestIdentity(engine);
     await using undo = new AsyncDisposableStack();
     const kept = undo.adopt(await openStore(own.store), (opened) => opened.close());
@@ -204,7 +204,7 @@ describe.each(availableEngines())('blocks on %s', (engine) => {
     expect(await kept.blocks.hiddenFrom(elsewhere.projectId, anna, [berta])).toEqual(new Set([berta]));
   });
 
-  test('are not kept if the whole erasure runs while a process is about to store them', async () => {
+  test('are not stored by a process that was about to store them while the user was erased', async () => {
     await using place = await createStore(engine);
     await using undo = new AsyncDisposableStack();
     const app = await makeApp(engine, undo, place.config);

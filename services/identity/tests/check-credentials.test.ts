@@ -32,7 +32,7 @@ describe.each(availableEngines())('the check of an address and a password on %s'
   };
   const bcryptKind = '$2b$10';
 
-  test('counts a wrong password even if there is no time left to verify hashes of other backends', async () => {
+  test('counts a wrong password even if the deadline passes before hashes of other backends are verified', async () => {
     await using undo = new AsyncDisposableStack();
     const app = await makeApp(engine, undo);
     const { projectId, email } = await withUser(app);
@@ -49,7 +49,7 @@ describe.each(availableEngines())('the check of an address and a password on %s'
     }
   });
 
-  test('does not count the right password of an imported user, however often it is given', async () => {
+  test('does not count the right password of an imported user as a failure, no matter how often it is given', async () => {
     await using undo = new AsyncDisposableStack();
     const app = await makeApp(engine, undo);
     const { projectId } = await withUser(app);
@@ -67,7 +67,7 @@ describe.each(availableEngines())('the check of an address and a password on %s'
     await expect(check(app, projectId, { email, password })).rejects.toMatchObject(tooMany);
   });
 
-  test('refuses a password that is changed meanwhile, even if the user’s suspension has just ended', async () => {
+  test('refuses a password that is changed during the check, even if the user’s suspension has just ended', async () => {
     await using undo = new AsyncDisposableStack();
     const app = await makeApp(engine, undo);
     const made = await withUser(app);

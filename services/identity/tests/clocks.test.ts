@@ -9,7 +9,7 @@ import { startForSuite } from './support/suite.ts';
 
 const minute = 60_000;
 
-/** Sets the clock of this process, which plays several replicas. */
+/** Sets the clock of this process. By turns, the process acts as several replicas. */
 function clockAt(ms: number): void {
   vi.useFakeTimers({ toFake: ['Date'], now: ms });
 }
@@ -24,7 +24,7 @@ describe.each(availableEngines())('clocks that differ, on %s', (engine) => {
   const refresh = (refreshToken: string) =>
     call(identity.bus, requestNewAccessToken, { projectId, body: { refreshToken } });
 
-  test('a minute apart, keep a session revoked as long as a gateway accepts its token', async () => {
+  test('if the clocks are a minute apart, a revoked session is listed as long as a gateway would accept its token', async () => {
     const now = Date.now();
     clockAt(now + minute);
     const { accessToken, refreshToken } = await signUpUser(identity.bus, projectId);

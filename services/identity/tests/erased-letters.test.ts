@@ -8,7 +8,7 @@ import { makeApp } from './support/app.ts';
 import { makeUser } from './support/users.ts';
 
 test.each(availableEngines())(
-  'of the dead letters about an erased user, only user.deleted stays, however old they are (%s)',
+  'dead letters about an erased user are removed, except user.deleted, no matter how old they are (%s)',
   async (engine) => {
     await using undo = new AsyncDisposableStack();
     const app = await makeApp(engine, undo);

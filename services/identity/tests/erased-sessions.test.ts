@@ -38,13 +38,13 @@ test.each(availableEngines())(
       return (await app.store.erasure.unfinished(10)).length === 0;
     };
     await waitFor(isFinished, { what: 'the end of the erasure', timeoutMs: 10_000 });
-    // Until then, gateways refuse the session's access token.
+    // The session stays stored until gateways need not refuse its access token any more.
     expect(await read()).toEqual({ revokedAt, expiresAt: tokensEnd(revokedAt) });
   },
 );
 
 test.each(availableEngines())(
-  'an erasure waits equally long for running requests if the clock is an hour ahead (%s)',
+  'an erasure waits just as long for running requests if the clock is an hour ahead (%s)',
   async (engine) => {
     await using undo = new AsyncDisposableStack();
     const app = await makeApp(engine, undo);

@@ -92,7 +92,7 @@ describe.each(availableEngines())('erasure in the store on %s', (engine) => {
     expect((await publish()).map(({ aggregate }) => aggregate.id)).toEqual([other.id]);
   });
 
-  test('is stale for another revision, an unknown user and a deleted user', async () => {
+  test('returns `stale` for another revision, an unknown user and a deleted user', async () => {
     const user = await add();
     const renamed = { ...user, name: 'Renamed', rev: 2, seq: 2 };
     await store.users.update(renamed, userEvent(userUpdated, renamed));
@@ -105,7 +105,7 @@ describe.each(availableEngines())('erasure in the store on %s', (engine) => {
     expect(await publish()).toHaveLength(3);
   });
 
-  test('makes only one of many racing deletions and changes of one revision', async () => {
+  test('of many simultaneous deletions and changes of the same revision, makes only one', async () => {
     for (let round = 0; round < 5; round++) {
       const user = await add();
       const changes = Array.from({ length: 5 }, (_, index) => ({

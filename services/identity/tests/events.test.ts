@@ -18,7 +18,7 @@ describe.each(availableEngines())('events on %s', (engine) => {
   });
   afterAll(() => identity[Symbol.asyncDispose]());
 
-  test('report each change once, with the public profile and a seq without gaps', async () => {
+  test('report each change once, with the public profile; their seq has no gaps', async () => {
     const { bus } = identity;
     const events = await collectEvents(bus);
     const projectId = await makeProject(bus);

@@ -51,7 +51,7 @@ describe.each(availableEngines())('guesses of second factors on %s', (engine) =>
     return codes;
   };
 
-  /** Signs somebody up at home, where they enrol an authenticator app. */
+  /** Signs somebody up from the client `home`, and enrols an authenticator app from there. */
   const owner = async () => {
     const session = await signUpUser(identity.bus, projectId, { email: `${randomUUID()}@example.org` });
     const { id: userId, email } = session.user;
@@ -106,7 +106,7 @@ describe.each(availableEngines())('guesses of second factors on %s', (engine) =>
         expect(refused.headers['Retry-After']).toBe(String(30 * 2 ** nth));
       }
       expect(answered(await enter(recoveryCodes[nth], home, newPassword))).toBe(200);
-      // The user's success at home ends no wait of others.
+      // After the user has signed in from home, other clients still have to wait.
       now += 30_000 * 2 ** nth;
       expect(await times(2, () => guess(places.at(-1)!))).toEqual([wrong, tooMany]);
     }
@@ -130,7 +130,7 @@ describe.each(availableEngines())('guesses of second factors on %s', (engine) =>
     expect(answered(await enter(recoveryCodes[2], home))).toBe(tooMany);
   });
 
-  test('an operator who removes the factors ends the waits', async () => {
+  test('when an operator removes the factors, nobody has to wait any more', async () => {
     const { userId, enrol, prove } = await owner();
     const guess = () => prove({ code: 'a guess' }, stranger());
     expect(await times(11, guess)).toEqual([...repeated(wrong, 10), tooMany]);

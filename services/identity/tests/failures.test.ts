@@ -51,8 +51,8 @@ describe.each(availableEngines())('identity with its database down, on %s', (eng
   });
   afterAll(() => undo.disposeAsync());
 
-  // With the real engine, each answer takes as long as a service looks for its database. So all requests are sent at the same
-  // time.
+  // With the real engine, an answer comes only after the service has tried to reach its database for some time. So all requests
+  // are sent at the same time.
   test.concurrent.for([
     ['auth', signUp, { projectId, body: credentials }],
     ['auth', signIn, { projectId, body: credentials }],

@@ -48,7 +48,7 @@ describe.each(availableEngines())('imports in the store on %s', (engine) => {
     await store.erasure.remove(user, userDeletedEvent(user, new Date()));
     expect(await store.imports.add(projectId, others())).toEqual(['deleted', 'deleted', 'stored']);
     expect(await store.people.findByForeignId(projectId, foreignId ?? '')).toBeNull();
-    // A user who is created without an import is a new user, and the next import finds this user.
+    // A new user with the same foreign id can be created without an import. The next import finds this user.
     const anew = makeUser({ projectId, foreignId });
     expect(await store.users.add(anew, userEvent(userCreated, anew))).toBe('stored');
     expect(await store.imports.add(projectId, [anew, ...others()])).toEqual([
@@ -77,8 +77,8 @@ describe.each(availableEngines())('imports in the store on %s', (engine) => {
   });
 
   /**
-   * Prepares a change of a user's address, and returns the function that makes the change. After it, the user may take back the
-   * old address.
+   * Prepares a change of a user's address, and returns the function that makes the change. After the change, the user may take
+   * back the old address.
    */
   const newAddress = async (user: User) => {
     const address = `new-${user.email}`;
@@ -94,7 +94,7 @@ describe.each(availableEngines())('imports in the store on %s', (engine) => {
       });
   };
 
-  test('leave an address to the user who may still take it back', async () => {
+  test('store no user with an address that another user may still take back', async () => {
     const user = makeUser();
     const { projectId, email } = user;
     await store.users.add(user, userEvent(userCreated, user));
@@ -106,7 +106,7 @@ describe.each(availableEngines())('imports in the store on %s', (engine) => {
     expect(await store.imports.add(projectId, others())).toEqual(['stored', 'stored', { there: after }]);
   });
 
-  test('take no address that a user gives up during the import', async () => {
+  test('store no user with an address that another user gives up during the import', async () => {
     const projectId = randomUUID();
     const users = Array.from({ length: 30 }, () => makeUser({ projectId }));
     await Promise.all(users.map((user) => store.users.add(user, userEvent(userCreated, user))));
@@ -145,7 +145,7 @@ describe.each(availableEngines())('imports in the store on %s', (engine) => {
     }
   });
 
-  test('note no more kinds of hashes than allowed, however many requests add kinds at the same time', async () => {
+  test('record no more kinds of hashes than allowed, no matter how many requests add kinds at the same time', async () => {
     const projectId = randomUUID();
     const kinds = Array.from({ length: 12 }, (_, kind) => `kind-${kind}`);
     const mayAdd = (known: readonly string[]) => known.length < 4;

@@ -68,7 +68,7 @@ describe.each(availableEngines())('mails on %s', (engine) => {
   const reset = (token: string) =>
     call(identity.bus, resetPassword, { projectId, body: { token, newPassword: 'another pass phrase' } });
 
-  test('a mail goes out over SMTP, and its token is nowhere else', async () => {
+  test('a mail is sent over SMTP, and its token is neither stored nor logged', async () => {
     const { email } = await person();
     await askReset(email);
     const { from, headers, text } = await nthMail(email);
@@ -125,7 +125,7 @@ describe.each(availableEngines())('mails on %s', (engine) => {
     expect(mailsTo(email)).toHaveLength(1);
   });
 
-  test('a repeated mail has a new Message-ID if it has a token, so that no mail server drops the valid one', async () => {
+  test('a mail with a token gets a new Message-ID when it is sent again, so that no mail server drops the mail with the valid token', async () => {
     const { email } = await person();
     server.keptButFailed = 1;
     await askReset(email);
@@ -152,7 +152,7 @@ describe.each(availableEngines())('mails on %s', (engine) => {
   }
 
   test.each(Object.entries(ends))(
-    '%s makes the tokens of a change of address and of a reset void',
+    '%s makes the tokens of a change of address and of a reset invalid',
     async (_, end) => {
       const { email: first, ...user } = await person();
       const { id: userId } = user;
@@ -217,8 +217,8 @@ describe.each(availableEngines())('mails on %s', (engine) => {
       const { held, release } = engine === 'containers' ? holdRow('mailings', 'emailChanged') : notHeld;
       const { findByEmail } = Users.prototype;
       let changing: Promise<unknown> | undefined;
-      // On MongoDB, the row that keeps the address is not written yet when the sign-up goes on. The change does not belong to
-      // the sign-up's request.
+      // On MongoDB, the sign-up goes on before the row that reserves the address is written. `apart` runs the change of address
+      // outside of the sign-up's request.
       const giveUp = () => {
         changing = apart(() => call(identity.bus, verifyEmail, { projectId, body: { token } }));
         return Promise.race([held, changing]);
@@ -237,7 +237,7 @@ describe.each(availableEngines())('mails on %s', (engine) => {
       spy.mockRestore();
       expect((await (changing as ReturnType<typeof call>)).status).toBe(200);
       expect(refused.body).toMatchObject({ code: 'DUPLICATE_EMAIL', field: 'email' });
-      // On MongoDB, the user's document may keep the former address until the change is complete in all documents.
+      // On MongoDB, the user's document may still contain the former address until all documents of the change are written.
       const isFree = async () => !JSON.stringify((await dumpStore(identity.store)).users).includes(email);
       await waitFor(isFree, { what: 'the address to be of no user' });
       const undoing = { projectId, body: { token: tokenIn((await nthMail(email)).text) } };
@@ -266,14 +266,14 @@ describe.each(availableEngines())('mails on %s', (engine) => {
     server.tries = 0;
     await askReset(one.email);
     await waitFor(async () => server.tries === 1, { what: 'the refusal' });
-    // The next mail is sent after the refused one.
+    // Requests another mail, and waits until it is sent. By then, the service has also finished with the refused mail.
     await askReset(other.email);
     await nthMail(other.email);
     await isSent();
     expect([server.tries, mailsTo(one.email).length]).toEqual([2, 0]);
   });
 
-  test('a user who was imported without a password sets the first one by a reset', async () => {
+  test('a user who was imported without a password sets the first password by a reset', async () => {
     const email = `${randomUUID()}@example.org`;
     const rows = [{ foreignId: randomUUID(), email }];
     const imported = await call(identity.bus, importUsers, { params: { projectId }, body: { rows } });
@@ -348,7 +348,7 @@ describe.each(availableEngines())('mails on %s', (engine) => {
     const removed = 'A second factor was removed from your account at Test';
     expect((await nthMail(email, 2)).headers.subject).toBe(removed);
     const admin = { params: { projectId, userId } };
-    // There is no factor to remove, so no mail is sent.
+    // There is no factor left, so this removes nothing and sends no mail.
     expect((await call(identity.bus, removeUserFactors, admin)).status).toBe(204);
     const waiting = /"waiting":\{|"notices":\[/;
     const isOver = async () => !waiting.test(await stored());
@@ -383,7 +383,7 @@ describe.each(availableEngines())('mails on %s', (engine) => {
     await waitFor(async () => !(await stored()).includes(user.email), { what: 'the erasure' });
   });
 
-  test('a repeated notice keeps its Message-ID, so that a mail server can drop the repetition', async () => {
+  test('a notice that is sent again keeps its Message-ID, so that a mail server can drop the second mail', async () => {
     const { email, confirm } = await withApp();
     server.keptButFailed = 1;
     expect((await confirm()).status).toBe(200);
@@ -408,20 +408,21 @@ describe.each(availableEngines())('mails on %s', (engine) => {
       (await dumpStore(identity.store)).mailings?.find((row) => {
         const said = JSON.stringify(row).replaceAll('\\', '');
         const [, dueAt = '0'] = /"dueAt":(\d+)/.exec(said) ?? [];
-        // The mail waits for its second try, not for its first.
+        // The mail has been tried once, and now waits for its second try.
         const isLater = Number(dueAt) > Date.now() + 60_000;
         return said.includes(email) && said.includes('"recoveryCodesRenewed"') && isLater;
       });
     await waitFor(mail, { what: 'the notice that waits' });
     expect(mailsTo(email)).toHaveLength(5);
 
-    // As soon as the limit allows the notice, it is sent, however long it has waited. It is sent even if the first try fails.
+    // The notice is sent as soon as the limit of the address allows it, no matter how long it has waited, and even if the first
+    // try fails.
     server.refusals = [451];
     vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 5 * 3600 * 1000 });
     try {
       await waitFor(async () => server.refusals.length === 0, { what: 'the first try' });
-      // Identity notes the failed try a moment after the server has refused it. So a single step of the clock could come before
-      // the note.
+      // Identity records the failed try only a moment after the server has refused it. If the clock were set forward only once,
+      // this could happen too early. So it is set forward again and again.
       const mail = await waitFor(() => {
         vi.setSystemTime(Date.now() + 60_000);
         return mailsTo(email)[5];

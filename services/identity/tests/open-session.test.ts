@@ -14,7 +14,7 @@ import { makeUser } from './support/users.ts';
 const request = { userAgent: 'vitest', clientIp: '192.0.2.1', setHeader: () => undefined };
 
 test.each(availableEngines())(
-  'a session is ended again if its user has changed while it was opened, on %s',
+  'a session is ended if its user has changed while the session was being opened, on %s',
   async (engine) => {
     await using undo = new AsyncDisposableStack();
     const app = await makeApp(engine, undo);
@@ -34,8 +34,8 @@ test.each(availableEngines())(
     const suspended = { ...changed, isActive: false, suspendedAt: new Date(), sessionEpoch: 2, rev: 3 };
     await store.accounts.update(suspended, { event: null, ending: null });
     await expect(open(changed)).rejects.toMatchObject({ code: 'auth/suspended' });
-    // Two sessions were valid when they were opened, so opening other sessions does not end them. A change of the account
-    // usually ends sessions. The changes of this test do not (`ending: null`).
+    // Two of the sessions were valid when they were opened. The later changes would usually end them, but the changes of this
+    // test end no session (`ending: null`).
     expect(await liveSessions(store, projectId, id)).toHaveLength(2);
   },
 );
@@ -60,7 +60,7 @@ test.each(availableEngines())(
     });
     await Promise.all(sessions.map((one) => store.sessions.add(one)));
     const [oldest, second, third] = sessions as [Session, Session, Session];
-    // The oldest session is in use.
+    // The oldest session was just used. So a new session ends other sessions first.
     const next = { ...oldest, tokenHash: 'second', lastUsedAt: new Date(now) };
     expect(await store.sessions.rotate(oldest, next)).toBe(true);
     const open = () => openSession(app, user, request, new Date(), 'auth/invalid-credentials');
@@ -74,11 +74,11 @@ test.each(availableEngines())(
       revokedAt: expect.any(Date),
     });
 
-    // After the user has ended a session, a new session does not end another one.
+    // The user ends a session. So the next new session does not have to end another one.
     await revokeSession(app, sessions.at(-1)!, 'signed-out');
     await open();
     expect(await live()).toContain(third.sid);
-    // If many sessions are opened at the same time, all of these sessions stay.
+    // Sessions that are opened at the same time do not end each other.
     const many = (await Promise.all(Array.from({ length: 12 }, open))).map((one) =>
       sessionIdOf(String(one.accessToken)),
     );

@@ -51,7 +51,7 @@ describe.each(availableEngines())('looking people up in the store on %s', (engin
     }
   });
 
-  test('allows one user of a project to have a foreign id, and reports it before other taken names', async () => {
+  test('allows only one user of a project to have a foreign id, and reports a taken foreign id before other taken names', async () => {
     const { foreignId, email } = await add({ foreignId: 'f' });
     const again = makeUser({ projectId, foreignId, email });
     expect(await store.users.add(again, userEvent(userCreated, again))).toBe('foreign-id-taken');
@@ -64,7 +64,7 @@ describe.each(availableEngines())('looking people up in the store on %s', (engin
     expect(outcomes.sort()).toEqual([...Array.from({ length: 9 }, () => 'foreign-id-taken'), 'stored']);
   });
 
-  test('lists users newest first, ties by id, from any position', async () => {
+  test('lists users newest first, users with the same time by id, from any position', async () => {
     const users: User[] = [];
     for (let index = 0; index < 7; index++) {
       users.push(await add({ createdAt: new Date(1_000_000_000_000 + Math.floor(index / 2) * 1_000) }));
@@ -81,7 +81,7 @@ describe.each(availableEngines())('looking people up in the store on %s', (engin
     expect(await list({ after })).toEqual({ rows: sorted.slice(5), total: 7 });
   });
 
-  test('lists users whose username, name or e-mail address contains a text, which is not a pattern', async () => {
+  test('lists users whose username, name or e-mail address contains a text; no character of the text is a wildcard', async () => {
     const at = (minute: number) => ({ createdAt: new Date(Date.UTC(2026, 0, 1, 0, minute)) });
     const ada = await add({ ...at(3), username: 'ada', name: null, email: 'a@example.org' });
     const byName = await add({ ...at(2), username: null, name: 'An ADA', email: 'b@example.org' });
@@ -96,7 +96,7 @@ describe.each(availableEngines())('looking people up in the store on %s', (engin
     for (const part of ['.*', 'a_a', '%', '^a', '\0', 'ada\0']) expect((await list(part)).total).toBe(0);
   });
 
-  test('suggests usernames that begin with the text, then names that do, then names that contain it', async () => {
+  test('suggests users whose username begins with the text, then those whose name does, then those who have it elsewhere', async () => {
     await add({ username: 'x.ann', name: null });
     await add({ username: null, name: 'Anna' });
     await add({ username: 'annb', name: 'Ann' });
@@ -128,7 +128,7 @@ describe.each(availableEngines())('looking people up in the store on %s', (engin
     expect(await suggest(fold(query), 5)).toEqual([user]);
   });
 
-  test('suggests users behind many hidden users, in few pages, with turns for other work, until the deadline', async () => {
+  test('finds users after many hidden users, reads few pages, lets other work run between them, and stops at the deadline', async () => {
     const username = (nth: number) => `zz.${String(nth).padStart(3, '0')}`;
     await Promise.all(Array.from({ length: 150 }, (_, nth) => add({ username: username(nth), name: null })));
     const shown = await add({ username: 'zzz', name: null });

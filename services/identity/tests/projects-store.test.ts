@@ -22,7 +22,7 @@ describe.each(availableEngines())('projects in the store on %s', (engine) => {
     expect(await store.projects.find(project.id)).toEqual(project);
   });
 
-  test('are changed only in the given settings', async () => {
+  test('keep the settings that a change does not name', async () => {
     const project = makeProjectRow();
     await store.projects.add(project);
     const at = new Date('2026-03-01T00:00:00.000Z');
@@ -36,7 +36,7 @@ describe.each(availableEngines())('projects in the store on %s', (engine) => {
     expect(await store.projects.find(project.id)).toEqual(Object.assign({}, after, ...changes));
   });
 
-  test('that have settings for gateways are found by id, page by page', async () => {
+  test('are returned in pages by id if they have settings for gateways', async () => {
     const plain = { limits: {}, webOrigins: [], publicProfiles: 'card' as const, publicConnections: true };
     const each = [
       { limits: { 'identity.sign-in': null } },
@@ -55,7 +55,7 @@ describe.each(availableEngines())('projects in the store on %s', (engine) => {
     expect(await store.projects.withSettings('', 100)).toEqual([]);
   });
 
-  test('are listed newest first, ties by id, from any position', async () => {
+  test('are listed newest first, projects with the same time by id, from any position', async () => {
     const projects = Array.from({ length: 7 }, (_, index) =>
       makeProjectRow({ createdAt: new Date(1_000_000_000_000 + Math.floor(index / 2) * 1_000) }),
     );

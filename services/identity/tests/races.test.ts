@@ -51,7 +51,7 @@ describe.each(availableEngines())('requests that race on %s', (engine) => {
   const remove = (user: OwnUser) =>
     call(identity.bus, deleteUser, { projectId, params: { userId: user.id }, caller: callerOf(user) });
 
-  test('of 20 sign-ups for the same names, one sign-up succeeds for each name', async () => {
+  test('of 20 simultaneous sign-ups with the same e-mail address or username, one succeeds for each of the two', async () => {
     const answers = await Promise.all(
       Array.from({ length: 20 }, (_, index) =>
         index % 2
@@ -64,7 +64,7 @@ describe.each(availableEngines())('requests that race on %s', (engine) => {
     expect(codes).toEqual([...lost('DUPLICATE_EMAIL'), ...lost('DUPLICATE_USERNAME'), 'won', 'won']);
   });
 
-  test('of two changes of a password, one succeeds', async () => {
+  test('of two simultaneous changes of a password, one succeeds', async () => {
     const first = await signUpUser(identity.bus, projectId);
     const second = (await enter(first.user)).body;
     const answers = await Promise.all([
@@ -74,7 +74,7 @@ describe.each(availableEngines())('requests that race on %s', (engine) => {
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 401]);
   });
 
-  test('sign-ins during a change of the password leave no session open', async () => {
+  test('sign-ins with the old password while it is being changed leave no session open', async () => {
     const first = await signUpUser(identity.bus, projectId);
     const entering = Array.from({ length: 6 }, () => enter(first.user));
     expect((await change(first, { password, newPassword })).status).toBe(200);
@@ -95,7 +95,7 @@ describe.each(availableEngines())('requests that race on %s', (engine) => {
     expect((await refresh({ refreshToken: successor })).status).toBe(200);
   });
 
-  test('first sign-ins of an external user make one user', async () => {
+  test('simultaneous first sign-ins of an external user make one user', async () => {
     const keys = await generateKeyPair('RS256', { extractable: true });
     const body = { publicKey: await exportSPKI(keys.publicKey) };
     const { status } = await call(identity.bus, updateProject, { params: { projectId }, body });
@@ -118,7 +118,7 @@ describe.each(availableEngines())('requests that race on %s', (engine) => {
     expect(users?.filter(({ foreignId }) => foreignId === 'f-race')).toHaveLength(1);
   });
 
-  test('changes of a profile are all kept', async () => {
+  test('of several changes of a profile, none is lost', async () => {
     const { user } = await signUpUser(identity.bus, projectId);
     const fields = ['name', 'avatar', 'bio', 'location'];
     const answers = await Promise.all(fields.map((field) => patch(user, { [field]: `/new ${field}` })));
@@ -127,7 +127,7 @@ describe.each(availableEngines())('requests that race on %s', (engine) => {
     expect(body).toMatchObject(Object.fromEntries(fields.map((field) => [field, `/new ${field}`])));
   });
 
-  test('changes of a project are all kept', async () => {
+  test('of several changes of a project, none is lost', async () => {
     const settings = {
       name: 'New',
       limits: { 'identity.sign-in': { max: 5, windowSeconds: 60 }, 'connections.list': null },
@@ -145,7 +145,7 @@ describe.each(availableEngines())('requests that race on %s', (engine) => {
     expect((await call(identity.bus, getProject, { params })).body).toMatchObject(settings);
   });
 
-  test('a deletion among changes of the same account happens once, and no event follows it', async () => {
+  test('if an account is deleted while it is being changed, it is deleted once, and no event comes after the deletion', async () => {
     const events = await collectEvents(identity.bus, randomUUID());
     for (let round = 0; round < 5; round++) {
       const { user } = await signUpUser(identity.bus, projectId, { name: 'Ada Lovelace' });

@@ -38,8 +38,9 @@ describe.each(availableEngines())('work that was interrupted on %s', (engine) =>
     await waitFor(isQuiet, { what: 'the events of the sign-up' });
     store.fail('sessions');
     const remove = () => call(bus, deleteUser, { projectId: of, params, caller: callerOf(user) });
-    // The relay fails at `sessions`, too. Then MongoDB's driver breaks off concurrent requests, and these store nothing. If the
-    // deletion were stored without an acknowledgement, the second attempt would answer 404.
+    // The relay also fails when it reads `sessions`. After such a failure, MongoDB's driver breaks off other requests, and
+    // these store nothing. So the deletion may have to be tried again. If the first attempt had stored the deletion although it
+    // answered 500, the second attempt would answer 404.
     const answer = await waitFor(async () => {
       const given = await remove();
       return given.status !== 500 && given;

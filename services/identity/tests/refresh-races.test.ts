@@ -14,8 +14,8 @@ import { makeUser } from './support/users.ts';
 const device = { userAgent: 'vitest', clientIp: '192.0.2.1', setHeader: () => undefined };
 
 /**
- * Makes the app of a replica. Just before the replica next calls `name` on the sessions, `what` runs. If `instead` is given,
- * this call returns `instead`.
+ * Makes the app of a replica. When the replica next calls the method `name` of the sessions, `what` runs first. If `instead` is
+ * given, the call returns `instead`.
  */
 function meets(
   app: AppContext,
@@ -40,7 +40,7 @@ function meets(
   return { ...app, store: { ...app.store, sessions: met } };
 }
 
-/** A user of an app, and a function that presents a refresh token to this or another replica. */
+/** Makes a user, and a function that sends a refresh token to this or another replica. */
 async function signedUp(engine: EngineKind, undo: AsyncDisposableStack) {
   const app = await makeApp(engine, undo);
   const user = makeUser();
@@ -57,7 +57,7 @@ async function signedUp(engine: EngineKind, undo: AsyncDisposableStack) {
 }
 
 describe.each(availableEngines())('two replicas and one refresh token, on %s', (engine) => {
-  test('a session that was rotated after it was read is not ended for a reused token', async () => {
+  test('if a session was rotated after it was read, its new token does not count as reused', async () => {
     await using undo = new AsyncDisposableStack();
     const { app, user, refresh } = await signedUp(engine, undo);
     const { projectId } = user;
@@ -66,7 +66,8 @@ describe.each(availableEngines())('two replicas and one refresh token, on %s', (
     const read = await app.store.sessions.findFamily(projectId, stored?.familyHash ?? '');
     const second = await refresh(first.refreshToken);
 
-    // According to the outdated reading, the second token does not belong to the session.
+    // The replica has read the session before the second token was issued. In this reading, the second token is not the valid
+    // one.
     const third = await refresh(
       second.refreshToken,
       meets(app, 'findFamily', async () => undefined, read),

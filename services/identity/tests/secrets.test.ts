@@ -27,7 +27,7 @@ test.each(availableEngines())('no log line and no row reveals a secret on %s', a
   await call(bus, updateUser, { projectId, params, caller: callerOf(first.user), body: { name: 'Ada' } });
   const second = await call(bus, signIn, { projectId, body: { email, password } });
   tokens.push(second.body.accessToken, second.body.refreshToken);
-  // The answer to a request with an idempotency key is stored together with its tokens.
+  // This answer is stored with its tokens, because the request has an idempotency key.
   const idempotencyKey = `key-${projectId}`;
   const keyed = { projectId, idempotencyKey, body: { email: 'keyed@example.org', password } };
   const third = await call(bus, signUp, keyed);

@@ -66,7 +66,7 @@ describe.each(availableEngines())('sessions and keys in the store on %s', (engin
     expect(await store.sessions.findFamily(projectId, 'other')).toBeNull();
   });
 
-  test('makes only one of many racing rotations of a token', async () => {
+  test('of many simultaneous rotations of a token, makes only one', async () => {
     const one = session();
     await store.sessions.add(one);
     const nexts = Array.from({ length: 10 }, (_, index) => ({
@@ -89,7 +89,7 @@ describe.each(availableEngines())('sessions and keys in the store on %s', (engin
     await store.sessions.add(one);
     const rotated = { hash: one.tokenHash, sealed: '$sealed' };
     const next = { ...one, tokenHash: '$next', rotated, userAgent: '$agent' };
-    // Plays a replica whose clock is an hour behind; the embedded form has no other replica.
+    // Acts as a replica whose clock is an hour behind. The embedded form has only one replica.
     if (engine !== 'embedded') vi.useFakeTimers({ toFake: ['Date'], now: start - hour });
     expect(await store.sessions.rotate(one, next)).toBe(true);
     vi.useRealTimers();
@@ -129,7 +129,7 @@ describe.each(availableEngines())('sessions and keys in the store on %s', (engin
     expect(await store.sessions.revoke(session(), revocation(session(), at))).toBe(false);
   });
 
-  test('lists a user’s open sessions newest first, by number and from a place', async () => {
+  test('lists a user’s open sessions newest first, by page number or from a place', async () => {
     const all = [1, 2, 3, 4, 5].map((age) => session({ createdAt: new Date(start - age) }));
     const others = [session({ userId: randomUUID() }), session({ projectId: randomUUID() })];
     for (const one of [...all, ...others]) await store.sessions.add(one);
@@ -181,7 +181,7 @@ describe.each(availableEngines())('sessions and keys in the store on %s', (engin
     expect(await store.outbox.unpublished(10)).toHaveLength(1);
   });
 
-  test('stores a change of the account with its event if the rev matches, and remembers which sessions to end', async () => {
+  test('stores a change of the account with its event if the rev matches, and that the user’s sessions have to end', async () => {
     const user = makeUser();
     await store.users.add(user, userEvent(userSuspended, user));
     const suspended: User = {

@@ -62,7 +62,7 @@ describe.each(availableEngines())('store on %s', (engine) => {
     expect(await store.users.findMany(projectId, [])).toEqual([]);
   });
 
-  test('reports which name is taken, the e-mail address first, and allows the same names in other projects', async () => {
+  test('reports which name is taken, the e-mail address before the username, and allows the same names in other projects', async () => {
     const user = makeUser({ username: 'Some.One' });
     const { projectId, email } = user;
     const add = (fields: Partial<User>) => {
@@ -80,7 +80,7 @@ describe.each(availableEngines())('store on %s', (engine) => {
   });
 
   test.each(['email', 'username'] as const)(
-    'allows only one of 20 racing users to have a %s',
+    'if 20 users want the same %s at the same time, only one gets it',
     async (field) => {
       const projectId = randomUUID();
       const users = Array.from({ length: 20 }, (_, index) => {
@@ -95,7 +95,7 @@ describe.each(availableEngines())('store on %s', (engine) => {
     },
   );
 
-  test('allows only one of several racing replicas to store both names, in each round', async () => {
+  test('if several replicas store users with the same two names at the same time, one user gets both', async () => {
     const replicas = await Promise.all([1, 2, 3].map(() => openStore(place.config())));
     const projectId = randomUUID();
     for (let round = 1; round <= 5; round++) {
@@ -148,7 +148,7 @@ describe.each(availableEngines())('store on %s', (engine) => {
     expect(await storedEvents()).toHaveLength(5);
   });
 
-  test('makes only one of 20 racing changes of a revision', async () => {
+  test('of 20 simultaneous changes of the same revision, makes only one', async () => {
     const user = makeUser();
     await store.users.add(user, created(user));
     const changes = Array.from({ length: 20 }, (_, index) => next(user, { name: `Name ${index}` }));
@@ -160,7 +160,7 @@ describe.each(availableEngines())('store on %s', (engine) => {
     expect((await storedEvents()).at(-1)?.data).toMatchObject({ name: winner?.name });
   });
 
-  test('stores more changes of a user than its document can hold events, while nothing is published', async () => {
+  test('stores more changes of a user than the user’s document has room for events, even if no event is published meanwhile', async () => {
     let user = makeUser();
     await store.users.add(user, created(user));
     for (let count = 0; count < 40; count++) {
@@ -183,7 +183,7 @@ describe.each(availableEngines())('store on %s', (engine) => {
     expect(await storedEvents()).toHaveLength(1);
   });
 
-  test('can be checked, until it is closed', async () => {
+  test('`check` succeeds until the store is closed', async () => {
     await store.check();
     await store.close();
     await store.close();

@@ -19,7 +19,7 @@ describe.runIf(availableEngines().includes('containers'))('a change that is not 
     return { app, user };
   };
 
-  test('extends a suspension whose end is being handled', async () => {
+  test('a suspension is extended although its end is already being handled', async () => {
     await using undo = new AsyncDisposableStack();
     const { app, user } = await setUp(undo);
     const whose = { projectId: user.projectId, userId: user.id };
@@ -35,7 +35,7 @@ describe.runIf(availableEngines().includes('containers'))('a change that is not 
     expect(said.get(user.id)).toEqual({ until: null, reason: 'for good' });
   });
 
-  test('leaves no mail of a user who is deleted', async () => {
+  test('a deleted user leaves no mail', async () => {
     await using undo = new AsyncDisposableStack();
     const { app, user } = await setUp(undo);
     const { held, release } = holdRow('mailings');
@@ -47,7 +47,7 @@ describe.runIf(availableEngines().includes('containers'))('a change that is not 
     expect(await app.store.mailings.of(user)).toEqual([]);
   });
 
-  test('counts a user who was just deleted as an unfinished erasure of the project', async () => {
+  test('a user who was just deleted counts as an unfinished erasure of the project', async () => {
     await using undo = new AsyncDisposableStack();
     const { app, user } = await setUp(undo);
     const { held, release } = holdRow('deletedUsers');
@@ -57,7 +57,7 @@ describe.runIf(availableEngines().includes('containers'))('a change that is not 
     expect(await removing).toBe('stored');
   });
 
-  test('shows a project that was just deleted as one that is being deleted', async () => {
+  test('a project that was just deleted is shown as being deleted', async () => {
     await using undo = new AsyncDisposableStack();
     const { app } = await setUp(undo);
     const project = makeProjectRow();

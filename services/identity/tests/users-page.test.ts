@@ -26,7 +26,7 @@ describe.each(availableEngines())('pages of users on %s', (engine) => {
     return ids;
   };
 
-  test('contain each user once, even if profiles have the maximum length', async () => {
+  test('contain each user once in total, even if profiles have the maximum length', async () => {
     const projectId = randomUUID();
     const store = await openStore(identity.store);
     const metadata = { text: 'x'.repeat(8_000) };

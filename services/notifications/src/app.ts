@@ -8,14 +8,17 @@ export interface AppContext {
   store: NotificationStore;
   /** The epoch of the database (docs/adr/0028). */
   epoch: number;
-  /** Used to wake streams, and to ask identity about users that this service's copy does not hold yet. */
+  /** Used to wake streams, and to ask identity about users who are not in this service's copy of profiles yet. */
   bus: Bus;
-  /** The relay, which publishes stored events. Each commit that stored an event is followed by a `kick`. */
+  /** The relay, which publishes stored events. `kick` is called after each commit that has stored an event. */
   relay: Pick<Relay, 'kick'>;
-  /** If several changes of one feed have lost a race, runs these changes one after the other. */
+  /**
+   * Several changes of one feed can be refused because another change came first. Then these changes are tried again one after
+   * the other.
+   */
   turns: Turns;
-  /** How long a notification is kept after the event that made it, in ms. */
+  /** How long a notification is kept, in ms, counted from the event that made it. */
   keepMs: number;
-  /** The clock by which notifications expire, in ms since 1970. */
+  /** Returns the time that decides whether a notification has expired, in ms since 1970. */
   now: () => number;
 }

@@ -28,7 +28,7 @@ export const notificationsBackup: ServiceBackup = {
     entries(stored, made) {
       const { id, doc } = made.mapped(stored);
       const blank: Pick<StoredEntry, 'action' | 'metadata'> = { action: null, metadata: {} };
-      // The content of an application's notification can name any person, so it is blanked.
+      // An application's notification can contain the name of any person, so its content is removed.
       if (!isKiths(doc)) return { id, doc: Object.assign({}, doc as StoredEntry, blank) };
       const { connectionId, initiatorId, initiatorName, initiatorUsername } = doc.metadata;
       const { name, username } = made.person(initiatorId);

@@ -4,7 +4,7 @@ import type { Owner } from './feed.ts';
 import type { FeedChange, StoredFeed } from './store/index.ts';
 import { feedKey } from './store/place.ts';
 
-/** How to change a feed, and what to return. Without `change`, the feed stays as it is. */
+/** How to change a feed, and what to return. If `change` is left out, the feed stays as it is. */
 export interface Decision<T> {
   change?: FeedChange;
   result: T;
@@ -13,7 +13,7 @@ export interface Decision<T> {
 /**
  * Changes a user's feed: reads the feed, decides, and stores the change. If another change of the feed came first, tries again,
  * until the deadline (Unix ms). The feed is read before `decide` runs. So if the feed changes while `decide` reads other data,
- * `decide` runs once more.
+ * the change is refused, and `decide` runs again with the new feed.
  */
 export function changeFeed<T>(
   app: AppContext,

@@ -21,7 +21,7 @@ const everyMs = 1_000;
 const claimMs = 10_000;
 const looks = {
   firstMs: 5_000,
-  /** Upper limit for the duration of work that began before an account ended, in ms. */
+  /** How long work that began before the end of an account can go on after it, in ms. */
   lateMs: 10 * 60_000,
 };
 const batch = 100;
@@ -72,8 +72,8 @@ async function eraseUser(app: AppContext, user: Owner, isStopped: () => boolean)
   await eraseEvents(parts, auditEventsOf(user));
   await app.store.settings.erase(user);
   await app.store.replies?.forget(user);
-  // Removes the feed before its entries. Without the feed, no process adds entries. The only exception is a process that was
-  // suspended while it added an entry.
+  // Removes the feed before its entries, because no process adds entries to a feed that does not exist. The only exception is a
+  // process that was suspended while it was adding an entry.
   const isDone = await erasure.removeFeed(user);
   if (!isDone) app.relay.kick();
   while ((await erasure.removeEntries(user, batch)) === batch) {
@@ -84,8 +84,8 @@ async function eraseUser(app: AppContext, user: Owner, isStopped: () => boolean)
 }
 
 /**
- * Blanks the data of a user in other users' notifications. Each of the other users' feeds gets an ordinary change that leaves
- * its counts the same.
+ * Removes the data of a user from other users' notifications. For this, it changes the other users' feeds as usual, but their
+ * counts stay the same.
  */
 async function blankSnapshots(app: AppContext, user: Owner, isStopped: () => boolean): Promise<void> {
   for (let hasMore = true; hasMore && !isStopped(); ) {
@@ -94,7 +94,7 @@ async function blankSnapshots(app: AppContext, user: Owner, isStopped: () => boo
     for (const [userId, own] of Map.groupBy(entries, (entry) => entry.userId)) {
       const owner = { projectId: user.projectId, userId };
       blankedCount += await changeFeed(app, owner, async (feed) => {
-        // A row without a feed belongs to a user who is being erased.
+        // If the entry's feed does not exist, the owner of the feed is being erased, too.
         if (!feed.read) return { result: 0 };
         const ids = own.map(({ id }) => id);
         const put = (await app.store.find(owner, ids))
@@ -109,12 +109,12 @@ async function blankSnapshots(app: AppContext, user: Owner, isStopped: () => boo
 }
 
 /**
- * Blanks the data of a user in published events of other users' feeds. On the bus, blank events replace these events, so that
- * the feeds have no gap. Events of an application's notifications stay as they are, even if their `metadata` contains the same
- * text.
+ * Removes the data of a user from published events of other users' feeds. On the bus, these events are replaced by events
+ * without the data, so that no feed has a gap. Events of an application's notifications stay as they are, even if their
+ * `metadata` contains the same text.
  */
 async function blankEvents({ bus, store }: AppContext, user: Owner, isStopped: () => boolean): Promise<void> {
-  // This range is large: it holds all events that the project's feeds published in a week. It is read only after an account has
+  // This reads many events: all that the project's feeds published within a week. But it is done only after an account has
   // ended.
   const range = eventsTelling(user);
   for (let from = range.from; !isStopped(); ) {
@@ -135,6 +135,7 @@ async function blankEvents({ bus, store }: AppContext, user: Owner, isStopped: (
     from = last.key;
     await nextTurn();
   }
-  // The outbox has no record of events that are older than a week. So dead letters of such events are removed and not replaced.
+  // The outbox no longer contains events that are older than a week, so they are not blanked above. If there are dead letters
+  // of such events, these are removed.
   await withdrawLetters(bus, range, (event) => blankedEvent(event, user.userId) !== null);
 }

@@ -7,8 +7,8 @@ import { feedKey } from './store/place.ts';
 const batch = 100;
 
 /**
- * Removes expired notifications. The database does not expire them: each removal is an ordinary change of the feed. So the
- * totals and the unread count change with the rows, and streams learn how far back the feed reaches.
+ * Removes expired notifications. The database does not do this by itself, because a removal also changes the feed: its total,
+ * its unread count, and how far back it reaches, which streams have to know.
  */
 export async function expireOld(app: AppContext): Promise<void> {
   for (;;) {
@@ -18,7 +18,7 @@ export async function expireOld(app: AppContext): Promise<void> {
       const [{ projectId, userId }] = own as [(typeof own)[number]];
       const owner = { projectId, userId };
       const isErased = await changeFeed(app, owner, async (before) => {
-        // The user is being erased, so no new feed may be made.
+        // If there is no feed, the user is being erased, and no new feed may be made.
         if (!before.read) return { result: true };
         // Reads the notifications again, as some of them may have been removed since.
         const old = await app.store.find(

@@ -32,7 +32,7 @@ function add(feed: Feed, createdAt = 0) {
 }
 
 describe('a feed', () => {
-  it('has the right counts after any changes, and its sequence only grows', () => {
+  it('has the right counts after any sequence of changes, and its feed sequence never gets smaller', () => {
     const step = fc.record({
       action: fc.constantFrom('add', 'read', 'all', 'remove', 'expire'),
       pick: fc.nat(50),
@@ -65,7 +65,7 @@ describe('a feed', () => {
     );
   });
 
-  it('keeps the time at which a notification was read, however often all are marked as read', () => {
+  it('keeps the time at which a notification was read, no matter how often all are marked as read again', () => {
     const first = add(emptyFeed);
     const second = add(markAll(first.feed, 10));
     const feed = markAll(second.feed, 20);
@@ -82,7 +82,7 @@ describe('a feed', () => {
     expect(item.updatedAt).toBe(item.createdAt);
   });
 
-  it('keeps the highest expired sequence, and ignores removed notifications', () => {
+  it('remembers the highest sequence of an expired notification, but not that of a removed one', () => {
     const first = add(emptyFeed);
     const second = add(first.feed);
     expect(remove(second.feed, [second.entry]).expiredTo).toBe(0);

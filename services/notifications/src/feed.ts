@@ -6,7 +6,7 @@ export interface Owner {
   userId: string;
 }
 
-/** A notification before it has its place in the user's feed. Times are Unix ms. */
+/** A notification that is not added to the user's feed yet. Times are Unix ms. */
 export interface NewNotification extends Owner {
   id: string;
   type: AppNotification['type'];
@@ -19,11 +19,11 @@ export interface NewNotification extends Owner {
 }
 
 /**
- * A notification in its place in the feed. `readAt` is the time at which this single notification was marked as read. The
+ * A notification that is in the feed. `readAt` is the time at which this single notification was marked as read. The
  * notification also counts as read if one of the feed's `marks` covers it.
  */
 export interface Entry extends NewNotification {
-  /** Feed sequence: counts up from 1 in the order in which notifications became visible. */
+  /** The feed sequence: the first notification that became visible has 1, the next one 2, and so on. */
   seq: number;
   readAt: number | null;
 }
@@ -34,14 +34,14 @@ export interface Mark {
   at: number;
 }
 
-/** The state of a user's feed. Every change of the feed is a change of this one record. */
+/** The state of a user's feed. Every change of the feed also changes this one record. */
 export interface Feed {
   /** The last feed sequence that was assigned. */
   seq: number;
   total: number;
   unread: number;
   /**
-   * The highest sequence that has expired. After this sequence the feed is complete, except for notifications that were taken
+   * The highest sequence of an expired notification. All later notifications are still there, except those that were taken
    * back.
    */
   expiredTo: number;
@@ -56,8 +56,8 @@ export const emptyFeed: Feed = { seq: 0, total: 0, unread: 0, expiredTo: 0, mark
 /** The maximum number of streams that a user may have open (spec#notifications-stream-places). */
 export const maxStreams = 5;
 /**
- * How many marks a feed keeps. If there are more, the oldest mark is dropped. The notifications that the dropped mark covered
- * are then covered by the next mark, so they count as read at the time of that mark.
+ * How many marks a feed keeps. If there are more, the oldest mark is dropped. The notifications that it covered are also
+ * covered by the next mark. So from then on, they count as read at the time of the next mark.
  */
 const maxMarks = 50;
 
@@ -67,7 +67,7 @@ export function readAtOf(entry: Entry, feed: Pick<Feed, 'marks'>): number | null
   return feed.marks.find(({ upTo }) => entry.seq <= upTo)?.at ?? null;
 }
 
-/** Adds a notification to the feed, under the next sequence. */
+/** Adds a notification to the feed, and gives it the next sequence. */
 export function append(feed: Feed, notification: NewNotification): { feed: Feed; entry: Entry } {
   const seq = feed.seq + 1;
   return {
@@ -95,8 +95,8 @@ export function markAll(feed: Feed, at: number): Feed {
 }
 
 /**
- * Adds a stream to the feed's open streams. If there are then more than `maxStreams`, removes the oldest. If the opening of a
- * stream is repeated, because the first answer was slow, the stream still counts once.
+ * Adds a stream to the feed's open streams. If there are then more than `maxStreams`, removes the oldest. If the gateway
+ * repeats the request to open a stream, for example because the first answer was slow, the stream is in the list only once.
  */
 export function openStream(feed: Feed, streamId: string): Feed {
   const others = closeStream(feed, streamId).streams;

@@ -26,12 +26,12 @@ export function isInitiatedBy<T extends { type: string; metadata: unknown }>(
 }
 
 /**
- * The nil UUID (RFC 9562 section 5.9). It replaces the id of an initiator whose account has ended. The contract asks for a
- * UUID, and the user's own id would be a trace of that user (spec#users-erasure).
+ * The nil UUID (RFC 9562 section 5.9). It replaces the id of an initiator whose account has ended. The contract requires a
+ * UUID, but the user's own id must not stay, because it would be data about this user (spec#users-erasure).
  */
 export const nobody = '00000000-0000-0000-0000-000000000000';
 
-/** A snapshot that says nothing about anybody. */
+/** What replaces the data of an initiator whose account has ended. */
 export const blankSnapshot = {
   initiatorId: nobody,
   initiatorName: null,

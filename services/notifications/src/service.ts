@@ -32,7 +32,9 @@ export interface NotificationsOptions {
   keepDays?: number;
   /** How often the service looks for expired notifications, in ms. */
   expireEveryMs?: number;
-  /** The clock by which notifications expire: returns ms since 1970. By default, the clock of the machine. */
+  /**
+   * Returns the time that decides whether a notification has expired, in ms since 1970. By default, the time of the machine.
+   */
   now?: () => number;
 }
 

@@ -5,8 +5,8 @@ import type { Owner } from './feed.ts';
 const nothing = new Uint8Array();
 
 /**
- * Wakes a user's streams. This is only a hint. Streams also ask for new notifications on their own. So a lost hint only delays
- * the notifications.
+ * Wakes a user's streams. If this message is lost, notifications are only delayed, because streams also ask for new
+ * notifications regularly.
  */
 export async function wake(app: AppContext, owner: Owner): Promise<void> {
   await app.bus.broadcast(feedSubject(app.bus.prefix, owner), nothing).catch(() => undefined);

@@ -50,7 +50,7 @@ const deletedOf = (user: PublicUser, occurredAt = new Date()) =>
   makeEvent(userDeleted, { ...common(user, 3), occurredAt, data: { id: user.id } });
 const updatedOf = (user: PublicUser) => makeEvent(userUpdated, { ...common(user, 2), data: user });
 
-/** Plays an identity service that has no users. */
+/** Answers as an identity service without users would. */
 async function serveNobody({ runtime: { bus } }: World): Promise<void> {
   const serve = (spec: InternalOperationSpec, output: object) =>
     bus.serve(internalSubject(bus.prefix, spec), 'identity', async () => successReply(200, output, {}));
@@ -58,7 +58,7 @@ async function serveNobody({ runtime: { bus } }: World): Promise<void> {
   await serve(knownUsers, { isProject: false, ids: [], foreignIds: [] });
 }
 
-/** The context of the service's eraser, so that a test can call it with another time. */
+/** The context that the service gives to its eraser. With it, a test can run the eraser at another time. */
 const appOf = ({ runtime, store }: World) => ({
   store,
   bus: runtime.bus,
@@ -131,7 +131,8 @@ describe.each(availableEngines())('a user whose account has ended (%s)', (engine
     const { runtime, store, projectId } = world;
     const { bus } = runtime;
     const gone = await world.user('Vanya');
-    // In the order of keys, the application's events come before all other events. There are more of them than one step reads.
+    // The keys of the application's events come before the keys of all other events, and one step of the eraser does not read
+    // all of them.
     const firsts = Array.from({ length: 6 }, (_, at) => ({
       ...newUser(projectId, 'First'),
       id: `00000000-0000-4000-8000-00000000000${at}`,
@@ -223,7 +224,7 @@ describe.each(availableEngines())('a user whose account has ended (%s)', (engine
       (await world.store.profiles.forgotten(world.projectId, [gone.id, stays.id])).has(gone.id);
     await world.publish(deletedOf(gone));
     await waitFor(isForgotten);
-    // After these steps, the eraser no longer looks for data of this user. So late events must not store any data.
+    // From now on, the eraser no longer looks for data of this user. So late events must not store any data.
     const { erasure } = world.store;
     await waitFor(async () => (await erasure.due(Date.now() + tenMinutes, 10)).length === 1);
     await eraseDue(appOf(world), { clock: () => Date.now() + anHour + 2 * tenMinutes });
@@ -256,11 +257,12 @@ describe.each(availableEngines())('a user whose account has ended (%s)', (engine
     await world.publish(world.life(stays, known).withdrawn);
     await world.quiet(stays);
     expect(await hasFeed(gone)).toBe(false);
-    // For other users, the empty feed makes a concurrent request look again.
+    // The other users get an empty feed. If a request is being handled at the same time, its change of the feed is refused, and
+    // it sees the withdrawal.
     expect(await Promise.all([known, stays].map(hasFeed))).toEqual([true, true]);
   });
 
-  test('is erased even if the event of the end is delivered ten days late', async () => {
+  test('is erased even if the event that reports the end is delivered ten days late', async () => {
     await using world = await World.start(engine);
     await serveNobody(world);
     const gone = await world.user('Vanya');
@@ -269,7 +271,7 @@ describe.each(availableEngines())('a user whose account has ended (%s)', (engine
     expect(await world.store.profiles.find(world.projectId, [gone.id])).toEqual(new Map());
   });
 
-  test('is looked for again for ten minutes, whatever the replicas’ clocks say, so that late data is erased, too', async () => {
+  test('may get data for ten more minutes, which is found and erased no matter how the replicas’ clocks differ', async () => {
     await using world = await World.start(engine);
     const { store, projectId } = world;
     const [gone, stays] = [await world.user('Vanya'), await world.user('Stays')];
@@ -288,7 +290,7 @@ describe.each(availableEngines())('a user whose account has ended (%s)', (engine
       createdAt: Date.now(),
       keepUntil: Date.now() + tenMinutes,
     } as const;
-    // The other user gets more entries than one step blanks. The user who has gone gets a feed again.
+    // The other user gets more entries about the erased user than one step can change. The erased user gets a feed again.
     const app = appOf(world);
     for (const [{ id: userId }, count] of [
       [gone, 1],
@@ -314,7 +316,7 @@ describe.each(availableEngines())('a user whose account has ended (%s)', (engine
     expect(await store.erasure.due(Date.now() + 2 * anHour, 10)).toEqual([]);
   }, 60_000);
 
-  test('gets no new feed if notifications expire between two steps of the erasure', async () => {
+  test('gets no new feed when notifications expire between two steps of the erasure', async () => {
     await using world = await World.start(engine);
     const { id: userId } = await world.receiver(await world.user('Stays'), 2);
     const owner = { projectId: world.projectId, userId };

@@ -63,7 +63,7 @@ describe.each(availableEngines())('events that change feeds (%s)', (engine) => {
     const receiver = { id: randomUUID() };
     const stranger = newUser(own.projectId, 'Nobody');
     await own.publish(own.life(stranger, receiver).requested);
-    // Until here, identity was not running, and the event waited.
+    // Identity starts only now. Until now, the event had to wait for it.
     await using _identity = await startIdentity(own.runtime, { store: place.config, secrets: testSecrets });
     await waitFor(async () => (await own.count(receiver.id)) === 1);
     expect((await own.list(receiver.id)).data[0]?.metadata).toMatchObject({
@@ -74,7 +74,7 @@ describe.each(availableEngines())('events that change feeds (%s)', (engine) => {
     });
   });
 
-  it('an event whose type was off makes no notification, even if it is delivered again when the type is on', async () => {
+  it('an event makes no notification if the user has turned off its type, even if it is delivered again after the type is turned on', async () => {
     const bob = await world.user('Bob');
     const [asked, asking] = [world.life(ann, bob), world.life(bob, ann)];
     const turn = async (isOn: boolean) => {
@@ -130,7 +130,7 @@ describe.each(availableEngines())('events that change feeds (%s)', (engine) => {
     expect(await world.count(receiver.id)).toBe(0);
   });
 
-  it('50 events, delivered again and again in any order to two processes, make exactly their notifications', async () => {
+  it('50 events that two processes get several times and in any order make each notification exactly once', async () => {
     await using own = await World.start(engine, { instances: 2 });
     const people = await Promise.all(['Cat', 'Dan', 'Eve'].map((name) => own.user(name)));
     const receiver = await own.user('Rea');

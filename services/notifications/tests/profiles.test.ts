@@ -54,7 +54,7 @@ describe.each(availableEngines())('the service’s copy of profiles (%s)', (engi
     expect((await held())?.name).toBe('Ann');
   });
 
-  test('may be behind identity, but a new notification has the current name', async () => {
+  test('may be out of date, but a new notification has the current name', async () => {
     await using world = await World.start(engine);
     const { bus } = world.runtime;
     const ann = await world.user('Ann');

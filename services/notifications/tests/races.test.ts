@@ -15,7 +15,7 @@ describe.each(availableEngines())('concurrent readers of one feed (%s)', (engine
   });
   afterAll(() => world?.[Symbol.asyncDispose]());
 
-  it('requests to mark all as read count each unread notification once in total', async () => {
+  it('if many requests mark all as read, each unread notification is counted by only one of them', async () => {
     const { id, ids } = await world.receiver(ann, 5);
     await world.call(markNotificationAsRead, id, { notificationId: ids[2] as string });
     const answers = await Promise.all(
@@ -26,15 +26,15 @@ describe.each(availableEngines())('concurrent readers of one feed (%s)', (engine
     expect(await world.count(id)).toBe(0);
     const { data } = await world.list(id);
     expect(data.every(({ isRead }) => isRead)).toBe(true);
-    // A later notification is unread. When all are marked as read once more, the earlier notifications keep the time at which
-    // they were read.
+    // A new notification arrives, and all are marked as read again. The earlier notifications keep the time at which they were
+    // read first.
     await world.publish(world.life(ann, { id }).requested);
     await waitFor(async () => (await world.count(id)) === 1);
     expect((await world.call(markAllNotificationsAsRead, id)).json).toEqual({ markedAsRead: 1 });
     expect((await world.list(id)).data.slice(1)).toEqual(data);
   });
 
-  it('20 requests to mark one as read, and one to mark all, count each notification once', async () => {
+  it('if 20 requests mark one notification each and one request marks all, each notification is counted once', async () => {
     const { id, ids } = await world.receiver(ann, 10);
     const answers = await Promise.all([
       ...ids.flatMap((notificationId) => [
@@ -47,7 +47,7 @@ describe.each(availableEngines())('concurrent readers of one feed (%s)', (engine
     expect(await world.count(id)).toBe(0);
   });
 
-  it('a request that reached some feeds does not answer that nothing was done', async () => {
+  it('a request that has changed some of its feeds does not answer that nothing was done', async () => {
     const { projectId, store, runtime } = world;
     const people = [await world.user('One'), await world.user('Two')];
     const [first = '', second = ''] = people.map(({ id }) => id).sort();

@@ -23,7 +23,7 @@ import { newUser } from './support/events.ts';
 import { World } from './support/world.ts';
 
 describe.each(availableEngines())('failures (%s)', (engine) => {
-  it('if the database is gone, the answer is app-notification/server-error, before the caller gives up', async () => {
+  it('if the database cannot be reached, the caller gets app-notification/server-error before it gives up', async () => {
     await using world = await World.start(engine, { instances: 0 });
     await using place = await fragileStore(world.place);
     await using service = await startNotifications(world.runtime, { store: place.config });
@@ -33,7 +33,8 @@ describe.each(availableEngines())('failures (%s)', (engine) => {
     place.takeDown();
     const specs = [listNotifications, countNotifications, markAllNotificationsAsRead, markNotificationAsRead];
     const answers = await Promise.all(
-      // Several changes of one user at the same time. No change waits until the others have failed.
+      // Several changes of one user are requested at the same time. Each fails in time, and does not first wait for the others
+      // to fail.
       [...specs, markAllNotificationsAsRead].map((spec) =>
         answerInTime((timeoutMs) =>
           world.call(spec, userId, {
@@ -109,7 +110,7 @@ describe.each(availableEngines())('failures (%s)', (engine) => {
     await noteRestored(place);
     await using _restored = await startNotifications(runtime, { store: place });
     const { seq } = await ask(openFeed, stream);
-    // The restored feed may have given these positions to other notifications.
+    // In the restored feed, these positions may belong to other notifications.
     for (const earlier of [1, 2, 100])
       expect(await after(earlier)).toMatchObject({ items: [], seq, reset: true });
     expect(await after(seq)).toMatchObject({ items: [], seq, reset: false });

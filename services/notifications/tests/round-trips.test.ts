@@ -64,7 +64,7 @@ describe.each(availableEngines())('the database reads of a list (%s)', (engine) 
     return { rows: rows.length, ids: data.map(({ id }: { id: string }) => id), next: answer!.next };
   }
 
-  it('take at most two round trips for any page, whose rows are a range of keys', async () => {
+  it('take at most two round trips for any page, and read its rows as a range of keys', async () => {
     const first = await page('limit=50');
     expect(first).toMatchObject({ rows: 1, ids: ids.slice(0, 50) });
     expect((await page(first.next!)).ids).toEqual(ids.slice(50, 100));
@@ -85,7 +85,7 @@ describe.each(availableEngines())('the database reads of a list (%s)', (engine) 
 });
 
 describe.each(availableEngines())('the database reads of a repeated event (%s)', (engine) => {
-  it('take one round trip, whether the notification exists or was withdrawn', async () => {
+  it('take one round trip, both if the notification exists and if it was withdrawn', async () => {
     await using ends = new AsyncDisposableStack();
     const { config } = ends.use(await createStore(engine));
     const watched = ends.use(await watchReads(config));

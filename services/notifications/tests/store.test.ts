@@ -71,7 +71,7 @@ describe.each(availableEngines())('the store (%s)', (engine) => {
     await again.close();
   });
 
-  it('finds an acceptance only by its id', async () => {
+  it('finds the notification of an acceptance by its own id, and not as the notification of the request', async () => {
     await using place = await createStore(engine);
     await using stack = new AsyncDisposableStack();
     const store = stack.adopt(await openStore(place.config), (one) => one.close());

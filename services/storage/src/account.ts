@@ -4,24 +4,24 @@ import type { Owner } from './file.ts';
 import type { Account } from './store/index.ts';
 import { accountId } from './store/place.ts';
 
-/** Limits after which a change of an account is no longer made. */
+/** When to give up a change of an account: at a deadline, or when a signal is aborted. */
 export interface Wanted {
   /**
-   * When to stop trying, in Unix ms. Without a deadline, the change waits for its turn without limit, and is then tried for a
-   * few seconds.
+   * When to stop trying, in Unix ms. Without a deadline, the change waits for its turn as long as necessary, and is then tried
+   * for a few seconds.
    */
   deadline?: number | undefined;
   /** If this signal is aborted before the change is made, the change is not made. */
   signal?: AbortSignal | undefined;
 }
 
-/** An attempt at a change of an account. Resolves with `false` if another change came first. */
+/** Tries to change an account. Resolves with `false` if another change came first. */
 export type AccountChange = (account: Account) => Promise<boolean>;
 
 /**
  * Reads a user's account and calls `attempt` to change it. If `attempt` returns `false`, another change came first, and this
- * function reads the account and calls `attempt` again. Changes of one account take turns. If the turn of this change does not
- * come in time, `attempt` is never called. Throws the errors of `attempt`, `untilMade` and `Turns.run`.
+ * function reads the account and calls `attempt` again. Changes of the same account run one after the other. If this change has
+ * to wait too long, `attempt` is never called. Throws the errors of `attempt`, `untilMade` and `Turns.run`.
  */
 export function changeAccount(
   app: Pick<AppContext, 'store' | 'turns'>,
@@ -38,7 +38,7 @@ export function changeAccount(
   return app.turns.run([accountId(owner)], () => untilMade(make, { deadline }), { until, signal });
 }
 
-/** Whether the account still has the note of this upload, and nobody has given up the upload's bytes. */
+/** Whether the account still contains the note of this upload, and the upload's bytes may still become a file. */
 export function isNoted({ doc }: Account, id: string): boolean {
   return doc.loose.some(({ fileId, isDead }) => fileId === id && !isDead);
 }

@@ -22,12 +22,13 @@ export interface AppContext {
   quotas: Quotas;
   /** Used to withdraw the published events of an erased user. */
   bus: Bus;
-  /** Publishes the events that were stored with changes. */
+  /** Publishes the events that are stored together with changes. */
   relay: Pick<Relay, 'kick'>;
   /** Removes the bytes of deleted files. */
   remover: { kick(): void };
   /**
-   * Runs the changes of one account in this process one after another. Only other processes can change the account in between.
+   * Runs this process's changes of one account one after another. So only another process can change the account at the same
+   * time.
    */
   turns: Turns;
   /** A folder that holds images while they are read and rendered. */

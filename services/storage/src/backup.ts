@@ -33,7 +33,7 @@ export const storageBackup: ServiceBackup = {
   standing: ({ projectId, aggregate }, copied) => ({
     seq: copied.find(accounts, accountId({ projectId, userId: aggregate.id }))?.seq,
   }),
-  // An anonymous copy has no files, because the contents of files are personal.
+  // An anonymised backup contains no files, because the contents of files are personal.
   anonymous: {
     accounts: () => null,
     files: () => null,

@@ -14,7 +14,9 @@ export const storageConfig = z.object({
     .describe(
       'where files are stored: `file:///folder`, or `s3://KEY:SECRET@host:port/bucket` (`?region=…`, `&tls=false`); default: the data folder, or GridFS at `MONGODB_URL`. Give Kith a folder or bucket that holds nothing else',
     ),
-  STORAGE_PROJECT_MIB: mebibytes.default(10_240).describe('most MiB of files that a project may store'),
-  STORAGE_USER_MIB: mebibytes.default(500).describe('most MiB of files that a user may store'),
+  STORAGE_PROJECT_MIB: mebibytes
+    .default(10_240)
+    .describe('how many MiB of files a project may store at most'),
+  STORAGE_USER_MIB: mebibytes.default(500).describe('how many MiB of files a user may store at most'),
   PUBLIC_URL: publicUrl.optional().describe(publicUrlText),
 });

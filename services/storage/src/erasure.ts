@@ -5,8 +5,8 @@ import type { AppContext } from './app.ts';
 import type { Owner } from './file.ts';
 
 /**
- * How long files may still arrive after their account has ended, in ms. By then, every upload that began before the end of the
- * account is over.
+ * After an account has ended, files may still arrive for this long, in ms. After this time, every upload that began before the
+ * end of the account is over.
  */
 const lateMs = 20 * 60_000;
 
@@ -25,7 +25,7 @@ export const usersSubscription = subscription({
   },
 });
 
-/** Erases data of marked users that has arrived since they were marked. */
+/** Erases data of marked users that has arrived after they were marked. */
 export async function eraseMarked(app: AppContext): Promise<void> {
   await app.store.erased.eachDue(Date.now(), (owner) => eraseOwner(app, owner));
 }

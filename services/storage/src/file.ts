@@ -43,7 +43,7 @@ export interface FileRecord extends Owner {
   original: BytesRecord;
   /** The size of the file and all its variants together, in bytes. */
   bytes: number;
-  /** The media type, recognised from the bytes. */
+  /** The media type, which was recognised from the bytes. */
   contentType: string;
   /** The name that the client gave the file. */
   name: string;

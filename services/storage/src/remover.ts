@@ -8,11 +8,11 @@ import type { Account } from './store/index.ts';
 const atOnce = 50;
 
 /**
- * Removes bytes that belong to no file. It removes the bytes of deleted files immediately. If the process of an upload has
- * died, the remover removes the bytes later, when no process can still be storing them. First, it makes sure that the bytes
- * cannot become a file any more. Then it removes the bytes, and finally their note. In this order, a process may die between
- * any two steps. If the bytes of one account cannot be removed, the remover goes on with the other accounts and tries again
- * later.
+ * Removes bytes that belong to no file. It removes the bytes of deleted files immediately. If a process has died during an
+ * upload, its bytes are removed later, when it is certain that no process is still storing them. First, it makes sure that the
+ * bytes cannot become a file any more. Then it removes the bytes, and finally their note. Because of this order, no harm is
+ * done if a process dies between two steps. If the bytes of one account cannot be removed, the remover goes on with the other
+ * accounts and tries again later.
  */
 export class Remover {
   readonly #app: Pick<AppContext, 'store' | 'blobs' | 'turns'>;
@@ -24,7 +24,7 @@ export class Remover {
     this.#sweeper = new Sweeper(() => this.#work(), options);
   }
 
-  /** Starts to look for bytes to remove. */
+  /** Looks for bytes to remove now, and does not wait for the result. */
   kick(): void {
     this.#sweeper.kick();
   }
@@ -55,7 +55,7 @@ export class Remover {
     const due = doc.loose.filter((one) => one.due <= now);
     if (due.some(({ isDead }) => !isDead)) {
       const late = new Set(due.map(({ fileId }) => fileId));
-      // If an upload has ended meanwhile, its note is gone from the account, and its bytes are not given up.
+      // If one of these uploads has become a file meanwhile, the account no longer contains its note, and its bytes stay.
       await changeAccount(this.#app, owner, (account) => store.giveUp(account, late));
     }
     const { doc: current } = await store.account(owner);

@@ -29,7 +29,7 @@ import { openStore } from './store/index.ts';
 
 export interface StorageOptions {
   store: StoreConfig;
-  /** Where the bytes are stored, or an open store of bytes. The service closes the store of bytes when it stops. */
+  /** Where the bytes are stored, or a store of bytes that is already open. The service closes it when the service stops. */
   blobs: BlobsConfig | Blobs;
   http: HttpIntakeConfig | undefined;
   quotas: Quotas;
@@ -39,11 +39,12 @@ export interface StorageOptions {
   draftFolder: string;
   /** How often the service looks for data that late requests or dead processes have left behind, in ms. The default is 5 s. */
   sweepEveryMs?: number;
-  /** After how long the bytes of an unfinished upload are removed, in ms. This has to be longer than any upload takes. */
+  /** How long the bytes of an unfinished upload are kept, in ms. This has to be longer than any upload takes. */
   looseMs?: number;
   /**
-   * The maximum time between the end of an upload's form and the answer, in ms. The default is 55 s. The gateway waits a
-   * minute. After this minute, it cannot say whether the file was stored.
+   * The maximum time between the end of an upload's form and the answer, in ms. The default is 55 s. This is shorter than the
+   * minute for which the gateway waits. If the gateway gets no answer within this minute, it cannot tell the client whether the
+   * file was stored.
    */
   answerMs?: number;
 }
@@ -74,7 +75,10 @@ export const manifest = serviceManifest<AppContext>()({
     }),
 });
 
-/** Where bytes are stored. If the configuration has no URL for the bytes, they are stored beside the store. */
+/**
+ * Where bytes are stored. If no URL is configured, the bytes are stored with the records: in the same MongoDB database, or in a
+ * folder near the SQLite file.
+ */
 function blobsOf(url: string | undefined, store: StoreConfig, folder: string | undefined): BlobsConfig {
   if (url !== undefined) return blobsAt(url);
   if (store.kind === 'mongo') return { kind: 'gridfs', url: store.url, database: store.database };

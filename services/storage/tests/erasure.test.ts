@@ -9,8 +9,8 @@ import { upload } from './support/bytes-client.ts';
 import { type FileEvent, someone, World } from './support/world.ts';
 
 /**
- * Where an id occurs in the store. Marks that expire by themselves are left out. These are the marks of users whose accounts have
- * ended and, on MongoDB, the marks that keep the places of rows.
+ * The tables or collections in which an id occurs. Leaves out marks that expire by themselves: the marks of users whose
+ * accounts have ended and, on MongoDB, the marks that prevent removed rows from being written again.
  */
 async function placesOf({ place }: World, id: string): Promise<string[]> {
   const { erased: _, ...others } = await dumpStore(place.config.store);
@@ -64,7 +64,7 @@ describe.each(availableEngines())(
   'the erasure of a user or a project (%s)',
   { timeout: 60_000 },
   (engine) => {
-    it('removes rows, account, sums, bytes, events and replies of a user, and nothing of another user', async () => {
+    it('removes the rows, account, sums, bytes, events and stored answers of a user, and nothing of another user', async () => {
       await using world = await World.start(engine, { sweepEveryMs: 50 });
       const gone = someone();
       const stays = someone(gone.projectId);
@@ -100,7 +100,7 @@ describe.each(availableEngines())(
       expect(told.map(({ aggregate }) => aggregate.seq)).toEqual([1, 2, 3, 4, 5, 6]);
     });
 
-    it('removes nothing of a user who has come back if the event belongs to an earlier account', async () => {
+    it('removes nothing of a user who exists again if the event reports the end of an earlier account', async () => {
       await using world = await World.start(engine);
       const { bus } = world.runtime;
       const back = someone();
@@ -117,7 +117,7 @@ describe.each(availableEngines())(
       expect((await world.get(kept, back))?.body.toString()).toBe('kept');
     });
 
-    it('removes everything that the users of a project leave, and nothing of another project', async () => {
+    it('removes everything that the users of a deleted project have left, and nothing of another project', async () => {
       await using world = await World.start(engine, { sweepEveryMs: 50 });
       const [ada, other] = [someone(), someone()];
       const grace = someone(ada.projectId);

@@ -5,7 +5,8 @@ import { keepsFrames } from './support/keeps-frames.ts';
 import { World } from './support/world.ts';
 
 describe.each(availableEngines())('images (%s)', (engine) => {
-  // With sharp's usual effort for palettes, rendering so many frames would take longer than it may (spec#storage-render-time).
+  // With sharp's default effort for palettes, rendering so many frames would take longer than is allowed
+  // (spec#storage-render-time).
   it('keep the frames of a long animation', { timeout: 120_000 }, async () => {
     await using world = await World.start(engine);
     await keepsFrames(world, 120);

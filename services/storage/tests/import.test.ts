@@ -40,7 +40,7 @@ describe.each(availableEngines())('imports of files (%s)', (engine) => {
     return answerTo(outgoing);
   };
 
-  it('publish no events, so that the first later event of the owner has seq 1', async () => {
+  it('publish no events, so the owner’s first event after an import has seq 1', async () => {
     const id = randomUUID();
     expect((await send(id, Buffer.from('old')))?.json).toMatchObject({ imported: 1 });
     const today = await world.file(owner, Buffer.from('new'));
@@ -58,7 +58,7 @@ describe.each(availableEngines())('imports of files (%s)', (engine) => {
     await waitFor(isEmpty, { what: 'an empty home' });
   });
 
-  it('of a form with a field after the file are refused, and leave nothing', async () => {
+  it('are refused, and leave nothing, if the form has a field after the file', async () => {
     const before = await world.place.held(owner);
     const { projectId, userId } = owner;
     const row = { userId, id: randomUUID(), createdAt: '2020-01-02T03:04:05Z' };
@@ -72,12 +72,12 @@ describe.each(availableEngines())('imports of files (%s)', (engine) => {
     expect(await world.place.held(owner)).toEqual(before);
   });
 
-  it('of the same file at the same time make one file, and leave no other bytes', async () => {
+  it('make one file, and leave no other bytes, if several import the same file at the same time', async () => {
     const id = randomUUID();
     const bytes = Buffer.alloc(100_000, 'x');
     const answers = await Promise.all(Array.from({ length: 4 }, () => send(id, bytes)));
     expect(answers.filter((answer) => answer?.json.imported === 1)).toHaveLength(1);
-    // The other requests may find the imported file, or may have begun before the file existed.
+    // The other requests either find the imported file, or are refused because they began before the file existed.
     for (const answer of answers)
       if (answer?.status !== 200) expect(answer?.json.code).toBe('gateway/unavailable');
     expect((await send(id, bytes))?.json).toMatchObject({ imported: 0, unchanged: 1 });
@@ -95,10 +95,10 @@ describe.each(availableEngines())('imports of files (%s)', (engine) => {
     expect((await world.get(id, owner))?.body.equals(bytes)).toBe(true);
   });
 
-  it('of the same id for two users at the same time make one file, and leave nothing of the other', async () => {
+  it('make one file, and leave nothing of the other, if two users’ files with the same id are imported at the same time', async () => {
     const id = randomUUID();
     const bytes = new Map([owner, other].map((of) => [of, Buffer.from(`the file of ${of.userId}`)]));
-    // The first request that is about to make its file waits until the other request has reached the same point, or has been
+    // Two requests are about to make their files. The first one waits here until the second one comes here, too, or is
     // answered.
     const both = Promise.withResolvers<void>();
     const { commit } = FileStore.prototype;
@@ -132,7 +132,7 @@ describe.each(availableEngines())('imports of files (%s)', (engine) => {
     expect((await send(id, bytes.get(first!.of)!, first!.of))?.json).toMatchObject({ unchanged: 1 });
   });
 
-  it('release their id after their deletion, unless an upload of their owner is in progress', async () => {
+  it('make the id free again after the file is deleted, unless an upload of its owner is in progress', async () => {
     const [id, bytes] = [randomUUID(), Buffer.from('bytes')];
     const told = async (of: Owner) => (await send(id, bytes, of))?.json;
     const taken = { rejected: [{ row: 0, reason: 'id-taken' }] };
@@ -151,7 +151,7 @@ describe.each(availableEngines())('imports of files (%s)', (engine) => {
     expect(await told(owner)).toMatchObject(taken);
   });
 
-  it('have no Last-Modified, because other bytes may be imported with the same id and time', async () => {
+  it('make files without Last-Modified, because other bytes may be imported later with the same id and time', async () => {
     const id = randomUUID();
     await send(id, Buffer.from('first'));
     const first = await world.get(id, owner);
@@ -168,7 +168,7 @@ describe.each(availableEngines())('imports of files (%s)', (engine) => {
     expect(first?.headers['last-modified']).toBeUndefined();
   });
 
-  it('of a user whose account has ended do not block the id for other users', async () => {
+  it('do not block an id for other users if the account of their user has ended', async () => {
     const { store } = world.place;
     const [id, until] = [randomUUID(), Date.now() + 3600_000];
     expect(await store.claim(owner, id, until)).toBe(true);

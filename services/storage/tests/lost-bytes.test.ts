@@ -18,6 +18,6 @@ test.each(availableEngines())('a file whose bytes are lost is not found (%s)', a
 
   await world.place.blobs.removeAll(filePrefix({ ...owner, id }));
   expect(await answers()).toEqual([404, 404]);
-  // Clients that already have the bytes may keep them.
+  // A client that already has the bytes may still use them, so it gets 304.
   expect(await answers(tag)).toEqual([304, 304]);
 });

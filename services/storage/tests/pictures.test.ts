@@ -16,7 +16,7 @@ import { callerOf, upload } from './support/bytes-client.ts';
 import { World } from './support/world.ts';
 
 describe.each(availableEngines())('pictures of profiles (%s)', (engine) => {
-  it('cannot be files whose deletion was announced while identity stored the profile', async () => {
+  it('are removed if the event of the file’s deletion arrives while identity stores the profile', async () => {
     await using world = await World.start(engine);
     await using place = await createStore(engine);
     const { bus } = world.runtime;
@@ -27,7 +27,8 @@ describe.each(availableEngines())('pictures of profiles (%s)', (engine) => {
     const owner = { projectId, userId };
     const fileId = (await upload(world.url(), createImage, owner, smallPng))?.json.fileId as string;
 
-    // The image exists when identity asks for it. It is deleted, and its event has arrived, before identity stores the profile.
+    // The image exists when identity asks for it. But before identity stores the profile, the image is deleted, and the event
+    // of the deletion arrives.
     const request = bus.request.bind(bus);
     bus.request = async (subject, ...rest) => {
       const answer = await request(subject, ...rest);

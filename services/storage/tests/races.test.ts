@@ -26,7 +26,7 @@ describe.each(availableEngines())('concurrent requests to storage (%s)', (engine
 
   const isNoted = (owner: Owner, count: number) =>
     waitFor(async () => (await world.place.held(owner)).loose.length === count, { what: 'the notes' });
-  /** Expects that everything is removed. This includes the bytes of all users, because no test leaves a file. */
+  /** Expects that no bytes are left, of any user. This is possible because no test leaves a file. */
   const isEmpty = async (owner: Owner) => {
     const isGone = async () => {
       const { keys, loose } = await world.place.held(owner);
@@ -63,7 +63,7 @@ describe.each(availableEngines())('concurrent requests to storage (%s)', (engine
     await isEmpty(owner);
   });
 
-  it('a process takes account of bytes that another process has stored or deleted', async () => {
+  it('when a process checks the quota, it includes what another process has stored or deleted', async () => {
     await world.serve({ instances: 2, quotas: { projectBytes: mebibyte, userBytes: 1_000 } });
     const owner = someone();
     const statusAt = async (instance: number, bytes: number) => {
@@ -89,7 +89,7 @@ describe.each(availableEngines())('concurrent requests to storage (%s)', (engine
     await isEmpty(owner);
   });
 
-  it('two deletions of one file at the same time answer with one 204 and one 404', async () => {
+  it('of two simultaneous deletions of one file, one answers 204 and the other 404', async () => {
     await world.serve({ instances: 2 });
     const owner = someone();
     for (let round = 0; round < 5; round++) {
@@ -116,7 +116,7 @@ describe.each(availableEngines())('concurrent requests to storage (%s)', (engine
       const { held, release } = holdRow('files');
       const first = world.delete(owner, id);
       await held;
-      // The deletions that the first process takes wait for their turn.
+      // The deletions that go to the first process have to wait for the first deletion.
       const others = Array.from({ length: 24 }, () => world.delete(owner, id));
       const { status } = await Promise.race(others).finally(release);
       expect(status).toBe(404);
@@ -149,7 +149,7 @@ describe.each(availableEngines())('concurrent requests to storage (%s)', (engine
     },
   );
 
-  it('a download whose file is deleted continues or breaks off, and returns no wrong bytes', async () => {
+  it('if a file is deleted during its download, the download continues or breaks off, and returns no wrong bytes', async () => {
     await world.serve();
     const owner = someone();
     const bytes = randomBytes(40 * mebibyte);
@@ -184,7 +184,7 @@ describe.each(availableEngines())('concurrent requests to storage (%s)', (engine
     expect(isWhole || got.length < bytes.length).toBe(true);
   });
 
-  it('an upload whose change was made is a complete file even if the answer of the store was lost', async () => {
+  it('if an upload’s change is stored and only the answer of the store is lost, the upload succeeds with a complete file', async () => {
     await world.serve();
     const owner = someone();
     const commit = FileStore.prototype.commit;
@@ -212,7 +212,7 @@ describe.each(availableEngines())('concurrent requests to storage (%s)', (engine
   it.each([
     ['and stored after the note', 201],
     ['and removed if the note fails', 500],
-  ])('the bytes of an upload are incomplete until it is noted, %s', async (_, status) => {
+  ])('the bytes of an upload stay incomplete until its note is stored, %s', async (_, status) => {
     await world.serve();
     const [owner, other] = [someone(), someone()];
     const begin = FileStore.prototype.begin;
@@ -230,8 +230,8 @@ describe.each(availableEngines())('concurrent requests to storage (%s)', (engine
     const answering = world.upload(owner, bytes);
     const isComing = async () => (await world.place.held(owner)).unfinished > 0;
     await waitFor(isComing, { what: 'the first bytes' });
-    // Meanwhile, five other uploads are stored and deleted. In this time, the held upload would be stored as well if it did not
-    // wait for its note.
+    // Meanwhile, five other uploads are stored and deleted. The first upload would also be stored in this time if it did not
+    // have to wait for its note.
     for (let round = 0; round < 5; round++) await world.delete(other, await world.file(other, bytes));
     const keysOf = async (of: Owner) =>
       (await world.place.held(of)).keys.filter((key) => key.includes(of.userId));
@@ -243,7 +243,7 @@ describe.each(availableEngines())('concurrent requests to storage (%s)', (engine
     await isEmpty(owner);
   });
 
-  /** Holds a deletion while the changes of its account wait for their turn. */
+  /** Makes a deletion wait until `release` is called. Other changes of the same account have to wait, too. */
   const holdDeletion = () => {
     const gate = Promise.withResolvers<void>();
     const held = Promise.withResolvers<void>();
@@ -259,7 +259,7 @@ describe.each(availableEngines())('concurrent requests to storage (%s)', (engine
     return { held: held.promise, release: gate.resolve };
   };
 
-  it('a deletion that does not get its turn in time is refused before its deadline, and not made later', async () => {
+  it('a deletion that has to wait too long for its turn is refused before its deadline, and not made later', async () => {
     await world.serve();
     const owner = someone();
     const [slow, late] = [
@@ -273,14 +273,14 @@ describe.each(availableEngines())('concurrent requests to storage (%s)', (engine
     expect([status, body.code]).toEqual([503, 'gateway/unavailable']);
     release();
     expect((await first).status).toBe(204);
-    // This upload takes its turn after both deletions.
+    // This upload comes after both deletions. So if the refused deletion were still made, this would be visible now.
     const next = await world.file(owner, Buffer.alloc(30));
     expect((await world.place.held(owner)).rows.map(({ id }) => id)).toEqual([next, late]);
     for (const id of [next, late]) expect((await world.delete(owner, id)).status).toBe(204);
     await isEmpty(owner);
   });
 
-  it('an upload whose client leaves while it waits for its turn makes no file', async () => {
+  it('if the client closes the connection while its upload waits for its turn, no file is made', async () => {
     await world.serve();
     const owner = someone();
     const kept = await world.file(owner, Buffer.alloc(10));
@@ -308,7 +308,7 @@ describe.each(availableEngines())('concurrent requests to storage (%s)', (engine
     await isEmpty(owner);
   });
 
-  it('an upload leaves no data if the account of its user ends meanwhile', async () => {
+  it('an upload leaves no data if the account of its user ends during the upload', async () => {
     await world.serve({ sweepEveryMs: 20 });
     const owner = someone();
     const kept = await world.file(owner, Buffer.alloc(100));
@@ -332,22 +332,27 @@ describe.each(availableEngines())('concurrent requests to storage (%s)', (engine
   it.each([
     ['a file', createFile, Buffer.alloc(300_000)],
     ['an image', createImage, smallPng],
-  ])('an upload that cannot be noted is refused with the reason: %s', async (_, spec, bytes) => {
-    await world.serve({ quotas: { projectBytes: mebibyte, userBytes: 1_000 }, sweepEveryMs: 20 });
-    const [full, ended] = [someone(), someone()];
-    const kept = await world.file(full, Buffer.alloc(1_000));
-    await world.file(ended, Buffer.alloc(1_000));
-    await world.endAccount(ended);
-    const isGone = async () => (await world.place.store.account(ended)).stored === undefined;
-    await waitFor(isGone, { what: 'the end of the account' });
-    const answers = await Promise.all([full, ended].map((owner) => upload(world.url(), spec, owner, bytes)));
-    expect(answers.map((answer) => [answer?.status, answer?.json.code])).toEqual([
-      [403, 'storage/quota-exceeded'],
-      [401, 'auth/unauthorized'],
-    ]);
-    await world.delete(full, kept);
-    for (const owner of [full, ended]) await isEmpty(owner);
-  });
+  ])(
+    'if the note of an upload cannot be stored, the upload is refused with the reason: %s',
+    async (_, spec, bytes) => {
+      await world.serve({ quotas: { projectBytes: mebibyte, userBytes: 1_000 }, sweepEveryMs: 20 });
+      const [full, ended] = [someone(), someone()];
+      const kept = await world.file(full, Buffer.alloc(1_000));
+      await world.file(ended, Buffer.alloc(1_000));
+      await world.endAccount(ended);
+      const isGone = async () => (await world.place.store.account(ended)).stored === undefined;
+      await waitFor(isGone, { what: 'the end of the account' });
+      const answers = await Promise.all(
+        [full, ended].map((owner) => upload(world.url(), spec, owner, bytes)),
+      );
+      expect(answers.map((answer) => [answer?.status, answer?.json.code])).toEqual([
+        [403, 'storage/quota-exceeded'],
+        [401, 'auth/unauthorized'],
+      ]);
+      await world.delete(full, kept);
+      for (const owner of [full, ended]) await isEmpty(owner);
+    },
+  );
 
   it.each([
     ['a file', createFile, Buffer.alloc(300_000)],

@@ -38,7 +38,7 @@ beforeAll(async () => {
 });
 afterAll(() => world?.[Symbol.asyncDispose]());
 
-/** A request as a gateway sends it. The argument changes how the request is signed. */
+/** A request as a gateway sends it. With the argument, the request is signed differently. */
 function signed({ spec = createFile, method, by = secrets, ahead = 0, context }: Signing = {}): Sent {
   const isUpload = spec.kind === 'upload';
   const params: Record<string, string> = isUpload ? {} : { fileId: stored };
@@ -150,13 +150,14 @@ describe('the address for bytes refuses', () => {
     const one = make();
     const answer = await send(one);
     expect([answer?.status, answer?.body.length]).toEqual([403, 0]);
-    // Without this header, a gateway assumes that some other program has answered, and asks the client to try again.
+    // The service leaves out this header. So a gateway that gets this answer assumes that some other program has sent it, and
+    // asks the client to try again.
     expect(answer?.headers).not.toHaveProperty(statusHeader.toLowerCase());
     expect(await world.place.held(owner)).toEqual(before);
     expect((await world.place.store.account(owner)).stored).toBeUndefined();
   });
 
-  it('no request that a gateway has signed, even if its clock is 25 s ahead or behind', async () => {
+  it('none of the requests that a gateway has signed, even if the gateway’s clock is 25 s ahead or behind', async () => {
     const user = someone(owner.projectId);
     for (const ahead of [0, 25_000, -25_000]) {
       const context = contextOf(user);

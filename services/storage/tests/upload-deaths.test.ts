@@ -12,12 +12,13 @@ describe.each(embedded)('a process that dies ($engine, $home)', { timeout: 300_0
   it.each([
     ['a file', uploadOf('file', 700_000)],
     ['an image', uploadOf('image', 0)],
-  ] as const)('before any step of the upload of %s leaves all of it or nothing', (_, act) =>
-    dieAtEachStep(act, place),
+  ] as const)(
+    'the upload of %s is done completely or not at all, no matter before which step the process dies',
+    (_, act) => dieAtEachStep(act, place),
   );
 });
 
 describe.runIf(hasS3())('a process that dies (embedded, s3)', { timeout: 300_000 }, () => {
-  it('before any step of an upload in parts leaves all of it or nothing', () =>
+  it('an upload in parts is done completely or not at all, no matter before which step the process dies', () =>
     dieAtEachStep(uploadOf('file', 5_500_000), { engine: 'embedded', home: 's3' }));
 });

@@ -2,8 +2,8 @@ import type { MailKind } from '@kith/contracts';
 import type { Project } from '../store/records.ts';
 
 /**
- * Whether a page may lead to this address. The address's origin must be exactly one of the project's web origins
- * (spec#accounts-verify-link-redirect).
+ * Whether a page of the platform may lead to this address. The address's origin must be exactly one of the project's web
+ * origins (spec#accounts-verify-link-redirect).
  */
 export function mayLeadTo(project: Pick<Project, 'webOrigins'>, address: string): boolean {
   // Refuses what a browser would parse differently: control characters, spaces and backslashes.
@@ -18,7 +18,7 @@ export function applicationPage({
   webOrigins,
 }: Pick<Project, 'mailLinkBase' | 'webOrigins'>): string | undefined {
   if (mailLinkBase !== null) return mailLinkBase;
-  // An origin with a wildcard is no address.
+  // An origin with a wildcard is a pattern, not the address of a page.
   const origin = webOrigins.find((one) => !one.includes('*'));
   return origin && `${origin}/`;
 }
@@ -39,7 +39,8 @@ export function linkOf(
   }
   const page = applicationPage(project);
   if (page === undefined) return token;
-  // The token comes after a `#`. There it reaches no server and no server log, but the application can read it.
+  // The token comes after a `#`. Browsers do not send this part of an address, so it appears in no server's log. The
+  // application can still read it.
   const last = page.slice(page.lastIndexOf('#') + 1);
   return `${page}${last.includes('?') ? '&' : '?'}${new URLSearchParams({ mail: kind, token })}`;
 }

@@ -12,7 +12,7 @@ export function needMails(app: Pick<AppContext, 'postman'>): void {
 
 /**
  * Stores a mail to a user. The mail is sent in the background. Returns `false` if the user is gone, or if `epoch` is given and
- * the user's sessions of this epoch have ended.
+ * is no longer the user's `sessionEpoch`, because the sessions were ended meanwhile.
  */
 export async function mailUser(
   app: Pick<AppContext, 'postman' | 'store'>,
@@ -26,8 +26,8 @@ export async function mailUser(
 }
 
 /**
- * The mail that verifies an address. The user must verify the address before the first session. The page that the mail's link
- * opens leads back to the application.
+ * The mail with which a user verifies an address before the first session. The mail's link opens a page of the platform, which
+ * then leads to the application.
  */
 export function firstVerification(project: Project, address: string): NewMailing {
   const page = applicationPage(project);

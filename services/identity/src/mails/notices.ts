@@ -4,8 +4,8 @@ import type { IdentityStore } from '../store/index.ts';
 const atOnce = 100;
 
 /**
- * Stores a mail for each noted change of second factors. Notes from before a restore are dropped. If a process dies meanwhile,
- * a user may get a mail twice.
+ * Stores a mail for each noted change of second factors. Notes that were made before the last restore of the database are
+ * dropped. If a process dies while it does this, a user may get a mail twice.
  */
 export async function storeNotices({
   store,

@@ -31,24 +31,24 @@ export interface MailTimes {
 
 const usualTimes: MailTimes = { everyMs: 5_000, retryMs: 15_000 };
 /**
- * How long a process reserves a mail, in ms: longer than a try takes. If the process dies, the mail is sent again after this
- * time.
+ * How long a process reserves a mail for itself, in ms. A try to send the mail never takes so long. If the process dies, the
+ * mail is sent again after this time.
  */
 const leaseMs = 3 * 60_000;
 const longestWaitMs = 20 * 60_000;
 /** The time after which the service gives up sending a mail, in ms. */
 const patienceMs = 4 * 3600 * 1000;
 /**
- * How many times the service tries to send a mail that reports a change. All tries together take about `patienceMs`. This does
- * not include the time in which the mail only waits for the limit of its address.
+ * How many times the service tries to send a mail that reports a change. All tries together take about `patienceMs`. If the
+ * mail has to wait because its address has already got too many mails, this time does not count.
  */
 const mostTries = 18;
 const codePatienceMs = 10 * 60_000;
 /** How many mails an address may get in an hour, all kinds together (spec#accounts-mail-rate). */
 const mostAnHour = 5;
 /**
- * How many of these mails may be of other kinds. One mail an hour is reserved for reporting a change. So nobody can hold back
- * such a mail by asking for other mails.
+ * How many of these mails may be mails that do not report a change. One mail an hour is reserved for a mail that reports a
+ * change. So nobody can delay such a mail by requesting other mails.
  */
 const mostOthersAnHour = mostAnHour - 1;
 const atOnce = 10;
@@ -152,9 +152,9 @@ export class Postman {
     const filling = { project: project.name, address, link, token, code: token };
     const { subject, text } = textsOf(project, kind, filling);
     try {
-      // A mail server may drop a mail whose `Message-ID` it knows. Each try has a new token, which makes the token of the try
-      // before void. So each try with a token has its own `Message-ID`: otherwise the server could drop the only mail with a
-      // valid token.
+      // A mail server may drop a mail whose `Message-ID` it knows. Each try sends a new token, and then the token of the
+      // previous try is no longer valid. So each try with a token has its own `Message-ID`. Otherwise, the server could drop
+      // the only mail with a valid token.
       const messageId = hashToken([mailing.id, since, ...(stored ? [tries] : [])].join('|'));
       await transport.send({ kind, messageId, fromName: project.name, to: address, subject, text });
     } catch (error) {
@@ -195,8 +195,8 @@ export class Postman {
     { code, responseCode = 0 }: { code?: string; responseCode?: number },
   ): Promise<void> {
     const { store, log } = this.#options;
-    // With a code of 500 or more, the server has refused the mail permanently (RFC 5321 section 4.2.1). `EAUTH` means that the
-    // sign-in at the server has failed: that is no refusal of the mail.
+    // With a code of 500 or more, the server has refused the mail permanently (RFC 5321 section 4.2.1). But `EAUTH` means that
+    // the server has refused the sign-in, and not the mail.
     const isForGood = responseCode >= 500 && code !== 'EAUTH';
     const waitMs = Math.min(this.#times.retryMs * 2 ** (tries - 1), longestWaitMs);
     const again = isForGood ? {} : { again: new Date(Date.now() + waitMs) };
@@ -212,7 +212,7 @@ function reportsChange(kind: MailKind): boolean {
   return kind === 'emailChanged' || isNotice(kind);
 }
 
-/** Whether a mail is still of use. The user's address may have changed since the mail was requested. */
+/** Whether it still makes sense to send a mail. The user's address may have changed since the mail was requested. */
 function isStillFor({ kind, address }: Mailing, { email }: User): boolean {
   return kind === 'emailChange' || reportsChange(kind) || address === email;
 }

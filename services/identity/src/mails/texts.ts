@@ -93,7 +93,7 @@ If it was not you, set a new password and make new recovery codes.
   },
 };
 
-/** Subject and text of a mail. Braces in filled-in values are left as they are. */
+/** Subject and text of a mail. If a value itself contains a name in braces, this name is not replaced. */
 export function textsOf(project: Pick<Project, 'mailTexts'>, kind: MailKind, filling: Filling): Text {
   const { subject, text } = project.mailTexts[kind] ?? usual[kind];
   const fill = (one: string) => one.replaceAll(/\{(\w+)\}/g, (whole, name: string) => filling[name] ?? whole);

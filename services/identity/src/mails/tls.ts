@@ -9,8 +9,8 @@ export function mayGoPlain(address: string): boolean {
 }
 
 /**
- * Whether the check of the server's certificate is turned off. Without a check, anybody on the way to the server could read the
- * mails.
+ * Whether the check of the server's certificate is turned off. Without the check, somebody between this machine and the server
+ * could read the mails.
  */
 export function isUnverified(address: string): boolean {
   const url = new URL(address);
@@ -18,8 +18,9 @@ export function isUnverified(address: string): boolean {
 }
 
 /**
- * Adds to a mail server's address that TLS is required. Three kinds of addresses need no addition: the address of this machine
- * itself, an address that allows plain text, and an address that begins with `smtps:`, which always means TLS.
+ * Changes the address of a mail server so that the connection to it must use TLS. Three kinds of addresses stay as they are:
+ * the address of this machine itself, an address that allows plain text, and an address that begins with `smtps:`, which always
+ * means TLS.
  */
 export function withTls(address: string): string {
   const url = new URL(address);

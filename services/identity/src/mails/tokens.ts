@@ -57,7 +57,7 @@ export function hashCode(
   return secrets.hash('mail-code', `${user.projectId}|${user.id}|${code}`);
 }
 
-/** The hash of an address in a project. It serves to count the mails to the address, even if no account has the address. */
+/** The hash of an address in a project. It is used to count the mails to the address, even if no account has the address. */
 export function hashAddress(secrets: Pick<Secrets, 'hash'>, projectId: string, address: string): string {
   return secrets.hash('mail-address', `${projectId}|${address}`);
 }

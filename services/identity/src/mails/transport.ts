@@ -6,7 +6,7 @@ import { withTls } from './tls.ts';
 
 /** A mail, ready to be sent. */
 export interface Mail {
-  /** Names the mail in logs and folders. */
+  /** Logs and the names of files contain this kind. */
   kind: string;
   /** The id is the same for each try, so that a mail server can recognise repeated tries as one mail. */
   messageId: string;
@@ -16,7 +16,7 @@ export interface Mail {
   text: string;
 }
 
-/** A way to send mails. `send` resolves as soon as the receiving side has the mail. */
+/** A way to send mails. `send` resolves as soon as the mail server has accepted the mail, or the mail is in its file. */
 export interface Transport {
   send(mail: Mail): Promise<void>;
   close(): void;

@@ -50,7 +50,7 @@ export const confirmFactorHandler = handler(confirmFactor, async (request, app: 
 });
 
 /**
- * The confirmed factor that an enrolment results in; null if the shown code or passkey is wrong. Throws `auth/invalid-body`.
+ * The confirmed factor that results from an enrolment; null if the given code or passkey is wrong. Throws `auth/invalid-body`.
  */
 async function confirmed(
   app: AppContext,

@@ -3,7 +3,7 @@ import { exportPage, internalHandler } from '@kith/service';
 import type { AppContext } from '../app.ts';
 import { placeOf } from '../listing.ts';
 
-/** Returns a user's sessions for an export. Each session is copied field by field, so that no hash can get out. */
+/** Returns a user's sessions for an export. Each session is copied field by field, so that the export contains no hash. */
 export const exportSessionsHandler = internalHandler(exportSessions, async (body, app: AppContext) => {
   const { projectId, userId, limit } = body;
   const of = { projectId, userId, at: new Date() };

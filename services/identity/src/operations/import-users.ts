@@ -13,8 +13,8 @@ import { differingFields, importedUserOf } from '../imported-user.ts';
 import type { ImportOutcome, User } from '../store/index.ts';
 
 /**
- * Imports users. The import makes no events: users begin at `seq` 0, and only later changes make events (docs/adr/0018). If a
- * row has the id of an existing user, the row changes nothing. If the row also differs from that user, the row is a `conflict`.
+ * Imports users. The import makes no events: users begin at `seq` 0, and only later changes make events (docs/adr/0018). A row
+ * with the id of an existing user changes nothing. If its values differ from those of the user, its outcome is `conflict`.
  */
 export const importUsersHandler = handler(importUsers, async ({ params, body }, app: AppContext) => {
   const { projectId } = params;
@@ -50,8 +50,8 @@ function count(
 
 /**
  * Records the kinds of hashes in the rows before the rows are stored. Returns the outcomes of the rows that must not be stored.
- * A row whose names are taken by stored users must not use up one of the kinds that the project may have. So such a row with a
- * new kind is refused before the kind is noted.
+ * A row whose names belong to stored users is not stored, so its kind of hash must not count as one of the kinds that the
+ * project may have. Therefore, such a row is refused before its kind is recorded.
  */
 async function outcomesBefore(
   app: AppContext,

@@ -24,7 +24,7 @@ export const listAuditHandler = handler(listAudit, async (request, app: AppConte
   };
 });
 
-/** The id in an actor, written as in stored rows: a UUID is lower-cased. */
+/** The id in an actor, in the form in which rows store it: a UUID in lower case. */
 function idIn(actor: string): string {
   const id = actor.slice(actor.indexOf(':') + 1);
   return uuid.safeParse(id).data ?? id;

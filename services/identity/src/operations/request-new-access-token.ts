@@ -62,9 +62,9 @@ export const requestNewAccessTokenHandler = handler(
       // has an old token.
       if (Date.now() >= request.deadline) throw new DeadlinePassed();
       if (wasGood) throw notRefreshed();
-      // The session may have been read before the presented token was issued. Then the session was rotated meanwhile,
-      // `revokeSession` returns `false`, and the token is checked again. A restore undoes all rotations made after its backup.
-      // A token of such a rotation is unknown, but not stolen.
+      // The session may have been read before the presented token was issued. In this case, the session was rotated meanwhile.
+      // So `revokeSession` returns `false`, and the token is checked again. A restore undoes all rotations made after its
+      // backup. A token of such a rotation is unknown, but not stolen.
       const isFromBackup = session.lastUsedAt.getTime() < app.restoredAt;
       if (!isFromBackup) {
         const actor = `user:${session.userId}`;

@@ -13,9 +13,9 @@ const mostUsers = 2_000;
 /**
  * Returns the sessions, users and keys that gateways must refuse. Sessions and users are returned until all tokens from before
  * the revocation have expired. Only the first page has the revoked keys. `next` is the place of the page's last session. If
- * there are more users, the place of the last user follows after a blank. A replica of an earlier version returns all users
- * with the first page. If such a replica gets a `next` with two places, it returns only more sessions. Then the gateway learns
- * of the other users at its next load.
+ * there are more users, `next` also contains a blank and the place of the page's last user. A replica of an earlier version
+ * returns all users with the first page. If the gateway sends such a replica a `next` with two places, the replica returns only
+ * more sessions. In this case, the gateway gets the other users when it next loads the whole list.
  */
 export const revocationsHandler = internalHandler(getRevocations, async ({ after }, app: AppContext) => {
   // Tokens from before this time have all expired.

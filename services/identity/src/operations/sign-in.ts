@@ -41,7 +41,7 @@ async function replaceImportedHash(
     await apart(() => app.store.imports.replaceHash(user, passwordHash, hash));
   } catch (error) {
     if (error instanceof DeadlinePassed) throw error;
-    // The user can also sign in with the old hash, and a later sign-in replaces this hash.
+    // The sign-in still succeeds: the old hash stays valid, and a later sign-in replaces it.
     log.warn({ err: error }, 'an imported password hash was not replaced; a later sign-in replaces it');
   }
 }

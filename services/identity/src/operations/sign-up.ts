@@ -29,7 +29,8 @@ export const signUpHandler = handler(
     const now = new Date();
     const { email } = body;
     const user = newUser({ projectId, foreignId: null, email, passwordHash }, withProfile(body), now);
-    // As at sign-in, the row of the audit log names the owner of the address. So the erasure of the owner covers the row.
+    // As at sign-in, the audit log's row of a refusal names the owner of the address. So this row is found when the owner is
+    // erased.
     const refusal = (code: ErrorCode, field: string, owner: string | null) => {
       request.audit.tell({ actor: owner ? `user:${owner}` : strangerOf(app, projectId, email) });
       return new ApiError(code, { field });

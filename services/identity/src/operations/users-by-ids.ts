@@ -3,7 +3,7 @@ import { internalHandler } from '@kith/service';
 import type { AppContext } from '../app.ts';
 import { publicUserOf } from '../user-views.ts';
 
-/** Returns users for other services' copies. Unknown ids are left out. */
+/** Returns the users with the given ids to other services, which keep copies of users. Unknown ids are left out. */
 export const usersByIdsHandler = internalHandler(
   usersByIds,
   async ({ projectId, userIds }, app: AppContext) => {

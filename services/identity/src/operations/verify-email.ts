@@ -33,20 +33,20 @@ export const verifyEmailHandler = handler(
   },
 );
 
-/** The change that a token makes to its user; null if the token is void. */
+/** How the user changes when this mail's token is used; null if the token is not valid. */
 function useOf(before: User, mailing: Mailing): TokenUse | null {
   const { kind, address } = mailing;
   if (kind === 'emailChange') return changeAddress(before, address);
   if (kind === 'emailChanged') return undoChange(before, mailing);
-  // A token for a new password is of no use here. Any other token is void if the user's address is no longer the address of the
-  // mail.
+  // A token that sets a new password is not accepted here. Any other token is invalid if the mail was not sent to the user's
+  // present address.
   if (kind === 'passwordReset' || before.email !== address) return null;
   return verified(before, {});
 }
 
 /**
- * The new address takes effect. A mail to the old address reports the change and can undo it (spec#accounts-new-address,
- * spec#accounts-old-address).
+ * Makes the new address the user's address. A mail to the old address reports the change and can undo it
+ * (spec#accounts-new-address, spec#accounts-old-address).
  */
 function changeAddress(before: User, address: string): TokenUse {
   const until = new Date(Date.now() + undoMs);
@@ -57,15 +57,15 @@ function changeAddress(before: User, address: string): TokenUse {
 }
 
 /**
- * The old address takes effect again. All sessions end, so the person who changed the address is signed out. Mails that were
- * requested since the change are void.
+ * Makes the old address the user's address again. All sessions end, so the person who changed the address is signed out. Mails
+ * that were requested after the change become invalid.
  */
 function undoChange(before: User, { address, until }: Mailing): TokenUse {
   const ended = { sessionEpoch: before.sessionEpoch + 1, keptSession: null };
   return {
     ...verified(before, { email: address, ...ended }),
     ending: 'ended',
-    // Mails of earlier changes stay. With these mails, users can also go back to an address they had before.
+    // The mails that undo earlier changes stay valid. With them, a user can return to an even older address.
     drops: (one) => one.kind !== 'emailChanged' || one.until > until,
   };
 }

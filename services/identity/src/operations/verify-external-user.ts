@@ -46,7 +46,7 @@ export const verifyExternalUserHandler = handler(verifyExternalUser, async (requ
   // is refused.
   const user = await apart(() => untilMade(attempt, request));
   if (await app.erasedExternals.refuses(projectId, external)) {
-    // The user was erased after the first check. If this token has created the user again, the new user must not stay.
+    // The user was erased after the first check. If this request has just created the user again, the new user is erased, too.
     const isNew = user.createdAt.getTime() === now.getTime();
     audit.tell({ actor: `user:${user.id}` });
     const whose = { projectId, userId: user.id, deadline: request.deadline };
@@ -112,8 +112,8 @@ async function update(app: AppContext, before: User, given: GivenProfile, now: D
 function profileOf(userData: Record<string, unknown>): GivenProfile {
   const given: Record<string, unknown> = {};
   for (const [field, schema] of Object.entries(profileFields)) {
-    // Until here, only the length of the whole token was limited. Even a token of an allowed length can contain very deeply
-    // nested data.
+    // So far, only the length of the whole token was checked. Even a token of an allowed length can contain data that is nested
+    // too deeply.
     if (!Object.hasOwn(userData, field) || isTooDeep(userData[field])) continue;
     const parsed = schema.safeParse(userData[field]);
     if (parsed.success) given[field] = parsed.data;

@@ -6,9 +6,7 @@ import { endedMailingRows } from './mailing-row.ts';
 import type { EndingReason, Suspension, User } from './records.ts';
 import { changeUser, dateOf, userOf } from './user-document.ts';
 
-/**
- * The sessions of a user that became outdated when the user was last changed. Some of these sessions may not be revoked yet.
- */
+/** The latest change that has ended sessions of a user. Some of these sessions may not be revoked yet. */
 export interface Ending {
   projectId: string;
   userId: string;
@@ -17,8 +15,8 @@ export interface Ending {
 }
 
 /**
- * The parts of a user that concern signing in. A change that ends sessions is one write. The sessions are revoked after this
- * write.
+ * The parts of a user that concern signing in. A change that ends sessions is stored in one write, and the sessions are revoked
+ * afterwards.
  */
 export class Accounts {
   readonly #documents: Documents;
@@ -30,8 +28,8 @@ export class Accounts {
   /**
    * Stores `passwordHash`, `isActive`, `suspendedAt`, `sessionEpoch`, `keptSession`, `updatedAt`, `rev` and `seq`, and the
    * event if there is one. `rev` must be the stored `rev` plus one. Otherwise stores nothing and returns `stale`. With
-   * `ending`, the user stays among `endings` until `ended` is called, and mails that end with sessions are removed.
-   * `suspension`, if given, replaces what is stored of the suspension.
+   * `ending`, `endings` returns the user until `ended` is called, and mails whose tokens end with the sessions are removed.
+   * `suspension`, if given, replaces the stored reason and end of the suspension.
    */
   async update(
     user: User,
@@ -65,8 +63,8 @@ export class Accounts {
   }
 
   /**
-   * Records that these outdated sessions are revoked. If another change has made the user's sessions outdated since, does
-   * nothing.
+   * Records that the sessions which this change has ended are revoked. If a newer change has ended the user's sessions again,
+   * does nothing.
    */
   async ended({ projectId, userId, epoch }: Ending): Promise<void> {
     await changeUser(this.#documents, { projectId, id: userId }, (doc) =>
@@ -78,8 +76,8 @@ export class Accounts {
   async suspensions(some: readonly User[]): Promise<Map<string, Suspension>> {
     const ids = some.filter(({ isActive }) => !isActive).map(({ projectId, id }) => userKey(projectId, id));
     if (ids.length === 0) return new Map();
-    // Settles the users first. Otherwise a suspension that was just replaced could be returned, and its end could restore the
-    // user.
+    // Completes the last changes of the users first (`settled`). Otherwise, this could return a suspension that was just
+    // replaced, and the user could be restored at the end of the replaced suspension.
     await this.#documents.get(users, ids, { settled: true });
     const found = await this.#documents.get(suspensions, ids);
     return new Map(

@@ -83,8 +83,8 @@ export class ApiKeys {
   }
 
   /**
-   * Stores the times at which keys were last used. `uses` names the keys by their hashes. A time earlier than the stored one is
-   * ignored.
+   * Stores the times at which keys were last used. `uses` contains the hash of each key, and the time. A time that is earlier
+   * than the stored one is ignored.
    */
   async noteUses(uses: ReadonlyMap<string, Date>): Promise<void> {
     const found = await this.#documents.by(apiKeys, 'hash', [...uses.keys()]);

@@ -8,7 +8,7 @@ import { type Attempt, type Failures, renewMs } from './records.ts';
 /** How many clients of an account are read at a time. */
 const batch = 1_000;
 
-/** The failures before and after one more failure was counted. */
+/** The stored failures before one more failure was counted, and after it. */
 interface CountedFailure {
   before: Failures | null;
   after: Failures | null;
@@ -16,7 +16,7 @@ interface CountedFailure {
 
 /**
  * Failed attempts to sign in. The failures of all strangers at an address are counted together. Each client that an account
- * knows has a count of its own. Wrong second factors are counted in the same way, but at other places.
+ * knows has a count of its own. Wrong second factors are counted in the same way, but under other ids.
  */
 export class Attempts {
   readonly #documents: Documents;
@@ -29,7 +29,10 @@ export class Attempts {
     return (await this.#read(id))?.doc ?? null;
   }
 
-  /** Stores the state after a failure, and returns the change. Throws as `untilMade` does. */
+  /**
+   * Counts a failure: stores the state that `next` returns, and returns the states before and after. Throws as `untilMade`
+   * does.
+   */
   async fail(
     id: string,
     next: (before: Failures | null) => Failures,

@@ -14,7 +14,7 @@ export interface AuditFilter {
   to?: Date | undefined;
 }
 
-/** A row with the time by which lists sort. */
+/** A row, with the time by which lists are sorted. */
 export type ListedAudit = AuditRow & { createdAt: Date };
 
 /** How many rows are read at a time. */
@@ -124,7 +124,8 @@ export function erased(row: AuditRow, hash: (text: string) => string): AuditRow 
   const anonymous = (text: string) => `erased:${hash(text)}`;
   if (!row.actor.startsWith('user:'))
     return { ...row, target: row.target?.startsWith('user:') ? anonymous(row.target) : row.target };
-  // The ids of a user's sessions would also lead to the user. So would request ids, which clients choose themselves.
+  // All these values are replaced by hashes: a session's id in `target` would lead to the user, and a request id may contain
+  // anything, because clients choose it.
   return {
     ...row,
     actor: anonymous(row.actor),

@@ -9,7 +9,9 @@ export interface BlockUsers {
   blockedId: string;
 }
 
-/** Whether one user blocks another. `seq` is the order of the event that reported this block or its end (`eventOrder`). */
+/**
+ * Whether one user blocks another. `seq` is the position of the event that has reported the block or its end (`eventOrder`).
+ */
 export interface Block extends BlockUsers {
   isBlocked: boolean;
   seq: number;

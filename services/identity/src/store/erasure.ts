@@ -23,10 +23,10 @@ export interface DeletedUser {
  */
 const keepEndedMs = 9 * 24 * 3600 * 1000;
 
-/** A read returns at most this many mails. No user ever has so many. */
+/** The maximum number of mails that one read returns. No user ever has so many mails. */
 const mostMailings = 1_000;
 
-/** Ends accounts: deletes the user immediately and keeps a mark until the rest is erased. */
+/** Ends accounts: deletes the user immediately, and keeps a mark until the user's other data is erased. */
 export class Erasure {
   readonly #documents: Documents;
 
@@ -35,14 +35,14 @@ export class Erasure {
   }
 
   /**
-   * Deletes a user and stores the event. If `rev` is not the stored one, changes nothing and returns `stale`. From the deletion
-   * on, the user is not found and its names are free. The caller revokes the user's sessions afterwards.
+   * Deletes a user and stores the event. If `rev` is not the stored one, changes nothing and returns `stale`. After this, the
+   * user is not found any more, and its names are free. The caller revokes the user's sessions afterwards.
    */
   async remove(user: User, event: EventEnvelope): Promise<'stored' | 'stale'> {
     const { seq } = event.aggregate;
     const mark = { seq, deletedAt: Date.parse(event.occurredAt) };
     const outcome = await changeUser(this.#documents, user, async () => {
-      // The end is noted before the deletion. While the user still exists, the note has no effect.
+      // Notes the end of the account before the user is deleted. As long as the user exists, the note has no effect.
       await this.#noteEnd(user.projectId, endedIds(user));
       const id = userKey(user.projectId, user.id);
       const mails = await this.#documents.range(mailings, { ...within(id), limit: mostMailings });
@@ -69,7 +69,8 @@ export class Erasure {
 
   /** Whether a project has users whose erasure is not finished. */
   async isUnder(projectId: string): Promise<boolean> {
-    // The mark of a user who was just deleted may not be written yet. So the users are settled first.
+    // The mark of a user who was just deleted may not be written yet. So `settle` first completes the changes of the project's
+    // users.
     await this.#documents.settle(users, within(projectId));
     return (await this.#documents.range(deletedUsers, { ...within(projectId), limit: 1 })).length > 0;
   }
@@ -103,7 +104,7 @@ export class Erasure {
     await this.#documents.keep(erasedExternals, [{ id, doc, epoch: 0, version: doc.at }]);
   }
 
-  /** When an external user was last erased; null if no such erasure is noted, or if its note has expired. */
+  /** When an external user was last erased; null if no erasure of this user is noted, or if the note has expired. */
   async externalErasedAt(id: string): Promise<Date | null> {
     return dateOf((await this.#documents.get(erasedExternals, [id])).get(id)?.doc.at ?? null);
   }

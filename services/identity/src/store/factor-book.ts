@@ -25,7 +25,7 @@ const passkey = z.object({
   /** SPKI as base64url. */
   publicKey: z.string(),
   algorithm: z.enum(['ES256', 'RS256']),
-  /** The authenticator's count of its signatures; 0 if it does not count. */
+  /** How many signatures the authenticator has made, as it says itself; 0 if it does not count them. */
   counter: z.int(),
   transports: z.array(z.string()),
   rpId: z.string(),
@@ -54,7 +54,7 @@ export const factorBook = z.object({
   /** Confirmed factors, oldest first. */
   factors: z.array(z.discriminatedUnion('type', [totp, passkey])),
   enrolments: z.array(enrolment),
-  /** Hashes of the recovery codes that are left. */
+  /** Hashes of the recovery codes that are not used yet. */
   recoveryHashes: z.array(z.string()),
   challenges: z.array(challenge),
   /** Sessions in which the user has proved their identity. Each proof is valid until `until`. */
@@ -69,7 +69,9 @@ export type PasskeyFactor = z.output<typeof passkey>;
 export type StoredFactor = TotpFactor | PasskeyFactor;
 export type Enrolment = z.output<typeof enrolment>;
 
-/** How many unfinished enrolments a user may have, and how many unused challenges. The oldest are dropped first. */
+/**
+ * The maximum number of unfinished enrolments of a user, and of unused challenges. If there are more, the oldest are dropped.
+ */
 const mostWaiting = 5;
 /** How many sessions of a user may have a proof. */
 const mostProofs = 20;
@@ -83,8 +85,8 @@ export const emptyBook: FactorBook = {
 };
 
 /**
- * The book without entries that have expired at `at` or exceed the limits. If the book has no factor, its challenges, proofs
- * and recovery codes are dropped, too, because they are of no use.
+ * Returns the book without the entries that have expired at `at`, and without those that exceed the limits. If the book has no
+ * factor, its challenges, proofs and recovery codes are left out, too: without a factor, they have no use.
  */
 export function tidied(book: FactorBook, at: Date): FactorBook {
   const now = at.getTime();
@@ -100,7 +102,7 @@ export function tidied(book: FactorBook, at: Date): FactorBook {
   };
 }
 
-/** A book with every TOTP secret sealed again by `anew`. */
+/** Returns the book after `anew` has sealed every TOTP secret again. */
 export function resealedBook(book: FactorBook, anew: (sealed: string) => string): FactorBook {
   return {
     ...book,

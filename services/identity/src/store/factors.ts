@@ -10,8 +10,8 @@ interface Whose {
 }
 
 /**
- * Second factors of users. All factors of a user are in one document, and every use of a factor changes this document. So a
- * code or a challenge works only once.
+ * Second factors of users. All factors of a user are in one document, and every use of a factor changes this document. So of
+ * two requests with the same code or challenge, only one succeeds.
  */
 export class Factors {
   readonly #documents: Documents;
@@ -20,7 +20,7 @@ export class Factors {
     this.#documents = documents;
   }
 
-  /** A user's book; an empty one if the user has none. */
+  /** A user's book; an empty book if none is stored. */
   async find({ projectId, userId }: Whose): Promise<FactorBook> {
     const key = userKey(projectId, userId);
     return (await this.#documents.get(factors, [key])).get(key)?.doc ?? emptyBook;
@@ -28,8 +28,8 @@ export class Factors {
 
   /**
    * Changes a user's book. Throws as `untilMade` does.
-   * @param change Gets the present book. Returns the new book and a result, or throws. If it returns null as the book, nothing
-   * changes. May be called several times.
+   * @param change Gets the present book. Returns the new book and a result, or throws. If it returns null instead of a new
+   * book, nothing changes. `change` may be called several times.
    */
   change<T>(
     { projectId, userId, at, deadline }: Whose & { at: Date; deadline: number },
@@ -53,10 +53,10 @@ export class Factors {
     return untilMade(attempt, { deadline });
   }
 
-  /** Erases a user's book permanently. Idempotent. Returns `false` while an event of the book is not published. */
+  /** Erases a user's book permanently. Idempotent. Returns `false` as long as an event about the factors is not published. */
   async forget({ projectId, userId }: Whose): Promise<boolean> {
     const key = userKey(projectId, userId);
-    // The notice is cleared last. `erase` first completes the last change of the book, and this may still write the notice.
+    // Clears the notice last, because `erase` first completes the last change of the book, and this may write the notice.
     if (!(await this.#documents.erase(factors, key))) return false;
     await this.#documents.clearIds(factorNotices, [key]);
     return true;
@@ -68,7 +68,7 @@ export class Factors {
     return found.map(({ id }) => ({ projectId: projectIn(id), userId: lastIn(id) }));
   }
 
-  /** Records that a user was told of these changes. */
+  /** Records that the user has got a mail about these changes. */
   async noteTold(whose: Whose, told: readonly Notice[]): Promise<void> {
     const isTold = ({ kind, at }: Notice) => told.some((one) => one.kind === kind && one.at >= at);
     const now = new Date();
@@ -85,7 +85,10 @@ type Notice = NonNullable<FactorBook['notices']>[number];
 /** How long `noteTold` may take, in ms. */
 const noteMs = 10_000;
 
-/** `untold` finds a user by a row in `factorNotices`. This function returns what has to change in that row. */
+/**
+ * Returns the change of a user's row in `factorNotices`. The row exists as long as the user must get a mail, and `untold` finds
+ * the user by it.
+ */
 function rowsOf(id: string, before: readonly Notice[] = [], after: readonly Notice[] = []) {
   if (before.length === 0 && after.length === 0) return [];
   const first = after[0];

@@ -9,20 +9,20 @@ import type { User } from './records.ts';
 import { changeUser, storedOf, type Taken, takenBy, userOf } from './user-document.ts';
 
 /**
- * The outcome for a user that was to be stored. `there`: the user who is already stored under this id. `deleted`: a user with
- * this id was deleted not long ago.
+ * The outcome for a user of an import. `there`: the user that was already stored under this id. `deleted`: a user with this id
+ * was deleted not long ago.
  */
 export type ImportOutcome = 'stored' | { there: User } | 'deleted' | 'id-taken' | Taken;
 
-/** How many users one transaction stores. It is limited because a transaction blocks the event loop. */
+/** How many users one transaction stores. The number is limited because a transaction blocks the event loop. */
 const atOnce = 500;
 /**
- * An import fails after this many rounds in a row without any outcome. A round has no outcome if concurrent imports hold the
- * same ids.
+ * An import fails after this many rounds in a row in which no user got an outcome. This can happen if concurrent imports are
+ * storing the same ids.
  */
 const attempts = 10;
 
-/** Stores users of another backend. Such users begin without events, at `seq` 0 (docs/adr/0018). */
+/** Stores users of another backend. Their import makes no events, so their `seq` is 0 (docs/adr/0018). */
 export class Imports {
   readonly #documents: Documents;
 
@@ -31,16 +31,17 @@ export class Imports {
   }
 
   /**
-   * Stores new users. Returns the outcome for each user, in the given order. If several users have the same id, the first one
-   * is tried first. Existing users stay as they are. Two kinds of users are not stored: a user with the id or foreign id of an
-   * ended account, and a user with an address that another user may still take back.
+   * Stores new users. Returns the outcome for each user, in the given order. If several users in the list have the same id, the
+   * first of them is stored first. Existing users stay as they are. Two kinds of users are not stored: a user with the id or
+   * foreign id of an ended account, and a user with an address that another user may still take back.
    */
   async add(projectId: string, some: readonly User[]): Promise<ImportOutcome[]> {
     const outcomes = new Map<User, ImportOutcome>();
     for (let left = some, inVain = 0; left.length > 0; left = left.filter((user) => !outcomes.has(user))) {
       if (inVain === attempts) throw new Error('After several rounds, some imported users have no outcome.');
       const before = outcomes.size;
-      // In the embedded form, the rest of this loop lets no other work run. So this line lets other work run.
+      // In the embedded form, the database calls in this loop block the event loop. `nextTurn` lets other work run between
+      // them.
       await nextTurn();
       await this.#addSome(projectId, left.slice(0, atOnce), outcomes);
       inVain = outcomes.size === before ? inVain + 1 : 0;
@@ -52,8 +53,8 @@ export class Imports {
   async refusedNow(projectId: string, some: readonly User[]): Promise<Map<User, ImportOutcome>> {
     const outcomes = new Map<User, ImportOutcome>();
     if (some.length === 0) return outcomes;
-    // A refused change names the index that comes first in `users.indexes`. So this loop goes through the indexes in the
-    // reverse order, and later outcomes replace earlier ones.
+    // If several names are taken, `add` reports the one whose index comes first in `users.indexes`. To report the same one,
+    // this loop goes through the indexes in reverse order, and each outcome replaces the outcomes before it.
     for (const index of ['username', 'email', 'foreignId', 'id']) {
       const keyOf = (user: User) =>
         users.indexes?.[index]?.key(storedOf(user), userKey(projectId, user.id)) || null;
@@ -72,8 +73,8 @@ export class Imports {
   }
 
   /**
-   * Adds kinds of password hashes to the project's kinds. A kind is added only if `mayAdd` allows it. Returns all kinds that
-   * the project then has.
+   * Adds kinds of password hashes to the kinds of a project, as far as `mayAdd` allows it. Returns all kinds that the project
+   * has afterwards.
    */
   async noteHashKinds(
     projectId: string,
@@ -96,7 +97,7 @@ export class Imports {
     return (await this.#documents.get(hashKinds, [projectId])).get(projectId)?.doc.kinds ?? [];
   }
 
-  /** Replaces the hash `from` of a user's password by `to`, unless another hash is stored by now. */
+  /** Replaces a user's password hash `from` by `to`. Does nothing if another hash is stored by now. */
   async replaceHash(
     { projectId, id }: Pick<User, 'projectId' | 'id'>,
     from: string,
@@ -126,7 +127,10 @@ export class Imports {
     };
   }
 
-  /** Stores users and notes their outcomes. If a concurrent import holds the id of a user, this user may get no outcome yet. */
+  /**
+   * Stores users and notes their outcomes. If a concurrent import is storing a user with the same id, the user may get no
+   * outcome yet.
+   */
   async #addSome(
     projectId: string,
     some: readonly User[],
@@ -134,7 +138,7 @@ export class Imports {
   ): Promise<void> {
     const refused = await this.#refused(projectId, some);
     const fresh = new Map<string, User>();
-    // Later rows with the same id wait for the outcome of the first row.
+    // Only the first of several users with the same id is stored in this round. The others wait for its outcome.
     for (const user of some) if (!refused.has(user) && !fresh.has(user.id)) fresh.set(user.id, user);
     const added = [...fresh.values()];
     const made = await this.#documents.change(
@@ -156,13 +160,12 @@ export class Imports {
       const refusal = refused.get(user);
       if (own) outcomes.set(user, { there: own });
       else if (refusal) outcomes.set(user, refusal);
-      // If neither is true, the user who had the id was deleted meanwhile. The id may be free now, so the next round tries
-      // again.
+      // Otherwise, the user who had the id was deleted meanwhile. The id may be free now, so the next round tries again.
     }
     const stored = added.filter((user) => outcomes.get(user) === 'stored');
-    // After the check above, an account may have ended, or a user may have given up an address. An imported user who got such
-    // an id or address is removed again. On MongoDB, the row that reserves the address may not be written yet, so the users are
-    // settled first.
+    // Since the check above, an account may have ended, or a user may have given up an address. If an imported user got the id
+    // of this account, or this address, the imported user is removed again. On MongoDB, the row that reserves the address may
+    // not be written yet, so `settle` first completes the changes of the users.
     if (stored.length > 0) await this.#documents.settle(users, within(projectId));
     for (const [user, refusal] of await this.#refused(projectId, stored)) {
       const id = userKey(projectId, user.id);
@@ -181,7 +184,7 @@ export class Imports {
     return new Map([...found.values()].map((one) => [lastIn(one.id), userOf(one)]));
   }
 
-  /** Which users may not be stored, although their names are free. */
+  /** The users who may not be stored even if no other user has their names, with the reasons. */
   async #refused(projectId: string, some: readonly User[]): Promise<Map<User, 'deleted' | 'email-taken'>> {
     const [ended, kept] = await Promise.all([this.#ended(projectId, some), this.#kept(projectId, some)]);
     return new Map([
@@ -190,7 +193,7 @@ export class Imports {
     ]);
   }
 
-  /** Which users have the id or the foreign id of an ended account. */
+  /** The users with the id or the foreign id of an ended account. */
   async #ended(projectId: string, some: readonly User[]): Promise<User[]> {
     if (some.length === 0) return [];
     const any = await this.#documents.range(endedUsers, { ...within(projectId), limit: 1 });
@@ -200,7 +203,7 @@ export class Imports {
     return some.filter((user) => idsOf.get(user)?.some((id) => found.has(id)));
   }
 
-  /** Which users have an address that another user gave up and may still take back (spec#accounts-old-address). */
+  /** The users with an address that another user gave up and may still take back (spec#accounts-old-address). */
   async #kept(projectId: string, some: readonly User[]): Promise<User[]> {
     if (some.length === 0) return [];
     const any = await this.#documents.range(mailings, { ...within(projectId), limit: 1 }, 'kept');

@@ -81,7 +81,7 @@ export interface IdentityStore {
   readonly outbox: Outbox;
   /** Stored answers to requests with an idempotency key. */
   readonly replies: Replies | undefined;
-  /** Seals again all values that are not sealed under the current secret. */
+  /** Finds all values that are not sealed under the current secret, and seals them under it. */
   reseal(secrets: Secrets): Promise<Resealed>;
   /** Removes expired data, and completes the changes that processes left unfinished when they died. */
   sweep(): Promise<void>;

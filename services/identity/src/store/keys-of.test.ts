@@ -18,13 +18,13 @@ const names = [
   'x'.repeat(500),
 ];
 
-test('keys of names are printable ASCII, of bounded length, and different for different names', () => {
+test('a key of a name is printable ASCII with at most 300 characters, and different names have different keys', () => {
   const keys = [...names, '田'.repeat(512), '田'.repeat(511)].map((name) => nameKey('p', name));
   for (const key of keys) expect(key).toMatch(/^p\|[\x20-\x7e]{1,300}$/);
   expect(new Set(keys).size).toBe(keys.length);
 });
 
-test('the range of a beginning contains the names that begin with it, and no other names', () => {
+test('the range for a text contains the names that begin with the text, and no other names', () => {
   for (const start of ['a', 'ab', 'ab ', 'aé', 'é', '田', '🦊', '~', '\0', 'x', 'x'.repeat(200)]) {
     const { above, below } = namesFrom('p', start);
     const found = names.filter((name) => above < nameKey('p', name) && nameKey('p', name) < below);
@@ -34,7 +34,7 @@ test('the range of a beginning contains the names that begin with it, and no oth
   expect(nameKey('q', 'a') > above && nameKey('q', 'a') < below).toBe(false);
 });
 
-test('keys of ASCII names sort as the names do, shorter names first', () => {
+test('the keys of ASCII names have the order of the names, and a shorter name comes first', () => {
   const sorted = ['ab', 'ab c', 'ab1', 'ab_', 'abc', 'b'];
   expect(sorted.map((name) => nameKey('p', name)).toSorted()).toEqual(
     sorted.map((name) => nameKey('p', name)),

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { timeKey } from '@kith/store';
 
-/** The id of a user's documents. The ids in a user's lists begin with it. */
+/** The id of each document about a user. The ids of documents in a user's lists begin with it. */
 export function userKey(projectId: string, userId: string): string {
   return `${projectId}|${userId}`;
 }
@@ -54,12 +54,13 @@ export function usedPlace(id: string, usedAt: number): string {
  */
 const longest = 200;
 
-/** Makes a key from a name in any script. The range `namesFrom` finds the key by the beginning of the name. */
+/** Makes a key from a name in any script. With `namesFrom`, names are found by their beginning. */
 export function nameKey(projectId: string, name: string): string {
   const text = ascii(name);
   const whole = text.length > longest ? `${text.slice(0, longest)}~~${hash('sha256', text)}` : text;
-  // The space at the end sorts before any other character. So a name comes before all longer names that begin with it, and a
-  // range from this name on can include the name itself.
+  // The space at the end comes before any other character. So a name comes before all longer names that begin with it. A range
+  // leaves out its lower limit. But because of the space, the range of all names that begin with this name still includes the
+  // name itself.
   return `${projectId}|${whole} `;
 }
 
@@ -69,7 +70,10 @@ export function namesFrom(projectId: string, start: string): { above: string; be
   return { above: beginning, below: `${beginning}~~~` };
 }
 
-/** Writes each byte outside printable ASCII as `~` and two hex digits. This keeps prefixes and order. */
+/**
+ * Writes each byte outside printable ASCII as `~` and two hex digits. So a name that begins with another name still does so,
+ * and the names keep their order.
+ */
 function ascii(text: string): string {
   return text.replaceAll(/[^\x20-\x7d]/gu, (one) =>
     Buffer.from(one).toString('hex').replaceAll(/../g, '~$&'),

@@ -3,7 +3,7 @@ import { keys, revokedKeys, type StoredKey } from './collections/keys.ts';
 import { everything } from './keys-of.ts';
 import type { SigningKey } from './records.ts';
 
-/** A read returns at most this many keys. There are never so many. */
+/** The maximum number of keys that one read returns. There are never so many keys. */
 const most = 10_000;
 
 /** The signing keys of access tokens, and the ids of revoked ones. */

@@ -7,26 +7,27 @@ export interface NewMailing {
   kind: MailKind;
   address: string;
   redirect?: string | null;
-  /** Distinguishes several mails of one kind. Of each kind, a user has at most one mail that has no name. */
+  /** Distinguishes several mails of one kind. Without a name, a new mail replaces the user's earlier mail of the same kind. */
   name?: string;
   /** When the mail becomes useless; a day after `at` by default. */
   until?: Date;
 }
 
 /**
- * Mails whose tokens become void when the user's sessions end. Somebody who is signed out in this way must not be able to take
- * the account with such a token (spec#accounts-tokens-end). The mail that undoes a change of address stays.
+ * The kinds of mails whose tokens become invalid when all sessions of a user are ended. If a stranger is signed out by this,
+ * the stranger must not be able to take over the account with a token from such a mail (spec#accounts-tokens-end). The mail
+ * that undoes a change of address stays.
  */
 const endingWithSessions = ['emailChange', 'passwordReset'] as const satisfies readonly MailKind[];
 
 export const dayMs = 24 * 3600 * 1000;
 
-/** The row of a mail that is to be sent. It is stored as a part of a change of the user. */
+/** The row of a mail that is to be sent. It is stored in the same write as a change of the user. */
 export function mailingRow(
   { projectId, id }: { projectId: string; id: string },
   { kind, address, redirect = null, name, until }: NewMailing,
   at: Date,
-  /** The token of an earlier mail. It stays valid until the new mail is sent. */
+  /** The token of an earlier mail, which stays valid until the new mail is sent. */
   token: StoredMailing['token'] = null,
 ) {
   const since = at.getTime();
@@ -38,7 +39,7 @@ export function mailingRow(
   return { in: mailings, id: mailingId({ projectId, id }, kind, name), put };
 }
 
-/** The rows of a change that ends the user's sessions: they remove the mails that end with the sessions. */
+/** For a change that ends the user's sessions: the row changes that remove the mails whose tokens end with the sessions. */
 export function endedMailingRows(user: { projectId: string; id: string }) {
   return endingWithSessions.map((kind) => ({ in: mailings, id: mailingId(user, kind), put: null }));
 }

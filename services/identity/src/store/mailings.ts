@@ -14,11 +14,14 @@ export interface Mailing extends StoredMailing {
   userId: string;
 }
 
-/** What changes when a user uses the token of a mail: the user, and the user's mails. */
+/** What changes in the user and in the user's mails when the token of a mail is used. */
 export interface TokenUse {
   user: User;
   event: EventEnvelope | null;
-  /** Why the user's sessions end; absent if no session ends. The mails that end with sessions are then removed, too. */
+  /**
+   * Why the user's sessions end; absent if no session ends. If it is set, the mails that end with the sessions are removed,
+   * too.
+   */
   ending?: EndingReason;
   /** Which other mails are removed with the used mail. */
   drops?: (one: Mailing) => boolean;
@@ -33,12 +36,12 @@ interface Row {
   put: StoredMailing | null;
 }
 
-/** A read returns at most this many mails. No user ever has so many. */
+/** The maximum number of mails that one read returns. No user ever has so many mails. */
 const most = 1_000;
 
 /**
- * Mails to users, and the hashes of their tokens. Each change here is part of a change of the user. So a mail is stored
- * together with the change that it reports. In the same way, a token is used up together with its effect (docs/adr/0051).
+ * Mails to users, and the hashes of their tokens. Each change of a mail is stored in one write with the user. So a mail is
+ * stored together with the change that it reports, and a token becomes used together with its effect (docs/adr/0051).
  */
 export class Mailings {
   readonly #documents: Documents;
@@ -49,8 +52,8 @@ export class Mailings {
 
   /**
    * Stores a mail that is to be sent. Until the mail is sent, the token of an earlier mail of this kind to the same address
-   * stays valid. Returns `false` if the user is gone. If `epoch` is given and the user's sessions of this epoch have ended,
-   * also stores nothing and returns `false`.
+   * stays valid. Returns `false` if the user is gone. Also stores nothing and returns `false` if `epoch` is given and is no
+   * longer the user's `sessionEpoch`, because the sessions were ended meanwhile.
    */
   async add(user: Pick<User, 'projectId' | 'id'>, mail: NewMailing, epoch?: number): Promise<boolean> {
     const key = `${user.projectId}|${user.id}`;
@@ -70,8 +73,8 @@ export class Mailings {
 
   /**
    * Reserves a due mail for sending until `dueAt`, and stores its new token. If the mail is not recorded as sent by then, it is
-   * due again. Returns the mail's user. Returns null if another process has the mail, or if the mail is not to be sent any
-   * more.
+   * due again. Returns the mail's user. Returns null if another process has reserved the mail, or if the mail need not be sent
+   * any more.
    */
   async take(
     { id, waiting }: Mailing,
@@ -174,7 +177,8 @@ export class Mailings {
    */
   async keeperOf(projectId: string, address: string, at: Date, userId?: string): Promise<string | null> {
     const key = nameKey(projectId, address);
-    // The row of a change that was just made may not be written yet. So the users are settled first.
+    // If a user has just changed the address, the row may not be written yet. So `settle` first completes the changes of the
+    // users.
     await this.#documents.settle(users, within(projectId));
     const found = (await this.#documents.by(mailings, 'kept', [key])).get(key) ?? [];
     const isAnother = (one: Mailing) => one.userId !== userId && one.until > at.getTime();
@@ -182,7 +186,8 @@ export class Mailings {
   }
 
   /**
-   * Changes the stored user together with rows. `make` may be called several times. If it returns null, the result is `stale`.
+   * Changes the stored user and rows in one write. `make` may be called several times. If it returns null, nothing changes, and
+   * the result is `stale`.
    */
   async #change(
     key: string,
@@ -190,8 +195,8 @@ export class Mailings {
     make: (user: User, row: StoredMailing | undefined, doc: StoredUser) => UserChange | Promise<UserChange>,
   ): Promise<'stored' | 'stale' | Taken> {
     for (;;) {
-      // With `settled`, the user's last change has been written completely. So the mail's row, which is read next, belongs to
-      // the same state of the user.
+      // `settled` first completes the user's last change. So the mail's row, which is read next, belongs to the same state of
+      // the user.
       const target = (await this.#documents.get(users, [key], { settled: true })).get(key);
       if (!target) return 'stale';
       const row = (await this.#documents.get(mailings, [id])).get(id)?.doc;

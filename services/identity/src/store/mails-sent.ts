@@ -15,8 +15,8 @@ export class MailsSent {
 
   /**
    * Counts a mail. Returns `false` if there are now more than `most` mails within the last hour. It first counts the mail and
-   * then compares. So two simultaneous mails may both be refused, but they never exceed the limit. If the limit is already
-   * reached, the mail is not counted. So it takes no room from mails that have a higher limit.
+   * then compares the number with the limit. So two simultaneous mails may both be refused, but they never exceed the limit. If
+   * the limit is already reached, the mail is not counted. So it does not use up the limit of other mails, which may be higher.
    * @param to The project, and a hash of the address.
    */
   async count(to: { projectId: string; hash: string }, most: number): Promise<boolean> {

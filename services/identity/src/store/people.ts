@@ -10,7 +10,9 @@ import { userOf } from './user-document.ts';
 /** The maximum number of users that a search for suggestions reads at a time. */
 const longestPage = 1_000;
 
-/** Finds users in other ways than by project and id. `lastActive` may be earlier than the last sign-in of the user. */
+/**
+ * Finds users by other values than their project and id. The returned `lastActive` may be earlier than the user's last sign-in.
+ */
 export class People {
   readonly #documents: Documents;
 
@@ -66,7 +68,7 @@ export class People {
    * Users whose username or name contains `search` (folded). Users whose username begins with it come first, then users whose
    * name begins with it, then all others.
    * @param of.hiddenAmong Returns which of the users with these ids are not shown.
-   * @param of.deadline Unix ms. If it is over before enough users are found, throws `DeadlinePassed`.
+   * @param of.deadline Unix ms. If it passes before enough users are found, throws `DeadlinePassed`.
    */
   async suggest(
     projectId: string,
@@ -76,7 +78,7 @@ export class People {
     const { limit, hiddenAmong, deadline } = of;
     const found: User[] = [];
     const judged = new Set<string>();
-    // Some users on a page may be hidden or already found. So one page is not always enough.
+    // Reads several pages, because some users on a page may be hidden or already found.
     for await (const page of this.#matching(projectId, search, { first: 2 * limit, deadline })) {
       const others = page.filter(({ id }) => !judged.has(id));
       if (others.length === 0) continue;
@@ -90,9 +92,9 @@ export class People {
   }
 
   /**
-   * Pages of the users whose username or name contains `search`, in the order of `suggest`. A user may be on several pages.
-   * Pages grow from `first` users to `longestPage`, so that a few queries are enough to skip thousands of hidden users. Other
-   * work gets its turn between two pages, even if the store never waits.
+   * Pages of the users whose username or name contains `search`, in the order of `suggest`. A user may be on several pages. The
+   * first page has `first` users, and each further page is longer, up to `longestPage`. So a few queries are enough to skip
+   * thousands of hidden users. Between two pages, other work can run, even if the store itself never waits.
    */
   async *#matching(
     projectId: string,
@@ -103,7 +105,7 @@ export class People {
       (index: string) =>
       ({ skip, limit }: { skip: number; limit: number }) =>
         this.#documents.range(users, { ...namesFrom(projectId, search), skip, limit }, index);
-    // Reads the users in the order in which they are listed, because their documents are stored side by side in this order.
+    // Uses the index `place`, because the documents of users are stored side by side in the order of this index.
     const all = within(projectId);
     const how = { text: search, fields: ['username', 'name'], index: 'place', uncounted: true } as const;
     const containing = async ({ last, limit }: { last: User | undefined; limit: number }) => {

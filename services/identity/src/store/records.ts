@@ -39,7 +39,7 @@ export interface Project extends ProjectSettings {
 
 /** The part of a user that the user may set. */
 export interface Profile {
-  /** As given; unique in its project without regard to case. */
+  /** As the user has written it. In a project, two usernames must differ in more than upper and lower case. */
   username: string | null;
   name: string | null;
   avatar: string | null;
@@ -74,7 +74,7 @@ export interface User extends Profile {
   lastActive: Date | null;
   createdAt: Date;
   updatedAt: Date;
-  /** Goes up with every change. */
+  /** Grows by one with every change of the user. */
   rev: number;
   /** The `seq` of the last event. */
   seq: number;
@@ -105,29 +105,32 @@ export interface Session {
 
 export interface RotatedToken {
   hash: string;
-  /** The valid token, sealed under a key that is derived from the rotated token. */
+  /** The token that is valid now, sealed under a key that is derived from the rotated token. */
   sealed: string;
 }
 
-/** Why a session has ended, as its event says. */
+/** Why a session has ended, in the words of the event. */
 export type RevocationReason = EventOf<typeof sessionRevoked>['data']['reason'];
 
-/** Why sessions of a user are to end. If an operator ends them, the event has no actor. */
+/** Why sessions of a user have to end. If an operator ends them, the event has no actor. */
 export type EndingReason = RevocationReason | 'ended-by-operator' | 'password-set';
 
-/** The reason and end that an operator has given for a suspension. */
+/** The reason and the end of a suspension, as an operator has given them. */
 export interface Suspension {
   reason: string | null;
-  /** When the suspension ends by itself; null for never. */
+  /** When the suspension ends by itself; null if it does not. */
   until: Date | null;
 }
 
 /** A key of access tokens. It signs from `signsFrom` until the next key signs. It verifies until its tokens have expired. */
 export interface SigningKey {
-  /** Counts from 1. If two replicas make a key of the same ordinal, both use the key that was stored first. */
+  /**
+   * The number of the key, beginning with 1. If two replicas make a key with the same ordinal, both use the key that was stored
+   * first.
+   */
   ordinal: number;
   kid: string;
-  /** The public key: its numbers as base64url. */
+  /** The public key: its modulus and its exponent as base64url. */
   publicJwk: { n: string; e: string };
   /** The private key as a JWK, sealed and bound to `kid` (spec#signing-keys-sealed). */
   sealed: string;
@@ -152,7 +155,7 @@ export interface ApiKey {
 
 /** Failed attempts at one account. These values decide how long the next attempt has to wait. Times in Unix ms. */
 export interface Failures {
-  /** The times of recent failures, which are counted together. Empty as soon as attempts have to wait. */
+  /** The times of recent failures. When there are so many that attempts have to wait, the list is emptied. */
   recent: number[];
   /** How many times attempts had to wait. */
   waits: number;
@@ -175,7 +178,7 @@ export const failuresKeptMs = 24 * 3600_000;
  */
 export const clientKnownMs = 30 * 24 * 3600_000;
 /**
- * If a client signs in again within this time, in ms, the sign-in is not noted. To make up for this, an account knows its
- * clients this much longer than `clientKnownMs`.
+ * If a client signs in again within this time, in ms, the sign-in is not recorded for this client. To make up for this, an
+ * account knows a client for `clientKnownMs` plus this time.
  */
 export const renewMs = 3600_000;

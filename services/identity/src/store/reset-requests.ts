@@ -13,7 +13,7 @@ export interface ResetRequest {
 const keepMs = 3600 * 1000;
 
 /**
- * Password resets that were requested but not processed yet. Each is stored in the same way, whether the account exists or not.
+ * Password resets that were requested but not processed yet. A request is stored in the same way if no account has the address.
  */
 export class ResetRequests {
   readonly #documents: Documents;

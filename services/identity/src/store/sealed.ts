@@ -5,7 +5,10 @@ import { resealedBook } from './factor-book.ts';
 import { sealedFor } from './hash-keys.ts';
 import { lastIn } from './keys-of.ts';
 
-/** All values that identity seals. If a value is missing here, nobody can read it after a change of KITH_SECRET. */
+/**
+ * All values that identity seals. If a kind of value were missing in this list, values of this kind could not be read after a
+ * change of KITH_SECRET.
+ */
 export const sealed: readonly Sealed[] = [
   { in: keys, anew: ({ doc }, anew) => ({ ...doc, sealed: anew(sealedFor.signing, doc.sealed, doc.kid) }) },
   {

@@ -22,19 +22,23 @@ export interface Revocation {
 }
 
 /**
- * How many sessions are read at a time. A user has few sessions that are open, but revoked ones stay for half an hour.
+ * How many sessions are read at a time. A user has only a few open sessions. But revoked sessions stay stored for half an hour,
+ * so there may be many of them.
  */
 const batch = 500;
 /**
- * How many sessions one new session ends. A new session ends more than one only if the processes of earlier requests died
- * before they ended a session.
+ * The maximum number of sessions that one new session ends. Usually a new session ends at most one. It ends more only if
+ * processes died after they had opened sessions and before they ended others.
  */
 const mostSurplus = 20;
 
 /** Sessions of users, and the list of revoked ones. */
 export class Sessions {
   readonly #documents: Documents;
-  /** The document from which each session was read. A change compares the version of this document. */
+  /**
+   * The document from which each session was read. A change of the session succeeds only if the stored document still has the
+   * version of this document.
+   */
   readonly #read = new WeakMap<Session, Stored<StoredSession>>();
 
   constructor(documents: Documents) {
@@ -42,8 +46,8 @@ export class Sessions {
   }
 
   /**
-   * Stores a new session. It is removed at `until`, unless `extend` is called before. By default, it is removed when it
-   * expires.
+   * Stores a new session. The session is removed at `until`, unless `extend` is called before then. By default, `until` is the
+   * time at which the session expires.
    */
   async add(session: Session, until = session.expiresAt): Promise<void> {
     const { sid, projectId, userId, createdAt, lastUsedAt, expiresAt, revokedAt, ...rest } = session;
@@ -80,8 +84,8 @@ export class Sessions {
   }
 
   /**
-   * If a user has more than `most` sessions, returns some of the surplus: the sessions that were used least recently. `newest`
-   * counts as one of the user's sessions, but is never returned. Revoked sessions do not make this slower.
+   * If a user has more than `most` sessions, returns sessions that have to end: some of those that were used least recently.
+   * `newest` counts as one of the user's sessions, but is never returned. Revoked sessions do not make this slower.
    */
   async surplus(newest: Session, most: number): Promise<Session[]> {
     const { projectId, userId, lastUsedAt } = newest;
@@ -96,7 +100,7 @@ export class Sessions {
     if (ids.length === 0) return [];
     const stored = await this.#documents.get(sessions, ids);
     const isLive = (id: string) => stored.get(id)?.doc.revokedAt === null;
-    // A process left these rows when it died: after it had revoked the session, or before it had stored the session.
+    // These rows were left behind by a process that died after it had revoked the session, or before it had stored the session.
     const left = ids.filter((id) => !isLive(id));
     if (left.length > 0) await this.#documents.clearIds(sessionUses, left);
     return ids.filter(isLive).map((id) => this.#sessionOf(stored.get(id)!));
@@ -122,8 +126,8 @@ export class Sessions {
 
   /**
    * Revokes a session permanently, stores the event with it, and forgets the device and the sealed token. The session is
-   * removed after `keepUntil`. Returns `false` if the session is gone or was revoked before. If `judged` is given and another
-   * token is valid by now, also returns `false`.
+   * removed after `keepUntil`. Returns `false` if the session is gone or was revoked before. Also returns `false` if `judged`
+   * is given and the session's valid token is another one by now.
    */
   async revoke(session: Session, { at, keepUntil, event, judged }: Revocation): Promise<boolean> {
     const forgotten = { rotated: null, userAgent: null, ip: null };
@@ -142,8 +146,8 @@ export class Sessions {
   }
 
   /**
-   * Makes a user's revoked sessions expire at the time that `endOf` returns for their revocation, unless they expire earlier.
-   * Idempotent.
+   * Changes when a user's revoked sessions expire: at the time that `endOf` returns for the time of the revocation. Sessions
+   * that expire earlier stay as they are. Idempotent.
    */
   async shorten(projectId: string, userId: string, endOf: (revokedAt: Date) => Date): Promise<void> {
     for await (const some of this.#pages(projectId, userId)) {
@@ -162,10 +166,11 @@ export class Sessions {
     }
   }
 
-  /** Whether the session's `rotated` token was rotated within the last `ms`, by the database's time. */
+  /** Whether the session's token `rotated` was replaced within the last `ms`, by the clock of the database. */
   async rotatedWithin(session: Session, ms: number): Promise<boolean> {
     const read = await this.#asRead(session);
-    // The last change of an open session is always its rotation.
+    // Only a rotation changes an open session that has a `rotated` token. So the time of the last change is the time of the
+    // rotation.
     if (!read || !session.rotated || read.doc.rotated?.hash !== session.rotated.hash) return false;
     return this.#documents.changedWithin(sessions, read, ms);
   }
@@ -221,7 +226,10 @@ export class Sessions {
     }
   }
 
-  /** Stores the time at which a session was used. A later use has a higher `version`; the first use has version 1. */
+  /**
+   * Stores the time at which a session was used. The `version` makes sure that a later use replaces an earlier one. The first
+   * use has version 1.
+   */
   async #used(
     id: string,
     { lastUsedAt, expiresAt }: Pick<Session, 'lastUsedAt' | 'expiresAt'>,

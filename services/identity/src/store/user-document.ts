@@ -36,7 +36,7 @@ export function dateOf(ms: number | null): Date | null {
   return ms === null ? null : new Date(ms);
 }
 
-/** Says which name is taken, if the database has refused a change for this reason. */
+/** Returns which name is taken, after the database has refused a change because of a taken name. */
 export function takenBy({ taken }: { taken: string }): Taken {
   if (taken === 'foreignId') return 'foreign-id-taken';
   return taken === 'email' ? 'email-taken' : 'username-taken';
@@ -48,7 +48,7 @@ type UserChange = Omit<DocumentChange<StoredUser>, 'in' | 'target'>;
  * Changes a stored user. Returns `stale` if the user is gone or its `rev` is not the given one. If a concurrent write, such as
  * the replacement of a password hash, changes the user but keeps `rev`, tries again.
  * @param change Gets the stored document and returns the change. If `change` returns `null`, nothing changes, and the result is
- * `stale`. May be called several times.
+ * `stale`. `change` may be called several times.
  */
 export async function changeUser(
   documents: Documents,
@@ -57,7 +57,7 @@ export async function changeUser(
 ): Promise<'stored' | 'stale' | Taken> {
   const key = userKey(projectId, id);
   for (;;) {
-    // With `settled`, the rows that `change` reads belong to the same state of the user.
+    // `settled` first completes the user's last change. So the rows that `change` reads belong to the same state of the user.
     const target = (await documents.get(users, [key], { settled: true })).get(key);
     if (!target || (rev !== undefined && target.doc.rev !== rev)) return 'stale';
     const changed = await change(target.doc);

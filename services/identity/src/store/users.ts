@@ -44,7 +44,7 @@ export class Users {
       set: { ...doc, ...profile, updatedAt, rev, seq },
       events: [event],
     }));
-    // The username is the only unique name in a profile.
+    // The username is the only part of a profile that must be unique. So if a unique value is taken, it is the username.
     return outcome === 'stored' || outcome === 'stale' ? outcome : 'username-taken';
   }
 
@@ -59,7 +59,7 @@ export class Users {
     return outcome === 'stored' ? 'stored' : 'stale';
   }
 
-  /** Records a sign-in. This is no change of the user: `rev` stays and there is no event. */
+  /** Records a sign-in. This does not count as a change of the user: `rev` stays the same, and there is no event. */
   async touch(projectId: string, userId: string, at: Date): Promise<void> {
     const copy = {
       id: userKey(projectId, userId),
@@ -80,7 +80,7 @@ export class Users {
     return user && later(user, found.get(id)?.doc.at);
   }
 
-  /** A user, without a look-up of the last sign-in: `lastActive` may be an earlier sign-in. */
+  /** Finds a user, but does not look up the last sign-in. So `lastActive` may be an earlier sign-in. */
   async account(projectId: string, userId: string): Promise<User | null> {
     return (await this.findMany(projectId, [userId]))[0] ?? null;
   }

@@ -37,11 +37,12 @@ export async function verifyExternalToken(
   if (!claims) return null;
   const { iss, sub, iat = null, exp = 0, userData } = claims;
   const now = Date.now() / 1000;
-  // A UUID is the same in upper and lower case (spec#addresses-uuid-case). A signer may have put anything into `iss`, for
-  // example a list.
+  // A UUID is the same in upper and lower case (spec#addresses-uuid-case). `iss` may have any type, because the project's
+  // backend has made the token.
   if (typeof iss !== 'string' || iss.toLowerCase() !== of.projectId) return null;
   if ((iat ?? 0) > now + leewaySeconds || exp - (iat ?? now) > of.maxAge) return null;
-  // The import reads foreign ids by the same rule. So an imported user is found even if blanks surround the id.
+  // The import also uses this schema, which removes blanks around the id. So an imported user is found even if the token's id
+  // has blanks around it.
   const id = foreignId.safeParse(sub);
   if (!id.success) return null;
   const isObject = typeof userData === 'object' && userData !== null && !Array.isArray(userData);
@@ -59,7 +60,7 @@ function algorithmsOf(key: KeyObject): string[] {
     case 'ec':
       return ['ES256'];
     case 'ed25519':
-      // The first name is from RFC 8037, the second from RFC 9864.
+      // Both names stand for the same algorithm: RFC 8037 defines the first, and RFC 9864 the second.
       return ['EdDSA', 'Ed25519'];
     default:
       return [];

@@ -3,8 +3,8 @@ import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } f
 const familyBytes = 18;
 const secretBytes = 33;
 /**
- * A token begins with the name of its family. The name has this many characters. The number of bytes in each part of a token is
- * a multiple of three. So base64url has only one spelling for a token, and the parts can be separated as text.
+ * How many characters of a token name its family. They are the beginning of the token. Each part of a token has a multiple of
+ * three bytes. So base64url has only one spelling for a token, and the parts can be separated as text.
  */
 const familyLength = (familyBytes / 3) * 4;
 const tokenForm = /^[\w-]{68}$/;
@@ -12,7 +12,7 @@ const tokenForm = /^[\w-]{68}$/;
 /**
  * Makes a refresh token, as base64url. It has 144 random bits that the whole family shares, and 264 random bits of its own. The
  * token is shown once, and only its hash is stored (spec#accounts-refresh-token).
- * @param of A token of the family that the new token joins. Without it, a new family begins.
+ * @param of A token of the family that the new token joins. If it is left out, the token begins a new family.
  */
 export function makeRefreshToken(of?: string): string {
   const family = of?.slice(0, familyLength) ?? randomBytes(familyBytes).toString('base64url');
@@ -26,8 +26,8 @@ export function hashRefreshToken(token: string): string {
 
 /**
  * The hash under which a token's family is found; null for text that does not look like a refresh token. Nobody can guess a
- * family, so a client that names a family has had one of its tokens. A token of the family that is not the valid one is
- * therefore a used token. For the same reason, nobody can end a session by guessing.
+ * family, so a client that names a family has had one of its tokens. Therefore, if a token names a family, but is not the
+ * family's valid token, it is a used token. And nobody can end a session with a guessed token.
  */
 export function hashFamily(token: string): string | null {
   return tokenForm.test(token) ? hashRefreshToken(token.slice(0, familyLength)) : null;

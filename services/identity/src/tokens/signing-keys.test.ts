@@ -69,7 +69,7 @@ test('replicas that rotate at the same time make one key, and begin to sign with
   expect(await store.list()).toHaveLength(2);
 });
 
-test('a signing key that is too old gets a successor', async () => {
+test('if the signing key is too old, the next key is made', async () => {
   const keys = await SigningKeys.open(memory(), secrets, times);
   pass(59_999);
   await keys.keepUp();
@@ -79,7 +79,7 @@ test('a signing key that is too old gets a successor', async () => {
   expect(states(keys)).toEqual(['2 published', '1 signing']);
 });
 
-test('a replica whose clock is behind signs with the only key', async () => {
+test('a replica whose clock is behind signs with the only key, even if by this clock the key does not sign yet', async () => {
   const store = memory();
   await SigningKeys.open(store, secrets, times);
   pass(-10_000);
@@ -140,7 +140,7 @@ describe('a revoked key', () => {
     expect(states(keys)).toEqual(['3 signing']);
   });
 
-  test('must have existed; revoking it again changes nothing', async () => {
+  test('is refused if it never existed, and stays revoked if it is revoked again', async () => {
     const keys = await SigningKeys.open(memory(), secrets, times);
     expect(await keys.revoke('made up')).toBe(false);
     const { kid } = keys.signing();
@@ -150,7 +150,7 @@ describe('a revoked key', () => {
     expect(kids(keys)).toEqual(after);
   });
 
-  test('is not used again by a replica that hears of the revocation, or by one that reads it', async () => {
+  test('is not used again by a replica that gets the notice of the revocation, or that reads it from the store', async () => {
     const store = memory();
     const [one, hears, reads] = [
       await SigningKeys.open(store, secrets, times),

@@ -2,7 +2,7 @@ import { CannotOpen, type Secrets, StartError } from '@kith/base';
 import { calculateJwkThumbprint, exportJWK, generateKeyPair, type JWK } from 'jose';
 import { type KeyStore, type SigningKey, sealedFor } from '../store/index.ts';
 
-/** The algorithm of access tokens; verifiers pin it (spec#auth-algorithms). */
+/** The algorithm of access tokens. Whoever verifies a token accepts only this algorithm (spec#auth-algorithms). */
 export const algorithm = 'RS256';
 /** How long an access token is valid (spec#accounts-access-token). */
 export const accessLifetimeMs = 30 * 60_000;
@@ -14,7 +14,7 @@ export interface KeyTimes {
    * time.
    */
   announceMs: number;
-  /** How old a replica's knowledge of the keys may be. */
+  /** How long a replica uses the keys that it has read, before it reads them again. */
   reloadMs: number;
   /** How long a key verifies after the next one has begun to sign. */
   verifyMs: number;
@@ -25,8 +25,8 @@ export interface KeyTimes {
 export const keyTimes: KeyTimes = {
   announceMs: 15 * 60_000,
   reloadMs: 30_000,
-  // If the clock of a replica is an hour ahead, the replica must not remove a key that others still sign with. If the clock is
-  // an hour behind, the replica still signs with the older key.
+  // The clock of a replica may be an hour ahead, and the replica must not remove a key that others still sign with. Others may
+  // sign with this key even an hour later, if their clocks are behind.
   verifyMs: accessLifetimeMs + 90 * 60_000,
   maxAgeMs: 90 * 24 * 3600_000,
 };
@@ -44,11 +44,17 @@ export class SigningKeys {
   #stored: readonly SigningKey[] = [];
   /** Ids of revoked keys: they are not used even if the store still has them. */
   readonly #revoked = new Set<string>();
-  /** `#heard` counts the notices of revocations. `#read` says how many of them had come before the store was last read. */
+  /**
+   * `#heard` counts the notices of revocations. `#read` is the number of notices that had arrived before the store was last
+   * read.
+   */
   #heard = 0;
   #read = 0;
   #settling: Promise<void> | undefined;
-  /** `#begun` counts how often the store was read. `#taken` is the number of the latest reading whose result was used. */
+  /**
+   * Each reading of the store gets a number. `#begun` is the number of the reading that began last, and `#taken` is the highest
+   * number of a reading whose result was used.
+   */
   #begun = 0;
   #taken = 0;
 
@@ -106,8 +112,8 @@ export class SigningKeys {
   }
 
   /**
-   * Makes the next key, unless a key already waits to sign. If several replicas do this at the same time, they make only one
-   * key.
+   * Makes the next key, unless there is already a key that does not sign yet. If several replicas do this at the same time,
+   * they make only one key.
    */
   async rotate(): Promise<void> {
     await this.#reload();
@@ -137,8 +143,8 @@ export class SigningKeys {
   }
 
   /**
-   * Resolves when the keys have been read after the latest notice of a revocation. Then the new keys are known. Rejects if the
-   * store cannot be read.
+   * Resolves when the keys were read after the latest notice of a revocation, so that the keys which replace revoked ones are
+   * known. Rejects if the store cannot be read.
    */
   async settled(): Promise<void> {
     while (this.#read < this.#heard) {
@@ -172,7 +178,7 @@ export class SigningKeys {
       else await this.#store.replace(key.kid, await this.#generate(key.ordinal, key.signsFrom));
     }
     if (revoked.length > 0) stored = await this.#store.list();
-    // A reading that began earlier must not overwrite the result of a later one.
+    // If a reading that began later has already ended, the result of this one is older, and is not used.
     if (reading < this.#taken) return;
     this.#taken = reading;
     this.#stored = this.#usable(stored);
@@ -192,20 +198,20 @@ export class SigningKeys {
     const { privateKey } = await generateKeyPair(algorithm, { modulusLength: 2048, extractable: true });
     const privateJwk = await exportJWK(privateKey);
     const { n = '', e = '' } = privateJwk;
-    // If an id began with a dash, a command line would take it for an option.
+    // The id must not begin with a dash: on a command line, it would look like an option.
     const kid = (await calculateJwkThumbprint(privateJwk)).replace(/^-/, '_');
     const sealed = this.#secrets.seal(sealedFor.signing, JSON.stringify(privateJwk), kid);
     return { ordinal, kid, publicJwk: { n, e }, sealed, signsFrom, createdAt: new Date() };
   }
 
   #isOver(key: SigningKey, at: number): boolean {
-    // The next key that is still stored. The key right after this key may have been revoked.
+    // The next key that is still stored. This need not have the next ordinal, because revoked keys are removed.
     const next = this.#stored.findLast(({ ordinal }) => ordinal > key.ordinal);
     return next !== undefined && next.signsFrom.getTime() + this.#times.verifyMs <= at;
   }
 }
 
 function signingOf(keys: readonly SigningKey[], at: number): SigningKey | undefined {
-  // If this machine's clock is behind, there may be no key that is allowed to sign yet. Then the oldest key signs.
+  // If this machine's clock is behind, perhaps no key is allowed to sign yet. In this case, the oldest key signs.
   return keys.find(({ signsFrom }) => signsFrom.getTime() <= at) ?? keys.at(-1);
 }

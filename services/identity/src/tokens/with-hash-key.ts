@@ -3,8 +3,9 @@ import type { Secrets } from '@kith/base';
 import { type HashKeys, sealedFor } from '../store/index.ts';
 
 /**
- * Returns secrets that make keyed hashes with the database's own key. This key is made at the first start. So values that were
- * hashed before a change of KITH_SECRET are still found (docs/adr/0048).
+ * Returns the secrets, changed so that they make keyed hashes with a key that is stored in the database. The key is made at the
+ * first start, and does not depend on KITH_SECRET. So after a change of KITH_SECRET, values that were hashed before are still
+ * found (docs/adr/0048).
  */
 export async function withHashKey(
   secrets: Secrets,

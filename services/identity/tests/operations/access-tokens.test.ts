@@ -50,7 +50,7 @@ describe.each(handlerEngines())('access tokens on %s', (engine) => {
     expect(ids.size).toBe(4);
   });
 
-  test('have keys that are published with only their public parts, and with a cache time', async () => {
+  test('the answer with the keys contains only public parts, and has a cache time', async () => {
     const { status, headers, body } = await call(identity.bus, getJwks);
     expect(status).toBe(200);
     expect(headers).toMatchObject({

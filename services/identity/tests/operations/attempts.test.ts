@@ -90,7 +90,7 @@ describe.each(handlerEngines())('failed attempts on %s', (engine) => {
     expect((await change(12, home)).body.code).toBe(wrong);
   });
 
-  test('an operator who sets the password ends the waits', async () => {
+  test('when an operator sets the password, nobody has to wait any more', async () => {
     const { user } = await signUp();
     await fail(user.email, 10);
     const params = { projectId, userId: user.id };
@@ -99,7 +99,7 @@ describe.each(handlerEngines())('failed attempts on %s', (engine) => {
     expect((await trySignIn(user.email, body.password)).status).toBe(200);
   });
 
-  test('no address and no client is stored in the clear, and their rows are removed with the user', async () => {
+  test('addresses and clients are stored only as hashes, and their rows are removed with the user', async () => {
     const session = await signUp();
     const { id: userId, email } = session.user;
     await fail(email, 1, home);

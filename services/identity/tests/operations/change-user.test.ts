@@ -13,7 +13,7 @@ describe.each(handlerEngines())('changes of users by operators on %s', (engine) 
     [identity, projectId] = [started, project];
   });
 
-  test('are stored and published in an event without an actor; without a change, neither happens', async () => {
+  test('are stored, and published in an event without an actor; a request that changes nothing stores and publishes nothing', async () => {
     const { bus } = identity;
     // biome-ignore lint/suspicious/noExplicitAny: each test asserts what it expects of this value
     const events: any[] = [];
@@ -42,7 +42,7 @@ describe.each(handlerEngines())('changes of users by operators on %s', (engine) 
     ]);
   });
 
-  test('are all kept if they are made at the same time', async () => {
+  test('are all made, even if they are requested at the same time', async () => {
     const { bus } = identity;
     const { user } = await signUpUser(bus, projectId);
     const params = { projectId, userId: user.id };

@@ -36,7 +36,7 @@ describe.each(handlerEngines())('passwords that an attacker tries first on %s', 
     ]);
   });
 
-  test('sign-up accepts a password that only resembles a weak one', async () => {
+  test('sign-up accepts a password that is similar to a weak password, but not the same', async () => {
     for (const good of ['password of mine', 'weak.ones', 'iloveyou, 7 of nine']) {
       expect((await signUpUser(identity.bus, projectId, { password: good })).success).toBe(true);
     }

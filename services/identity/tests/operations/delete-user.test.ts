@@ -119,7 +119,7 @@ describe.each(handlerEngines())('deleting an account on %s', (engine) => {
   });
 
   test('ends every session immediately, and tells gateways', async () => {
-    // With this time, no sweep runs during the test.
+    // With this long interval, no sweep runs during the test.
     await using own = await startTestIdentity(engine, { erasureTimes: { everyMs: 3_600_000 } });
     const { bus } = own;
     const of = await makeProject(bus);

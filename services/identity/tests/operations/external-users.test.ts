@@ -193,7 +193,7 @@ describe.each(handlerEngines())('external users on %s', (engine) => {
     expect(again.body.imported).toBe(0);
   });
 
-  test('accepts a token if the clocks differ by some seconds', async () => {
+  test('accepts a token from a backend whose clock differs by some seconds', async () => {
     expect((await verify(await sign({ iat: now() + 20 }))).status).toBe(200);
     expect((await verify(await sign({ iat: now() - 300, exp: now() - 20 }))).status).toBe(200);
   });
@@ -225,10 +225,10 @@ describe.each(handlerEngines())('external users on %s', (engine) => {
     expect(erased.status).toBe(204);
     for (const token of [before, undated]) expect((await verify(token)).body).toEqual(invalid);
     expect((await verify(await sign({ sub: 'f-else', iat: now() - 60 }))).status).toBe(200);
-    // If the backend's clock is 29 s ahead, this token was issued before the erasure.
+    // This token could have been issued before the erasure, by a backend whose clock is 29 s ahead. So it is refused.
     const ahead = await sign({ sub: 'f-erased', iat: now() + 29 });
     expect((await verify(ahead)).body).toEqual(invalid);
-    // If the clock of another replica is 29 s ahead, too, this token was also issued before the erasure.
+    // If the clock of this replica is 29 s ahead, too, this token could also have been issued before the erasure.
     vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 29_000 });
     expect((await verify(await sign({ sub: 'f-erased', iat: now() + 29 }))).body).toEqual(invalid);
     // A token issued over a minute later is accepted.
@@ -243,7 +243,7 @@ describe.each(handlerEngines())('external users on %s', (engine) => {
     expect(marks).not.toContain('f-erased');
   });
 
-  test('answers in the order of the checks', async () => {
+  test('makes the checks in the documented order', async () => {
     const unknown = await verify('nonsense', randomUUID());
     expect([unknown.status, unknown.body]).toEqual([
       404,
@@ -282,7 +282,7 @@ describe.each(handlerEngines())('external users on %s', (engine) => {
     expect([status, body.user?.name, body.user?.metadata]).toEqual([200, 'Deep', {}]);
   });
 
-  test('sets the avatar that a token names, and removes an avatar file with another address', async () => {
+  test('sets the avatar to the address in the token, and removes the avatar file if its address is another one', async () => {
     const [sub, file, other] = ['f-avatar', 'https://files.example/a.png', 'https://app.example/b.png'];
     const { user } = (await verify(await sign({ sub, userData: { avatar: file } }))).body;
     const avatarFileId = randomUUID();

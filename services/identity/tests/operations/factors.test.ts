@@ -79,7 +79,7 @@ describe.each(handlerEngines())('second factors on %s', (engine) => {
     expect(await enter(codeAt(1))).toBe(200);
   });
 
-  test('a proof is valid for five minutes', async () => {
+  test('a proof of a step-up is valid for five minutes', async () => {
     const { caller, enter, codeAt } = await withTotp();
     const begun = async () => {
       const answer = await call(identity.bus, enrolFactor, { projectId, caller, body: { type: 'totp' } });
@@ -173,7 +173,8 @@ describe.each(handlerEngines())('second factors on %s', (engine) => {
     expect(changed.isCurrent(sealed)).toBe(true);
     expect(changed.open('totp', sealed, ada.user.id).toString()).toBe(secret);
     expect(() => changed.open('totp', sealed, 'another')).toThrow();
-    // The service of this suite knows only the old secret, so everything is sealed again under that secret.
+    // The other tests of this suite use a service that knows only the old secret. So everything is sealed under the old secret
+    // again.
     await store.reseal(new Secrets(testSecret, ['the secret after a change of it']));
     await store.close();
   });

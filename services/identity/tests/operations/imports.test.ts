@@ -45,7 +45,7 @@ describe.each(handlerEngines())('imported rows of existing users on %s', (engine
     };
   };
 
-  test('are unchanged if all their values are stored already, in whatever form they are written', async () => {
+  test('have the outcome `unchanged` if all their values are stored already, no matter in which form the row has them', async () => {
     const row = whole();
     const { foreignId } = row;
     expect(await send(row)).toEqual({ imported: 1, unchanged: 0, rejected: [] });
@@ -58,7 +58,7 @@ describe.each(handlerEngines())('imported rows of existing users on %s', (engine
     for (const one of same) expect(await send(one)).toEqual(unchanged);
   });
 
-  test('are rejected with the fields that differ, and change nothing', async () => {
+  test('are rejected if a field differs, and change nothing; the answer names the fields', async () => {
     const row = whole();
     await send(row);
     const others = {
@@ -82,7 +82,7 @@ describe.each(handlerEngines())('imported rows of existing users on %s', (engine
     expect(await send(row)).toEqual(unchanged);
   });
 
-  test('are unchanged after their users have signed in, although our own hash has replaced the imported one', async () => {
+  test('have the outcome `unchanged` after the user has signed in, although our own hash has replaced the imported hash', async () => {
     const row = whole();
     await send(row);
     const { email } = row;
@@ -92,7 +92,7 @@ describe.each(handlerEngines())('imported rows of existing users on %s', (engine
     expect(await send({ ...row, name: 'Grace' })).toEqual(conflict('name'));
   });
 
-  test('do not use up the kinds of hashes that a project may have, as long as no row is stored', async () => {
+  test('do not use up the kinds of hashes that a project may have, because they are not stored', async () => {
     const own = await makeProject(identity.bus);
     const sendOwn = async (...rows: object[]) =>
       (await call(identity.bus, importUsers, { params: { projectId: own }, body: { rows } })).body;

@@ -38,7 +38,7 @@ describe.each(handlerEngines())('looking users up on %s', (engine) => {
       query: new URLSearchParams(query).toString(),
       ...(given.caller ? { caller: callerOf(given.caller) } : {}),
     });
-  /** Adds a user of the project's own backend, who has a foreign id. */
+  /** Adds a user with a foreign id, as the project's own backend would. */
   const addForeign = async (foreignId: string) => {
     const store = await openStore(identity.store);
     const user = makeUser({ projectId, foreignId });
@@ -51,7 +51,7 @@ describe.each(handlerEngines())('looking users up on %s', (engine) => {
     [identity, projectId] = [started, project];
   });
 
-  test('by username ignores upper and lower case, and shows a user the own full profile', async () => {
+  test('by username ignores upper and lower case, and shows users their own full profiles', async () => {
     const { user } = await signUpUser(identity.bus, projectId, { username: 'Grace.H', name: 'Grace' });
     const own = await get(getUserByUsername, { username: 'gRACE.h' }, { caller: user });
     expect(own.status).toBe(200);
@@ -106,7 +106,7 @@ describe.each(handlerEngines())('looking users up on %s', (engine) => {
     [checkUsername, 'username', 'username=ab'],
     [checkUsername, 'username', 'username=J%C3%B6rg'],
     [checkUsername, 'username', `username=${'u'.repeat(31)}`],
-  ] as const)('%o refuses a bad %s: %j', async (spec, field, query) => {
+  ] as const)('%o refuses an invalid %s: %j', async (spec, field, query) => {
     expectInvalid(await call(identity.bus, spec, { projectId, query }), 'user/invalid-query', field);
   });
 
@@ -152,7 +152,7 @@ describe.each(handlerEngines())('looking users up on %s', (engine) => {
     expect((await suggest('many')).body).toHaveLength(5);
   });
 
-  test('shows strangers a card, and whole profiles if the gateway says so', async () => {
+  test('shows strangers only cards, but whole profiles if the gateway allows it', async () => {
     const whole = { name: 'Whole One', location: 'London', birthdate: '1815-12-10', metadata: { note: 1 } };
     const { user } = await signUpUser(identity.bus, projectId, { ...whole, username: 'whole.one' });
     const card = { ...publicUser.parse(user), location: null, birthdate: null, metadata: {} };

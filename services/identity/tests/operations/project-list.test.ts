@@ -70,7 +70,7 @@ describe.each(handlerEngines())('the list of projects on %s', (engine) => {
     ['limit', 'limit=x'],
     ['cursor', 'cursor=abc'],
     ['page', 'page=1&page=2'],
-  ])('refuses a bad %s', async (field, query) => {
+  ])('refuses an invalid %s', async (field, query) => {
     expectInvalid(await list(query), 'project/invalid-query', field);
   });
 });

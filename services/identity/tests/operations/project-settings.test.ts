@@ -57,7 +57,7 @@ describe.each(handlerEngines())('the settings of projects for gateways, on %s', 
     expect(told.slice(2)).toEqual([{ ...settings, limits: {} }]);
   });
 
-  test('do not make connection lists public while profiles are not public', async () => {
+  test('do not make connection lists public as long as profiles are not public', async () => {
     const { id } = await create({ publicProfiles: false });
     const isPublic = (expected: boolean) =>
       waitFor(() => lastTold(id)?.publicConnections === expected, { what: String(expected) });
@@ -90,7 +90,7 @@ describe.each(handlerEngines())('the settings of projects for gateways, on %s', 
     });
   });
 
-  test('include deleted projects, on the same pages as other projects', async () => {
+  test('also name deleted projects, on the same pages as other projects', async () => {
     const ids: string[] = [];
     for (let count = 0; count < 60; count++) {
       const { id } = await create(count % 2 ? { limits } : {});

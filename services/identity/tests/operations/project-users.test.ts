@@ -52,7 +52,7 @@ describe.each(handlerEngines())("the list of a project's users on %s", (engine) 
     expect(walked).toEqual(users);
   });
 
-  test('is searched by a part of username, name or e-mail address', async () => {
+  test('can be searched by a part of the username, name or e-mail address', async () => {
     const found = async (query: string) => (await list(`query=${encodeURIComponent(query)}`)).body.data;
     const named = users.filter(({ name }) => name === 'Ünal');
     expect(await found('unal')).toEqual(named);
@@ -85,11 +85,11 @@ describe.each(handlerEngines())("the list of a project's users on %s", (engine) 
     ['page', 'page=0'],
     ['limit', 'limit=x'],
     ['query', `query=${'q'.repeat(101)}`],
-  ])('refuses a bad %s', async (field, query) => {
+  ])('refuses an invalid %s', async (field, query) => {
     expectInvalid(await list(query), 'project/invalid-query', field);
   });
 
-  test('is not found under an unknown or a malformed project id', async () => {
+  test('is refused as not found for an unknown or a malformed project id', async () => {
     for (const of of [randomUUID(), 'none']) {
       const { status, body } = await list('', of);
       expect(status).toBe(404);

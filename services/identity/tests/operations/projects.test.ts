@@ -129,7 +129,7 @@ describe.each(handlerEngines())('projects on %s', (engine) => {
     const { body } = await patch(project.id, { name: 'New' });
     expect(body).toEqual({ ...project, name: 'New', updatedAt: expect.any(String) });
     const rows = (await dumpStore(identity.store)).projects?.map((row) => JSON.stringify(row));
-    // Only the row of this project is searched: public keys of other projects may contain any short text.
+    // Searches only the row of this project, because public keys of other projects may happen to contain such a short text.
     const stored = rows?.find((row) => row.includes(project.id));
     expect(stored).toContain('New');
     for (const value of ['2001-01-01', 'owner', 'eve', forced.id]) expect(stored).not.toContain(value);

@@ -51,7 +51,7 @@ describe.each(handlerEngines())('refresh and sign-out on %s', (engine) => {
       .filter(({ data }) => data.sessionId === sessionIdOf(accessToken))
       .map(({ data, aggregate }) => [data.reason, aggregate.seq]);
 
-  test('gives a new pair of tokens of the same session, again and again', async () => {
+  test('gives a new pair of tokens for the same session each time', async () => {
     const first = await signUpUser(identity.bus, projectId);
     let { refreshToken } = first;
     for (let round = 0; round < 3; round++) {
@@ -82,7 +82,7 @@ describe.each(handlerEngines())('refresh and sign-out on %s', (engine) => {
     expect((await refresh(successor)).status).toBe(200);
   });
 
-  test('ends the family if a used token comes after the grace period', async () => {
+  test('ends the session if a used token is sent after the grace period', async () => {
     const first = await signUpUser(identity.bus, projectId);
     const second = await refresh(first.refreshToken);
     await ageRotations(identity.store, 31_000);
@@ -96,7 +96,7 @@ describe.each(handlerEngines())('refresh and sign-out on %s', (engine) => {
     expect(reasonsOf(first.accessToken)).toEqual([['token-reused', 1]]);
   });
 
-  test('ends the family if a token comes after its successor was used, even within the grace period', async () => {
+  test('ends the session if a token is sent after its successor was used, even within the grace period', async () => {
     const { refreshToken, user } = await signUpUser(identity.bus, projectId);
     const elsewhere = await call(identity.bus, signIn, { projectId, body: { email: user.email, password } });
     const second = await refresh(refreshToken);
@@ -108,7 +108,7 @@ describe.each(handlerEngines())('refresh and sign-out on %s', (engine) => {
     expect((await refresh(elsewhere.body.refreshToken)).status).toBe(200);
   });
 
-  test('stores nothing usable: no row contains a token or a successor in the clear', async () => {
+  test('stores no token that could be used: tokens and successors are hashed or sealed', async () => {
     const { refreshToken } = await signUpUser(identity.bus, projectId);
     const { body } = await refresh(refreshToken);
     const rows = JSON.stringify(await dumpStore(identity.store));
@@ -138,7 +138,7 @@ describe.each(handlerEngines())('refresh and sign-out on %s', (engine) => {
     expect((await refresh(refreshToken)).status).toBe(200);
   });
 
-  test('accepts a token that was used within the last 30 days, and then refuses it as unauthorized', async () => {
+  test('accepts a token for 30 days, and then refuses it as unauthorized', async () => {
     const { refreshToken } = await signUpUser(identity.bus, projectId);
     const day = 24 * 3600_000;
     later(29 * day);
@@ -163,7 +163,7 @@ describe.each(handlerEngines())('refresh and sign-out on %s', (engine) => {
     }
   });
 
-  test('sign-out ends the family of any of its tokens, and gives the same answer to any text', async () => {
+  test('sign-out ends the session for any of its tokens, and gives the same answer for any other text', async () => {
     const { refreshToken, accessToken } = await signUpUser(identity.bus, projectId);
     const second = await refresh(refreshToken);
     for (const token of [refreshToken, refreshToken, 'nonsense', 'A'.repeat(68)]) {

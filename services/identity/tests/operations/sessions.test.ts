@@ -33,7 +33,7 @@ describe.each(handlerEngines())('sessions and passwords on %s', (engine) => {
   const change = (session: Session, body: unknown) =>
     call(identity.bus, changePassword, { projectId, caller: callerOfSession(session), body });
 
-  test('lists the caller’s sessions, newest first, and which is the current one', async () => {
+  test('lists the caller’s sessions, newest first, and marks the current session', async () => {
     const first = await signUpUser(identity.bus, projectId);
     await signUpUser(identity.bus, projectId);
     const second = await enter(first.user, password, 'Second ✓');
@@ -126,7 +126,8 @@ describe.each(handlerEngines())('sessions and passwords on %s', (engine) => {
     expect((await enter(first.user)).body.code).toBe('auth/invalid-credentials');
     const anew = await enter(first.user, newPassword);
     expect(anew.status).toBe(200);
-    // The new session changes the password again. Now the first session ends, too.
+    // The user changes the password again, in the new session. This also ends the first session, which the first change has
+    // kept.
     expect((await change(anew.body, { password: newPassword, newPassword: password })).status).toBe(200);
     expect((await refresh(kept.body)).body.code).toBe('auth/unauthorized');
     expect((await refresh(anew.body)).status).toBe(200);

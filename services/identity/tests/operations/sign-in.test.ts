@@ -23,7 +23,7 @@ describe.each(handlerEngines())('sign-in on %s', (engine) => {
     [identity, projectId] = [started, project];
   });
 
-  test('opens another session, and stores the time of the sign-in', async () => {
+  test('opens a further session, and stores the time of the sign-in', async () => {
     const first = await signUpUser(identity.bus, projectId, { name: 'Ada' });
     const before = Date.now();
     const { status, headers, body } = await post({ email: first.user.email.toUpperCase(), password });
@@ -58,12 +58,12 @@ describe.each(handlerEngines())('sign-in on %s', (engine) => {
 
   test('refuses a password of over 256 characters before normalizing the text', async () => {
     const email = 'ada@example.org';
-    // It would take seconds to normalize the second password, and hold up the process meanwhile.
+    // Normalizing the second of these passwords would block the process for seconds.
     for (const long of ['x'.repeat(257), `a${'\u0300\u0316'.repeat(32_000)}`]) {
       const { status, body } = await post({ email, password: long });
       expect([status, body.code, body.field]).toEqual([400, 'auth/invalid-body', 'password']);
     }
-    // The length is a number of code points.
+    // The length of a password is counted in code points.
     expect((await post({ email, password: '\u{1F600}'.repeat(256) })).status).toBe(401);
   });
 
@@ -121,7 +121,7 @@ describe.each(handlerEngines())('sign-in on %s', (engine) => {
     const burst = Array.from({ length: 60 }, async () => {
       answers.push(await call(identity.bus, signIn, { projectId, body, deadline }));
     });
-    // The other requests end long after this test, because nobody answers them.
+    // The other requests get no answer, so they end long after this test. The test does not wait for them.
     void Promise.allSettled(burst);
     await waitFor(async () => answers.length + (await expired()) === burst.length);
     expect(await expired()).toBeGreaterThan(0);

@@ -137,7 +137,7 @@ describe.each(handlerEngines())('sign-up on %s', (engine) => {
     }
   });
 
-  test('refuses a taken e-mail address first, then a taken username, in upper and lower case', async () => {
+  test('refuses a taken e-mail address first, then a taken username; upper and lower case do not matter', async () => {
     await signUpUser(identity.bus, projectId, { email: 'taken@example.org', username: 'Taken' });
     const email = await post({ email: 'TAKEN@example.org', password, username: 'taken' });
     expect(email.status).toBe(409);

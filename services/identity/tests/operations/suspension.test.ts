@@ -54,7 +54,7 @@ describe.each(handlerEngines())('suspension on %s', (engine) => {
     call(identity.bus, suspendUser, { params: { projectId: of, userId } });
   const restore = (userId: string, of = projectId) =>
     call(identity.bus, restoreUser, { params: { projectId: of, userId } });
-  /** Waits for the two events of a user's first suspension and of its end. */
+  /** Waits for two events: the one of a user's first suspension, and the one of its end. */
   const eventsOf = async (userId: string) => {
     const own = await waitFor(() => {
       const found = events.filter(({ aggregate }) => aggregate.id === userId);
@@ -130,7 +130,7 @@ describe.each(handlerEngines())('suspension on %s', (engine) => {
     await eventsOf(user.id);
   });
 
-  test('lasts until the end that was set last, and a gateway that asks gets this end', async () => {
+  test('lasts until the end that was set last, and gateways that ask for suspensions get this end', async () => {
     const { user } = await signUpUser(identity.bus, projectId);
     const params = { projectId, userId: user.id };
     const suspendUntil = async (until: string | null) =>
@@ -179,10 +179,7 @@ describe.each(handlerEngines())('a suspension that ends while the account is del
   });
   afterAll(() => identity[Symbol.asyncDispose]());
 
-  /**
-   * Makes a request after the user's suspension. The account is deleted as soon as the request has read that the suspension is
-   * over.
-   */
+  /** Makes a request of a user whose suspension is over. The account is deleted as soon as the request has read this. */
   const deletedMeanwhile = async (
     user: { id: string; role: string },
     request: () => ReturnType<typeof call>,
@@ -209,20 +206,20 @@ describe.each(handlerEngines())('a suspension that ends while the account is del
     }
   };
 
-  test('makes sign-in fail as for an unknown address', async () => {
+  test('if it happens during a sign-in, the sign-in fails as for an unknown address', async () => {
     const { user } = await signUpUser(identity.bus, projectId);
     const body = { email: user.email, password };
     const request = () => call(identity.bus, signIn, { projectId, body });
     expect(await deletedMeanwhile(user, request)).toBe('auth/invalid-credentials');
   });
 
-  test('makes a refresh fail as for an ended session', async () => {
+  test('if it happens during a refresh, the refresh fails as for an ended session', async () => {
     const { user, refreshToken } = await signUpUser(identity.bus, projectId);
     const request = () => call(identity.bus, requestNewAccessToken, { projectId, body: { refreshToken } });
     expect(await deletedMeanwhile(user, request)).toBe('auth/unauthorized');
   });
 
-  test('makes a token of the project’s own backend fail, as after every erasure', async () => {
+  test('if it happens during a sign-in with a token of the project’s own backend, the token is refused, as after every erasure', async () => {
     const { publicKey, privateKey } = await generateKeyPair('ES256');
     const settings = { publicKey: await exportSPKI(publicKey) };
     await call(identity.bus, updateProject, { params: { projectId }, body: settings });
@@ -243,7 +240,7 @@ describe.each(handlerEngines())('the revocations of many suspended users, on %s'
     projectId = project;
   });
 
-  test('come in pages that fit into messages, with each user and each session once', async () => {
+  test('are returned in pages that fit into messages, with each user and each session once', async () => {
     const { accessToken, refreshToken } = await signUpUser(identity.bus, projectId);
     await call(identity.bus, signOut, { projectId, body: { refreshToken } });
     const suspendedAt = new Date(Date.now() - 60_000);

@@ -29,7 +29,7 @@ describe.each(handlerEngines())('users on %s', (engine) => {
     user = (await signUpUser(identity.bus, projectId, { name: 'Ada', bio: 'Bio' })).user;
   });
 
-  test('are shown to others with the public profile, and to themselves with the full profile', async () => {
+  test('see their own full profile, and the public profile of others', async () => {
     const other = (await signUpUser(identity.bus, projectId)).user;
     const own = await get(user.id.toUpperCase(), { caller: callerOf(user) });
     expect(own.status).toBe(200);
@@ -41,7 +41,7 @@ describe.each(handlerEngines())('users on %s', (engine) => {
     }
   });
 
-  test('are not found under another project, an unknown or a malformed id', async () => {
+  test('are not found in another project, or by an unknown or a malformed id', async () => {
     const elsewhere = await makeProject(identity.bus);
     const answers = [
       await get(user.id, { projectId: elsewhere }),
@@ -134,7 +134,7 @@ describe.each(handlerEngines())('users on %s', (engine) => {
     expect(body).toEqual({ error: 'The body is not a JSON object.', code: 'request/invalid-json' });
   });
 
-  test('are returned to other services by id, with their seq and without unknown ids', async () => {
+  test('are returned to other services by id, with their seq; unknown ids are left out', async () => {
     const other = (await signUpUser(identity.bus, projectId)).user;
     const stranger = (await signUpUser(identity.bus, await makeProject(identity.bus))).user;
     const changed = (await patch({ name: 'Ada L.' })).body;

@@ -12,8 +12,8 @@ import { AccessTokens } from '../../src/tokens/access-tokens.ts';
 import { SigningKeys } from '../../src/tokens/signing-keys.ts';
 
 /**
- * Makes the context of handlers, so that tests can call single parts of identity. The context has a bus of its own. If `given`
- * names no store, it has a store of its own, too.
+ * Makes the context that handlers get, so that tests can call single parts of identity. The context has its own bus. If `given`
+ * is left out, it also has its own store.
  */
 export async function makeApp(
   engine: EngineKind,

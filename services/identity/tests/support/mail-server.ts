@@ -17,10 +17,10 @@ export interface ReceivedMail {
 export interface MailServer extends AsyncDisposable {
   url: string;
   received: ReceivedMail[];
-  /** How often somebody has begun to send a mail. */
+  /** How many times a client has begun to send a mail. */
   tries: number;
   refusals: number[];
-  /** How many of the next mails the server keeps although it answers that it has failed. */
+  /** For this many mails, the server answers that it has failed, but keeps the mail. */
   keptButFailed: number;
 }
 

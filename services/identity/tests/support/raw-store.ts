@@ -9,8 +9,8 @@ const idParts: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * Reads everything that a store holds, by table or collection, without the store's own code. A row shows the fields of its
- * document, too.
+ * Reads everything that a store holds, by table or collection, without the store's own code. The fields of a row's document are
+ * returned as fields of the row.
  */
 export async function dumpStore(config: StoreConfig): Promise<Record<string, Record<string, unknown>[]>> {
   if (config.kind === 'mongo') return dumpMongo(config);
@@ -47,7 +47,7 @@ function opened(name: string, id: string, row: Record<string, unknown>): Record<
   return { ...row, ...said, ...(typeof text === 'string' && JSON.parse(text)) };
 }
 
-/** Makes it seem that all refresh tokens were rotated `ms` earlier. */
+/** Moves the stored time of each rotation back by `ms`, so that the refresh tokens seem to have been rotated earlier. */
 export async function ageRotations(config: StoreConfig, ms: number): Promise<void> {
   if (config.kind === 'mongo') {
     await using client = new MongoClient(config.url);

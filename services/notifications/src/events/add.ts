@@ -38,8 +38,8 @@ export async function addNotification(
     ]);
     return isWithdrawn || found.length > 0;
   };
-  // `changeFeed` below repeats this check, so this early check only saves reads. If the broker has lost its log, all events of
-  // a week are delivered again, and known events then cost no further reads.
+  // The callback of `changeFeed` below makes the same check. This early check only saves reads: after the broker has lost its
+  // log, it delivers all events of a week again, and for most of them nothing is left to do.
   if (await isSettled()) return;
   const ended = await app.store.profiles.forgotten(projectId, [userId, initiatorId]);
   if (ended.has(userId)) return;
@@ -65,8 +65,7 @@ export async function addNotification(
 }
 
 /**
- * The initiator's current profile (spec#notifications-snapshot). If identity no longer has the user, the name, username and
- * avatar are null.
+ * The initiator's current name, username and avatar (spec#notifications-snapshot); all null if identity no longer has the user.
  */
 async function snapshot(app: AppContext, event: EventEnvelope, initiatorId: string) {
   const of = { projectId: event.projectId, userIds: [initiatorId] };

@@ -34,7 +34,8 @@ export const feedEvents: EventSubscription<AppContext> = subscription({
       const { connectionId, receiverId } = event.data;
       await takeBackRequest(app, event, { connectionId, userIds: [receiverId] });
     } else if (is(event, connectionBlocked)) {
-      // The event does not say which of the two users had received the request.
+      // The event does not say who of the two users received the request. So the notification is removed from the feeds of
+      // both.
       const { connectionId, blockerId, blockedId } = event.data;
       if (connectionId) await takeBackRequest(app, event, { connectionId, userIds: [blockerId, blockedId] });
     }

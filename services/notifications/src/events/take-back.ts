@@ -8,8 +8,9 @@ import { readAtOf, remove } from '../feed.ts';
 const askMs = 2_000;
 
 /**
- * Removes the notification of a connection request if it is unread. If the event of the request arrives later, it makes no
- * notification. Therefore the service remembers the withdrawal as long as that event could still make a notification.
+ * Removes the notification of a connection request if it is unread. If the event of the request arrives only after this, it
+ * must make no notification. Therefore the service stores the withdrawal for as long as a notification of the request would be
+ * kept.
  */
 export async function takeBackRequest(
   app: AppContext,
@@ -19,16 +20,16 @@ export async function takeBackRequest(
   const { projectId } = event;
   const { connectionId } = of;
   await app.store.withdraw(projectId, connectionId, Date.parse(event.occurredAt) + app.keepMs);
-  // A feed that was erased must not be made again.
+  // The feed of a user whose account has ended may be erased already, and must not be made again.
   const ended = await app.store.profiles.forgotten(projectId, of.userIds);
   for (const userId of of.userIds.filter((one) => !ended.has(one))) {
     const owner = { projectId, userId };
     await changeFeed(app, owner, async (before) => {
       const entry = await app.store.requestOf(owner, connectionId);
-      // Stores the feed although nothing changes. Another process may have looked for the withdrawal too early, and may be
-      // about to add the notification. Storing the feed makes that process lose the race and look again. A new feed is stored
-      // only for a user who exists. If the account has ended so long ago that its mark has expired, nothing would ever remove
-      // the new feed.
+      // Stores the feed although nothing changes in it. Another process may be about to add the notification, because it looked
+      // for the withdrawal too early. Because the feed is stored here, the change of that process is refused, and the process
+      // looks again. If there is no feed yet, a new one is stored only for a user who exists. Otherwise, nothing would ever
+      // remove the feed of a user whose account ended so long ago that even its mark has expired.
       if (!entry) {
         const isOfSomebody = before.read !== undefined || (await isUser(app, event, userId));
         return { ...(isOfSomebody && { change: { feed: before } }), result: undefined };

@@ -3,7 +3,8 @@ import { type EventSubscription, hasComeBack, subscription } from '@kith/service
 import type { AppContext } from '../app.ts';
 
 /**
- * Handles the end of an account: the profile is removed immediately, and all other data in the background (spec#users-erasure).
+ * Handles the end of an account: removes the profile immediately. All other data is removed in the background
+ * (spec#users-erasure).
  */
 export const userEvents: EventSubscription<AppContext> = subscription({
   durable: 'notifications-users',

@@ -5,9 +5,9 @@ import { toItem } from '../feed.ts';
 
 /**
  * The notifications after a position of the user's feed, oldest first (spec#notifications-stream-resume). A new epoch begins
- * when the database is restored from a backup. A position of an earlier epoch is below all positions of this epoch. The answer
- * to such a position is a reset, because another notification may have the same sequence since the restore. Only position 0,
- * the beginning, is the same in every epoch.
+ * when the database is restored from a backup. Every position of an earlier epoch is smaller than all positions of this epoch.
+ * A client with such a position gets a reset, because since the restore, another notification may have this sequence. Only
+ * position 0, the beginning of the feed, means the same in every epoch.
  */
 export const feedAfterHandler = internalHandler(feedAfter, async (body, app: AppContext) => {
   const { projectId, userId, streamId, limit } = body;
@@ -25,7 +25,8 @@ export const feedAfterHandler = internalHandler(feedAfter, async (body, app: App
   return {
     ...nothing,
     items: entries.map((entry) => ({ seq: orderOf(entry.seq), item: toItem(entry, feed) })),
-    // If a sequence in between is missing, its notification was taken back. So the stream need not ask for this sequence again.
+    // If `items` lacks a sequence, its notification was taken back. So the stream continues after it, and need not ask for this
+    // sequence again.
     seq: orderOf(hasMore ? last.seq : feed.seq),
     hasMore,
   };

@@ -4,7 +4,10 @@ import { handler } from '@kith/service';
 import type { AppContext } from '../app.ts';
 import { toItem } from '../feed.ts';
 
-/** Old clients use addresses of this form. For these addresses, the answer is a bare array (spec#notifications-list-v6). */
+/**
+ * The beginning of the addresses that old clients use. For these addresses, the answer is a bare array
+ * (spec#notifications-list-v6).
+ */
 const bareForm = '/api/v6';
 
 /** The caller's notifications, newest first, by page or by cursor (spec#notifications-list). */

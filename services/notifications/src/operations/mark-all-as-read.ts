@@ -6,7 +6,7 @@ import { markAll } from '../feed.ts';
 import type { StoredFeed } from '../store/index.ts';
 
 /**
- * Marks all unread notifications of the caller as read. One write does this, however many there are
+ * Marks all unread notifications of the caller as read. This takes only one write, no matter how many there are
  * (spec#notifications-mark-all).
  */
 export const markAllAsReadHandler = handler(markAllNotificationsAsRead, (request, app: AppContext) => {

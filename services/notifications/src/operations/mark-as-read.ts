@@ -29,8 +29,9 @@ export const markAsReadHandler = handler(
 );
 
 /**
- * Blanks a stored answer if the account of its initiator has ended meanwhile (spec#idempotency-erasure). For a day, a request
- * with the same idempotency key gets the stored answer. The mark of an ended account is kept longer than a day.
+ * Removes the initiator's data from a stored answer if the initiator's account has ended meanwhile (spec#idempotency-erasure).
+ * For a day, a request with the same idempotency key gets the stored answer. The mark of an ended account is kept longer than
+ * this.
  */
 async function withoutEnded(item: AppNotification, { store }: AppContext): Promise<AppNotification> {
   if (!isKiths(item)) return item;

@@ -5,7 +5,7 @@ import type { AppContext } from '../app.ts';
 import { settingsOf } from '../settings-view.ts';
 
 /**
- * Turns the given types of notifications on or off. The change is in effect when the answer is sent
+ * Turns the given types of notifications on or off. When the caller gets the answer, the change is already in effect
  * (spec#notifications-settings).
  */
 export const updateSettingsHandler = handler(updateNotificationSettings, async (request, app: AppContext) => {

@@ -6,7 +6,7 @@ import type { Entry, Feed } from '../feed.ts';
 import { isKiths, nobody } from '../initiator.ts';
 import { ownerOf, placed } from './place.ts';
 
-/** An entry as it is stored. Its key holds the other fields: the owner and the sequence. */
+/** An entry as it is stored. The other fields, which are the owner and the sequence, are in its key. */
 export type StoredEntry = Omit<Entry, 'projectId' | 'userId' | 'seq'>;
 
 const time = z.int();
@@ -59,9 +59,9 @@ export const entries = collection<StoredEntry>({
 });
 
 /**
- * Marks that keep late events from making notifications. A mark by project and connection says that the connection's request
- * was withdrawn, or that a block has ended the connection. A mark by project and notification says that the notification was
- * not made, because the user had turned off its type.
+ * Marks that prevent late events from making notifications. The key of a mark is the project and the id of a connection or of a
+ * notification. For a connection, the mark says that the request was withdrawn, or that a block has ended the connection. For a
+ * notification, it says that the notification was not made, because the user had turned off its type.
  */
 export const withdrawn = collection<{ until: number }>({
   name: 'withdrawn',

@@ -20,14 +20,14 @@ export class Erasure extends EndedUsers {
     return (await this.#documents.range(entries, range, 'initiator')).map(entryOf);
   }
 
-  /** Removes some of a user's own entries, and returns how many. Does not update the feed, because the feed is erased as well. */
+  /** Removes some of a user's own entries, and returns how many. Does not update the feed, because the feed is erased, too. */
   removeEntries(user: Owner, limit: number): Promise<number> {
     return this.#documents.clear(entries, { above: feedKey(user), below: endOf(user), limit });
   }
 
   /**
-   * Removes a user's feed. Resolves to `false` while a change of the feed is under way. Also resolves to `false` while the
-   * outbox holds events of the feed, or unpublished events that name the user.
+   * Removes a user's feed. Resolves to `false` as long as a change of the feed is not complete. Also resolves to `false` while
+   * the outbox holds events of the feed, or unpublished events that name the user.
    */
   async removeFeed(user: Owner): Promise<boolean> {
     const { outbox } = this.#documents;

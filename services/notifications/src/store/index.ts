@@ -16,7 +16,7 @@ import { entryOf, storedOf } from './entry.ts';
 import { Erasure } from './erasure.ts';
 import { endOf, feedKey, placeOf } from './place.ts';
 
-/** A feed as it was read. All its notifications up to `seq` can be read. */
+/** A feed as it was read. The entries of all its notifications up to `seq` are already stored. */
 export interface StoredFeed extends Feed {
   owner: Owner;
   /** The stored document. Absent if nothing is stored yet. */
@@ -32,12 +32,12 @@ export interface FeedChange {
   event?: EventEnvelope;
 }
 
-/** The store of notifications. The entries of a user change together with the feed of the user. */
+/** The store of notifications. Each change of a user's entries is stored together with a change of the user's feed. */
 export class NotificationStore {
   readonly outbox: Outbox;
   /** Answers to requests with an idempotency key. */
   readonly replies: Replies | undefined;
-  /** This service's copy of public users. */
+  /** This service's copy of the users' public profiles. */
   readonly profiles: ProfileCopy;
   readonly erasure: Erasure;
   readonly settings: UserSettings<StoredSettings>;
@@ -82,7 +82,7 @@ export class NotificationStore {
     return outcomes[0] === 'made';
   }
 
-  /** This owner's notifications with these ids; never anyone else's. */
+  /** The owner's notifications with these ids. An id of somebody else's notification finds nothing. */
   async find(owner: Owner, ids: readonly string[]): Promise<Entry[]> {
     const keys = ids.map((id) => `${feedKey(owner)}|${id}`);
     return [...(await this.#documents.by(entries, 'id', keys)).values()].flat().map(entryOf);
@@ -115,7 +115,7 @@ export class NotificationStore {
     return (await this.#documents.range(entries, range, 'keepUntil')).map(entryOf);
   }
 
-  /** Remembers a connection or a notification as `withdrawn`, until `until` (Unix ms). */
+  /** Marks a connection or a notification as `withdrawn`, until `until` (Unix ms). */
   async withdraw(projectId: string, id: string, until: number): Promise<void> {
     await this.#documents.keep(withdrawn, [
       { id: `${projectId}|${id}`, doc: { until }, epoch: 0, version: 1 },
@@ -128,12 +128,15 @@ export class NotificationStore {
     return (await this.#documents.get(withdrawn, keys)).size > 0;
   }
 
-  /** Repairs what processes left unfinished when they died, and removes what is no longer needed. */
+  /** Completes the changes that processes left unfinished when they died, and removes what is no longer needed. */
   sweep(): Promise<void> {
     return this.#documents.sweep();
   }
 
-  /** Erases what is left of a deleted project. Resolves to `false` while feeds, notifications or settings of its users are left. */
+  /**
+   * Erases what is left of a deleted project. Resolves to `false` as long as feeds, notifications or settings of its users are
+   * left.
+   */
   eraseProject(projectId: string): Promise<boolean> {
     return eraseProject(this.#documents, projectId, {
       awaited: [feeds, entries, settings],

@@ -8,8 +8,8 @@ export function feedKey({ projectId, userId }: Owner): string {
 }
 
 /**
- * The key of an entry: its place in the feed, newest first (docs/adr/0006). The number has a fixed width, so that sorting the
- * keys as text gives this order.
+ * The key of an entry: its place in the feed, newest first (docs/adr/0006). The number always has the same count of digits, so
+ * that keys that are sorted as text have this order.
  */
 export function placeOf(owner: Owner, seq: number): string {
   return `${feedKey(owner)}|${String(last - Math.min(seq, last)).padStart(15, '0')}`;
@@ -26,9 +26,9 @@ export function placed(place: string): Owner & { seq: number } {
   return { projectId, userId, seq: last - Number(at) };
 }
 
-/** A key that sorts after the keys of all entries of a feed. */
+/** A key that comes after the keys of all entries of a feed. */
 export function endOf(owner: Owner): string {
-  // In the order of characters, `}` comes right after `|`.
+  // `}` is the character after `|`.
   return `${feedKey(owner)}}`;
 }
 
@@ -38,8 +38,8 @@ export function eventsOf({ projectId, userId }: Owner): { from: string; to: stri
 }
 
 /**
- * The range of a project's feed events that contain a user's id as `initiatorId`. An event of an application's notification can
- * contain the same text in its `metadata`.
+ * The range of a project's feed events that contain a user's id as `initiatorId`. The search may also find an event of an
+ * application's notification, if its `metadata` contains the same text.
  */
 export function eventsTelling({ projectId, userId }: Owner): { from: string; to: string; telling: string } {
   return {

@@ -43,7 +43,7 @@ describe.each(handlerEngines())('the operations of a feed (%s)', (engine) => {
     });
   });
 
-  it('lists the same by page and by cursor, and a bare array only under /api/v6', async () => {
+  it('lists the same notifications by page and by cursor, and returns a bare array only under /api/v6', async () => {
     const { id, ids } = await world.receiver(ann, 7);
     const page = async (query: string) => {
       const answer = await world.call(listNotifications, id, { query });
@@ -72,7 +72,7 @@ describe.each(handlerEngines())('the operations of a feed (%s)', (engine) => {
     for (const form of ['/v6', '/v7', '/api/v7', '']) {
       expect((await world.call(listNotifications, id, { form })).json).toHaveProperty('data');
     }
-    // A notification that arrives between two pages of a walk moves no row to another page.
+    // A notification arrives between two pages. It does not move any row to another page.
     await world.publish(world.life(ann, { id }).requested);
     await waitFor(async () => (await world.count(id)) === 8);
     expect((await page(first.next ?? '')).ids).toEqual(ids.slice(3, 6));
@@ -97,7 +97,7 @@ describe.each(handlerEngines())('the operations of a feed (%s)', (engine) => {
     expect(answer).toMatchObject({ status: 400, json: { field: 'cursor' } });
   });
 
-  it('marks one as read; a repeated request changes nothing', async () => {
+  it('marks one notification as read; a repeated request changes nothing', async () => {
     const { id, ids } = await world.receiver(ann, 2);
     const notificationId = (ids[0] as string).toUpperCase();
     const before = (await world.list(id)).data[0];
@@ -128,7 +128,7 @@ describe.each(handlerEngines())('the operations of a feed (%s)', (engine) => {
     expect(await world.count(id)).toBe(1);
   });
 
-  it('a stream whose opening is repeated takes no other stream’s place', async () => {
+  it('if the request to open a stream is repeated, no other stream is removed for it', async () => {
     const userId = randomUUID();
     const ask = <O extends InternalOperationSpec>(spec: O, body: BodyOf<O>) =>
       askService(world.runtime.bus, spec, body, { requestId: 't', deadline: Date.now() + 10_000 });

@@ -5,7 +5,7 @@ import { callerOf, callOperation } from '@kith/testing';
 export interface Answer {
   status: number;
   json: unknown;
-  /** The query string of the next page, from `Link`. */
+  /** The query string of the next page, from the header `Link`. */
   next: string | undefined;
 }
 

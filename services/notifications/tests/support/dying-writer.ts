@@ -4,8 +4,8 @@ import { append, type NewNotification, type Owner, remove } from '../../src/feed
 import { openStore } from '../../src/store/index.ts';
 
 /**
- * The task of the child process: the notification to add, or the id of the notification to remove. `number` says before which
- * write the child dies.
+ * The task of the child process: the notification to add, or the id of the notification to remove. `number` is the number of
+ * the write before which the child dies.
  */
 export interface DyingChange {
   store: StoreConfig;

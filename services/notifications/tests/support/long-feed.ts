@@ -7,7 +7,10 @@ import { emptyFeed, type Owner } from '../../src/feed.ts';
 import { entries, feeds } from '../../src/store/collections.ts';
 import { feedKey, placeOf } from '../../src/store/place.ts';
 
-/** Writes a feed of `count` notifications directly into the database, in the store's format. Resolves to their ids, newest first. */
+/**
+ * Writes a feed of `count` notifications directly into the database, in the store's format. Resolves to the ids of the
+ * notifications, newest first.
+ */
 export async function storeFeed(config: StoreConfig, owner: Owner, count: number): Promise<string[]> {
   const metadata = {
     connectionId: randomUUID(),

@@ -23,7 +23,7 @@ export interface Page {
 
 type Options = Omit<NotificationsOptions, 'store'> & { instances?: number };
 
-/** The service on its own bus and store. It gets events as other services publish them. */
+/** The service on its own bus and store. Tests publish the events that other services would publish. */
 export class World implements AsyncDisposable {
   readonly runtime: ServiceRuntime;
   readonly place: StoreConfig;
@@ -58,8 +58,8 @@ export class World implements AsyncDisposable {
   }
 
   /**
-   * Delivers events, even if they were delivered before. A broker may do this, too, because it drops duplicates only for a
-   * while.
+   * Delivers events, even if they were delivered before. A real broker may also deliver an event twice, because it recognises a
+   * duplicate only for some time.
    */
   async publish(...events: EventEnvelope[]): Promise<void> {
     const { bus } = this.runtime;
@@ -70,7 +70,7 @@ export class World implements AsyncDisposable {
     }
   }
 
-  /** A user whose profile has arrived. */
+  /** Makes a user, and waits until the service has the user's profile. */
   async user(name: string): Promise<PublicUser> {
     const user = newUser(this.projectId, name);
     await this.publish(userCreatedOf(user));
@@ -97,7 +97,10 @@ export class World implements AsyncDisposable {
     return lifeOf(at ? { ...of, at } : of);
   }
 
-  /** Waits until everything that was published so far has been handled. This is exact only if there is one instance. */
+  /**
+   * Waits until everything that was published so far has been handled. With several instances, some events may still be
+   * unhandled.
+   */
   async quiet(initiator: PublicUser): Promise<void> {
     const witness = { id: randomUUID() };
     await this.publish(this.life(initiator, witness).requested);

@@ -39,7 +39,7 @@ export async function answerBytes(
   if (isHead && !(await isStored(blobs, blobKey(file, variant)))) throw new ApiError('storage/not-found');
   if (incoming.method === 'HEAD' || length === 0) return { status, headers: all };
   const body = await blobs.read(blobKey(file, variant), range);
-  // The file was deleted after its record was read.
+  // If there are no bytes, the file was deleted after its record was read.
   if (!body) throw new ApiError('storage/not-found');
   return { status, headers: all, body };
 }
@@ -69,8 +69,8 @@ function headersOf(file: FileRecord, variant: string | undefined): Record<string
 }
 
 /**
- * When the bytes were stored, Unix ms. Undefined for an imported file, whose time comes from another backend. After such a file
- * is deleted, other bytes may be imported with the same id and time. Only their `ETag` differs from that of the first bytes
+ * When the bytes were stored, Unix ms. Undefined for an imported file: its time comes from another backend, and after the file
+ * is deleted, other bytes may be imported with the same id and the same time. Only the `ETag` shows that these are other bytes
  * (spec#storage-last-modified).
  */
 function modifiedAt({ bytesId, createdAt }: FileRecord): number | undefined {

@@ -88,7 +88,7 @@ describe('conditions (RFC 9110 section 13)', () => {
     ['If-Modified-Since', { 'if-modified-since': after }],
     ['If-Unmodified-Since', { 'if-unmodified-since': before }],
     ['If-Range', { range: 'bytes=0-1', 'if-range': at }],
-  ])('%s is ignored if the time of the file is not known', (_, headers) => {
+  ])('the condition %s is ignored if the time of the file is not known', (_, headers) => {
     expect(answerTo(headers, { modifiedAt: undefined })).toBe('200');
   });
 
@@ -147,7 +147,7 @@ describe('ranges (RFC 9110 section 14)', () => {
     ['bytes=0-0', 'storage/invalid-range bytes */0'],
     ['bytes=-0', 'storage/invalid-range bytes */0'],
     ['bytes=-5', '200'],
-  ])('of an empty file, %s: %s', (range, answer) => {
+  ])('the range %s of an empty file: %s', (range, answer) => {
     expect(answerTo({ range }, { size: 0 })).toBe(answer);
   });
 
@@ -164,7 +164,7 @@ describe('ranges (RFC 9110 section 14)', () => {
     expect(answerTo({ range: 'bytes=0-1', 'if-range': condition })).toBe(answer);
   });
 
-  it('If-Range with another tag gives the whole file even for an invalid range, and has no effect without a range', () => {
+  it('a request with another tag in If-Range gets the whole file, even if its range is invalid; without a range, If-Range has no effect', () => {
     expect(answerTo({ range: 'bytes=999-', 'if-range': '"x"' })).toBe('200');
     expect(answerTo({ range: 'bytes=999-', 'if-range': etag })).toBe(beyond);
     expect(answerTo({ 'if-range': '"x"' })).toBe('200');

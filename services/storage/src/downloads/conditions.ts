@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { ApiError } from '@kith/base';
 import type { ByteRange } from '@kith/store/blobs';
 
-/** Facts about a file. The conditions of a request are compared with these facts. */
+/** The facts about a file that decide whether the conditions of a request are met. */
 export interface Validators {
   /** The file's strong tag, with its quotes. */
   etag: string;
@@ -39,8 +39,8 @@ export function wantedOf(
 
 /**
  * Decides which part of a file a request gets. If the request names several ranges, or a range in an unknown unit, it gets the
- * whole file. If the request asks for the last bytes of an empty file, it gets the whole file, too. Such a request is valid,
- * but no partial answer could express it (RFC 9110 section 14.1.2).
+ * whole file. If the request asks for the last bytes of an empty file, it gets the whole file, too. Such a range is valid, but
+ * an answer cannot contain a part of zero bytes (RFC 9110 section 14.1.2).
  */
 function partOf(headers: IncomingHttpHeaders, of: Validators): Wanted {
   const { range } = headers;
@@ -81,8 +81,8 @@ function isNot(of: Validators, date: string): boolean {
 }
 
 /**
- * When the file was changed, in seconds since 1970. If this is not known, returns NaN: no comparison with NaN holds, so the dates
- * of a request are ignored (RFC 9110 section 13.1.3).
+ * When the file was changed, in seconds since 1970. If this is not known, returns NaN: every comparison with NaN is false, so
+ * the dates of a request are ignored (RFC 9110 section 13.1.3).
  */
 function modifiedSeconds({ modifiedAt = Number.NaN }: Validators): number {
   return Math.floor(modifiedAt / 1000);
@@ -91,7 +91,10 @@ function modifiedSeconds({ modifiedAt = Number.NaN }: Validators): number {
 const httpDate = /^[a-z]{3,9}, \d\d[ -][a-z]{3}[ -](\d\d){1,2} \d\d:\d\d:\d\d GMT$/i;
 const asctimeDate = /^[a-z]{3} [a-z]{3} [ \d]\d \d\d:\d\d:\d\d \d{4}$/i;
 
-/** Reads a date in one of the three forms of RFC 9110 section 5.6.7. Returns the seconds since 1970, or NaN for any other text. */
+/**
+ * Reads a date in one of the three forms of RFC 9110 section 5.6.7. Returns the seconds since 1970, or NaN for any text that is
+ * no such date.
+ */
 function secondsOf(date: string): number {
   const text = date.trim();
   if (httpDate.test(text)) return Date.parse(text) / 1000;

@@ -14,11 +14,11 @@ describe('the folder for images that are being rendered', () => {
     expect(draftFolderIn(folder.path)).toBe(join(folder.path, 'drafts'));
     const own = draftFolderIn(undefined);
     expect(own).toBe(join(tmpdir(), `kith-drafts-${process.geteuid?.()}`));
-    // Only root can become another user.
+    // Only root can run code as another user.
     if (isRoot) expect(asStranger(folder.path, () => draftFolderIn(undefined))).not.toBe(own);
   });
 
-  it('is created for its owner alone, and may already exist', async () => {
+  it('is created so that only its owner can use it, and may already exist', async () => {
     await using folder = await mkdtempDisposable(join(tmpdir(), 'kith-draft-folder-'));
     const path = join(folder.path, 'drafts');
     for (let time = 0; time < 2; time++) await makeDraftFolder(path);
@@ -29,14 +29,16 @@ describe('the folder for images that are being rendered', () => {
     await using folder = await mkdtempDisposable(join(tmpdir(), 'kith-draft-folder-'));
     const path = join(folder.path, 'drafts');
     const refusal = (code: string) =>
-      new StartError(`The folder for images in work, ${path}, cannot be written to (${code}).`);
+      new StartError(
+        `The folder for images that are being rendered, ${path}, cannot be written to (${code}).`,
+      );
     if (!isRoot) {
       await makeDraftFolder(path);
       await chmod(path, 0o500);
       await expect(makeDraftFolder(path)).rejects.toThrow(refusal('EACCES'));
       return;
     }
-    // Root may write to every folder.
+    // Root may write to every folder. So for root, the test makes a file in the folder's place.
     await writeFile(path, 'not a folder');
     await expect(makeDraftFolder(path)).rejects.toThrow(refusal('EEXIST'));
   });

@@ -6,16 +6,16 @@ import { StartError } from '@kith/base';
 
 /**
  * The folder that holds images while they are read and rendered. Without a data folder, each user of the machine has a separate
- * draft folder, because users cannot write to each other's folders. All processes of a user share the folder, so that a running
- * process removes files that a dead process has left.
+ * draft folder, because users cannot write to each other's folders. All processes of a user share the folder. So files that a
+ * dead process has left are removed by another process.
  */
 export function draftFolderIn(dataFolder: string | undefined): string {
   return dataFolder ? join(dataFolder, 'drafts') : join(tmpdir(), `kith-drafts-${process.geteuid?.() ?? ''}`);
 }
 
 /**
- * Makes the folder if it is missing. Throws `StartError` if this process cannot write to it, because every upload of an image
- * would fail.
+ * Makes the folder if it is missing. If this process cannot write to it, throws `StartError`, because otherwise every upload of
+ * an image would fail later.
  */
 export async function makeDraftFolder(path: string): Promise<void> {
   try {
@@ -23,8 +23,11 @@ export async function makeDraftFolder(path: string): Promise<void> {
     await access(path, constants.W_OK | constants.X_OK);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    throw new StartError(`The folder for images in work, ${path}, cannot be written to (${code}).`, {
-      cause: error,
-    });
+    throw new StartError(
+      `The folder for images that are being rendered, ${path}, cannot be written to (${code}).`,
+      {
+        cause: error,
+      },
+    );
   }
 }

@@ -8,8 +8,8 @@ export class Places {
   }
 
   /**
-   * Runs `work` once a place is free. Rejects as soon as the signal is aborted. If the work has already begun, it goes on, and
-   * its place stays taken until it ends.
+   * Runs `work` once a place is free. Rejects as soon as the signal is aborted. Work that has already begun is not stopped by
+   * this, and occupies its place until it ends.
    */
   async run<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
     await this.#enter(signal);

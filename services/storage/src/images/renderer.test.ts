@@ -5,7 +5,7 @@ import { expect, it } from 'vitest';
 import { filmOf } from '../../../../tests/support/film.ts';
 import { Renderer } from './renderer.ts';
 
-it('distinguishes an image that takes too long from a deadline that comes first', async () => {
+it('returns different errors if an image takes too long and if the deadline comes first', async () => {
   await using folder = await mkdtempDisposable(join(tmpdir(), 'kith-renderer-'));
   const path = join(folder.path, 'sent');
   // sharp counts whole seconds. So the image has to take longer than one second.

@@ -29,8 +29,8 @@ export interface Rendered {
 }
 
 /**
- * The maximum number of pixels of an image, over all its frames (spec#storage-invalid-image). If a pixel takes more than four
- * bytes, fewer pixels are allowed.
+ * The maximum number of pixels of an image, all frames taken together (spec#storage-invalid-image). If a pixel takes more than
+ * four bytes, fewer pixels are allowed.
  */
 export const maxPixels = 100_000_000;
 const bytesAPixel = 4;
@@ -40,7 +40,7 @@ const atOnce = 2;
 const longestMs = 40_000;
 export const defaultQuality = 80;
 
-/** Formats that can hold several frames, as animations do. The rendered images keep the frames. */
+/** Formats that can contain several frames, as in an animation. The rendered images contain the same frames. */
 const moving: ReadonlySet<ImageFormat> = new Set(['gif', 'webp']);
 
 /**
@@ -62,8 +62,8 @@ export class Renderer {
    * larger than the image. Throws `storage/invalid-image` if the image cannot be read or takes too long to render. Throws
    * `gateway/unavailable` if the deadline comes first because the image had to wait for other images.
    *
-   * Rejects as soon as the signal is aborted. No further size is begun, but the current size goes on, because sharp can stop it
-   * only at its timeout. While AVIF is encoded, even the timeout does not stop it.
+   * Rejects as soon as the signal is aborted. After this, no further size is begun. But the size that is being rendered is
+   * completed, because sharp can stop only at its timeout, and while it encodes AVIF, not even then.
    */
   render(request: RenderRequest): Promise<{ original: Rendered; variants: Record<string, Rendered> }> {
     const { signal, deadline } = request;
@@ -86,15 +86,15 @@ async function renderAll(request: RenderRequest, end: number) {
   const variants: Record<string, Rendered> = {};
   for (const [name, edge] of Object.entries(sizes)) {
     signal.throwIfAborted();
-    // With this prefix, no variant gets the name of another file in the folder.
+    // Because of this prefix, the file of a variant cannot have the name of another file in the folder.
     variants[name] = await renderOne(request, { name: `variant.${name}`, edge, end });
   }
   return { original, variants };
 }
 
 /**
- * Reads only the head of an image. Refuses an image that does not have the recognised format, or that would take too much
- * memory.
+ * Reads only the beginning of an image's file. Refuses an image that does not have the recognised format, or that would take
+ * too much memory.
  */
 async function checkSize(request: RenderRequest): Promise<void> {
   const { width, height, pageHeight, pages = 1, channels, depth, format } = await open(request).metadata();
@@ -121,7 +121,7 @@ async function renderOne(
     edge === undefined
       ? upright
       : upright.resize({ width: edge, height: edge, fit: 'inside', withoutEnlargement: true });
-  // sharp takes whole seconds, and 0 means no timeout.
+  // sharp accepts only whole seconds, and takes 0 as no timeout.
   const seconds = Math.max(1, Math.ceil((end - Date.now()) / 1000));
   const made = await encode(sized, request).timeout({ seconds }).toFile(path);
   const { size } = await stat(path);
@@ -131,7 +131,7 @@ async function renderOne(
 function open({ path, format }: RenderRequest): Sharp {
   return sharp(path, {
     limitInputPixels: maxPixels,
-    // Refuses an image that ends early.
+    // Refuses an image whose file is incomplete.
     failOn: 'truncated',
     animated: moving.has(format),
     sequentialRead: true,
@@ -147,10 +147,10 @@ function encode(image: Sharp, { format, quality }: RenderRequest): Sharp {
     case 'webp':
       return image.webp({ quality });
     case 'gif':
-      // A resized frame needs a new palette. With the usual effort of 7, finding it takes eight times as long.
+      // A resized frame needs a new palette. With the default effort of 7, sharp needs eight times as long to find the palette.
       return image.gif({ effort: 3 });
     case 'avif':
-      // With more effort, the encoder would take many times as long and gain little.
+      // With more effort, encoding would take many times as long, and the result would be only a little better.
       return image.avif({ quality, effort: 2 });
   }
 }

@@ -8,7 +8,7 @@ import { type FileRecord, ownerOf } from '../file.ts';
 import type { Account, Claim } from '../store/index.ts';
 
 /**
- * Deletes one of the caller's files. From then on, the file is gone for everybody. Its bytes are removed afterwards
+ * Deletes one of the caller's files. After this, nobody finds the file any more. Its bytes are removed later
  * (spec#storage-delete).
  */
 export const deleteFile = handler(spec, async (request, app: AppContext) => {
@@ -18,19 +18,19 @@ export const deleteFile = handler(spec, async (request, app: AppContext) => {
     app,
     owner,
     async (account) => {
-      // `made` settles the account before it looks for the file. Without this, a file that was just deleted could be found and
-      // deleted again.
+      // `made` first completes the last change of the account, and then looks for the file. Otherwise, a file that was just
+      // deleted could be found and deleted again.
       const file = await app.store.made(account, request.params.fileId);
       if (!file) throw new ApiError('storage/not-found');
       if (file.userId !== owner.userId) throw new ApiError('auth/forbidden');
-      // The account of a deleted user is emptied before its rows are removed.
+      // If the account contains no files, the user was deleted, and only the rows of the files are not removed yet.
       if (account.doc.files === 0) throw new ApiError('storage/not-found');
       claim = await claimToRelease(app, account, file);
       return app.store.delete(account, file);
     },
     { deadline: request.deadline },
   );
-  // If this fails, the claim expires by itself.
+  // If the claim cannot be released, it expires by itself.
   await afterChange(async () => claim && app.store.release(claim).catch(() => undefined));
   app.relay.kick();
   app.remover.kick();
@@ -38,10 +38,11 @@ export const deleteFile = handler(spec, async (request, app: AppContext) => {
 });
 
 /**
- * Returns the claim on the id of an imported file if the deletion of the file may release the claim. After the release, another
- * user can use the id. While the owner has an upload in progress, the claim has to stay, because this upload may be an import
- * of the same file. The claim is read after the account and before the account's change. If an upload begins meanwhile, either
- * the change fails, or the upload renews the claim after this read, and the claim is not released.
+ * Returns the claim on the id of an imported file, if it may be released when the file is deleted. After the release, another
+ * user can use the id. If the owner has an upload in progress, the claim has to stay, because this upload may be an import of
+ * the same file. The claim is read after the account, and before the account is changed. So if an upload begins meanwhile,
+ * there are two cases: the change of the account fails, or the upload renews the claim after it was read here. A renewed claim
+ * is not released.
  */
 async function claimToRelease(
   { store }: AppContext,

@@ -15,7 +15,7 @@ import { IdTaken, type IntentOf, receive } from '../uploads/receive.ts';
 import { fileReceiver } from '../uploads/receive-file.ts';
 import { imageReceiver } from '../uploads/receive-image.ts';
 
-/** How long the service waits for identity to find the user of a row, in ms. */
+/** How long the service waits for the answer of identity, which finds the user of a row, in ms. */
 const askMs = 5_000;
 
 const reasons: Partial<Record<ErrorCode, ImportReason>> = {
@@ -27,8 +27,8 @@ const reasons: Partial<Record<ErrorCode, ImportReason>> = {
 
 /**
  * Imports a user's file, with the time of its original upload. Publishes no event (docs/adr/0018). If the file exists already,
- * the row changes nothing. If the row differs from the existing file, the row is a `conflict`. The bytes of images are not
- * compared, because images are not stored in the form in which they are sent.
+ * the row changes nothing. If its values differ from those of the existing file, its outcome is `conflict`. The bytes of images
+ * are not compared, because images are not stored in the form in which they are sent.
  */
 export const importFile = uploadHandler(spec, async (request, app: AppContext): Promise<ImportResult> => {
   const { projectId } = request.params;
@@ -82,12 +82,13 @@ async function comparison(
     if (sent.size !== there.original.size) return false;
     const stored = await blobs.read(blobKey(there));
     if (!stored) {
-      // A deletion removes the record before the bytes. If the record is gone too, the row can be imported again.
+      // The bytes may be missing because the file was just deleted: a deletion removes the record first, and then the bytes. In
+      // this case, the row can be imported again.
       if (!(await store.made(await store.account(owner), row.id)))
         throw new Error('The file was deleted meanwhile.');
       return false;
     }
-    // Without this, a store that hangs would block the import forever.
+    // Ends the reading when the signal is aborted. Otherwise, a store that does not answer would block the import forever.
     if (stored instanceof Readable) addAbortSignal(signal, stored);
     return (await digestOf(stored)).digest === sent.digest;
   };
@@ -104,7 +105,10 @@ async function comparison(
   return { imported: 0, unchanged: 1, rejected: [] };
 }
 
-/** Whether an image has exactly these sizes. No size is larger than the image itself (spec#storage-sizes). */
+/**
+ * Whether an image has exactly these sizes. A size that is larger than the image counts as the size of the image
+ * (spec#storage-sizes).
+ */
 function hasSizes({ width, height, variants }: ImageRecord, sizes: Record<string, number>): boolean {
   const longest = Math.max(width, height);
   const isSame = ([name, edge]: [string, number]) => {
@@ -125,7 +129,9 @@ interface Digest {
   digest: string;
 }
 
-/** Reads bytes to their end, because a sender sends all bytes before it reads the answer. */
+/**
+ * Computes the digest of the bytes. Reads all bytes, because their sender reads the answer only after it has sent everything.
+ */
 async function digestOf(bytes: AsyncIterable<Uint8Array>): Promise<Digest> {
   const hash = createHash('sha256');
   let size = 0;

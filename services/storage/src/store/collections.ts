@@ -21,7 +21,7 @@ export interface StoredAccount {
   bytes: number;
   /** The `seq` of the last event about the user's files. */
   seq: number;
-  /** The time of the user's latest file, in Unix ms. It stays when the file is deleted. */
+  /** When the user's newest file was stored, in Unix ms. This value does not change when the file is deleted. */
   lastAt: number;
   loose: Loose[];
 }
@@ -32,7 +32,10 @@ export type StoredFileRow = Omit<FileRecord, 'id' | 'projectId' | 'userId' | 'cr
 const whole = z.int().nonnegative();
 const formats = ['jpeg', 'png', 'webp', 'gif', 'avif'] as const satisfies readonly ImageFormat[];
 
-/** The index key of an account with bytes to remove: the earliest time at which bytes are due, and the account's id. */
+/**
+ * The index key of an account with notes of bytes: the earliest time at which such bytes have to be removed, and the account's
+ * id.
+ */
 export function dueKey({ loose }: StoredAccount, id: string): string | null {
   return loose.length === 0 ? null : `${timeKey(Math.min(...loose.map(({ due }) => due)))}|${id}`;
 }
@@ -90,9 +93,9 @@ export interface StoredClaim {
 }
 
 /**
- * The user to whom the id of an imported file belongs while the file is being made. The key is `<project>|<file>`. These ids
- * come from outside, so two users may import files with the same id, and a user's account does not show the imports of other
- * users.
+ * Says which user may use the id of an imported file while the file is being made. The key is `<project>|<file>`. These ids
+ * come from another backend, so two imports at the same time may give files of two users the same id. The accounts of the users
+ * cannot prevent this, because each shows only the files of one user.
  */
 export const claims = collection<StoredClaim>({
   name: 'claims',

@@ -41,9 +41,9 @@ const none: StoredAccount = { files: 0, bytes: 0, seq: 0, lastAt: 0, loose: [] }
 const atOnce = 500;
 
 /**
- * The store of the records of files. Every change of a user's files goes through one document, the user's account. The account
- * holds how much the user has stored, and which bytes are stored without a file. So every file has all its bytes, and bytes
- * without a file can be found (docs/adr/0045).
+ * The store of the records of files. Every change of a user's files also changes one document, the user's account. The account
+ * says how much the user has stored, and for which bytes there is no file. So every file has all its bytes, and bytes without a
+ * file can be found (docs/adr/0045).
  */
 export class FileStore {
   readonly outbox: Outbox;
@@ -78,7 +78,9 @@ export class FileStore {
     return row && fileOf(row);
   }
 
-  /** Finds a file by its id, as `find` does, but sees all changes that were made before the account was read. */
+  /**
+   * Finds a file by its id, as `find` does, but first completes the last change of the account, so that its result is included.
+   */
   async made({ owner, stored }: Account, id: string): Promise<FileRecord | undefined> {
     if (stored) await this.#documents.settle(accounts, stored);
     return this.find(owner.projectId, id);
@@ -103,8 +105,8 @@ export class FileStore {
   }
 
   /**
-   * Notes that bytes of a file are about to be stored. If the file does not exist at `due`, the bytes are removed. Returns
-   * `false` if another change came first.
+   * Stores a note that bytes of a file will be stored. If the file does not exist at the time `due`, the bytes are removed.
+   * Returns `false` if another change came first.
    */
   begin(account: Account, fileId: string, due: number): Promise<boolean> {
     const { doc } = account;
@@ -112,7 +114,7 @@ export class FileStore {
   }
 
   /**
-   * Makes a file of bytes that have a note. An imported file has no event (docs/adr/0018). Returns `false` if another change
+   * Makes a file from bytes that have a note. An imported file has no event (docs/adr/0018). Returns `false` if another change
    * came first.
    */
   commit(account: Account, file: FileRecord, { isImported = false } = {}): Promise<boolean> {
@@ -132,8 +134,8 @@ export class FileStore {
   }
 
   /**
-   * Claims the id of an imported file for its owner, until `until` (Unix ms). After this time, the file itself prevents other
-   * users from using the id. Returns `false` if another user has claimed the id.
+   * Claims the id of an imported file for its owner, until `until` (Unix ms). After this time, either the file exists and
+   * prevents other users from using its id, or the upload has failed. Returns `false` if another user has claimed the id.
    */
   async claim({ projectId, userId }: Owner, fileId: string, until: number): Promise<boolean> {
     const id = claimId({ projectId, id: fileId });
@@ -153,7 +155,7 @@ export class FileStore {
     return claim?.doc.userId === file.userId ? claim : undefined;
   }
 
-  /** Gives up a claim before it expires, unless it has changed since it was read. */
+  /** Erases a claim before it expires. Does nothing if the claim has changed since it was read. */
   async release(claim: Claim): Promise<void> {
     await this.#documents.erase(claims, claim);
   }
@@ -178,7 +180,8 @@ export class FileStore {
   /** Removes the note of bytes that have been removed. Returns `false` if another change came first. */
   async forget(account: Account, fileId: string): Promise<boolean> {
     const { doc } = account;
-    // If there is no note, another process has removed it, or the account is gone. A missing account must not be created again.
+    // If there is no note, another process has removed it, or the account is gone. In both cases nothing is stored, so that a
+    // missing account is not created again.
     if (!doc.loose.some((one) => one.fileId === fileId)) return true;
     return this.#change(account, { ...doc, loose: doc.loose.filter((one) => one.fileId !== fileId) });
   }
@@ -189,7 +192,7 @@ export class FileStore {
    */
   async giveUp(account: Account, fileIds: ReadonlySet<string>): Promise<boolean> {
     const { doc } = account;
-    // If there is no such note, the account may be gone. A missing account must not be created again.
+    // If there is no such note, the account may be gone. Nothing is stored, so that a missing account is not created again.
     if (!doc.loose.some(({ fileId, isDead }) => fileIds.has(fileId) && !isDead)) return true;
     const loose = doc.loose.map(
       (one): Loose => (fileIds.has(one.fileId) ? { fileId: one.fileId, due: 0, isDead: true } : one),
@@ -197,7 +200,10 @@ export class FileStore {
     return this.#change(account, { ...doc, loose });
   }
 
-  /** Accounts with bytes that are due to be removed. With `after`, only the accounts that follow this account in the index. */
+  /**
+   * Accounts with bytes that are due to be removed. If `after` is given, returns only accounts that come after this account in
+   * the index.
+   */
   async due(now: number, limit: number, after?: Account): Promise<Account[]> {
     const above = after ? (dueKey(after.doc, accountId(after.owner)) ?? '') : '';
     const range = { above, below: timeKey(now + 1), limit };
@@ -219,7 +225,10 @@ export class FileStore {
     });
   }
 
-  /** Erases what is left of a user whose account was emptied. Returns `false` while a change of the account is under way. */
+  /**
+   * Erases what is left of a user whose account was emptied. Returns `false` as long as a change of the account is not
+   * complete.
+   */
   async erase(owner: Owner): Promise<boolean> {
     const id = accountId(owner);
     const stored = (await this.#documents.get(accounts, [id], { settled: true })).get(id);

@@ -51,7 +51,7 @@ export function claimId({ projectId, id }: { projectId: string; id: string }): s
   return `${projectId}|${id}`;
 }
 
-/** The key by which the claims of a user are found: the user, and the id of the file. */
+/** The index key that finds the claims of a user: it consists of the user and the id of the file. */
 export function claimKey(id: string, userId: string): string {
   const [projectId = '', fileId = ''] = id.split('|');
   return `${accountId({ projectId, userId })}|${fileId}`;

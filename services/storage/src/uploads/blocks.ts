@@ -1,6 +1,6 @@
 import { BufferPool } from '@kith/base';
 
-/** The size of a block, in bytes. A few large writes cost less than one write for each piece that comes in. */
+/** The size of a block, in bytes. A few large writes cost less than one write for each small piece that comes in. */
 const blockBytes = 1024 * 1024;
 /**
  * How long the reader waits for a full block, in ms. After this time, the reader gets the block as it is, so that errors in
@@ -16,8 +16,8 @@ interface Block {
 }
 
 /**
- * Bytes that are pushed in small pieces and read in large blocks. A piece is copied when it is pushed. A block belongs to the
- * reader until the reader asks for the next block. Meanwhile, the next block is filled.
+ * Bytes that are pushed in small pieces and read in large blocks. A piece is copied when it is pushed. The reader may use a
+ * block until it asks for the next block. Meanwhile, the next block is filled.
  */
 export class Blocks implements AsyncIterable<Uint8Array> {
   readonly #onRoom: () => void;
@@ -33,7 +33,9 @@ export class Blocks implements AsyncIterable<Uint8Array> {
     this.#onRoom = onRoom;
   }
 
-  /** Whether the reader is behind. Even then, all pieces that are pushed are kept. */
+  /**
+   * Whether there are complete blocks that the reader has not taken yet. Further pieces can still be pushed, and none is lost.
+   */
   get isFull(): boolean {
     return this.#ready.length > 0;
   }
@@ -57,7 +59,7 @@ export class Blocks implements AsyncIterable<Uint8Array> {
     this.#hand();
   }
 
-  /** Makes the reader fail with this error. Bytes that the reader has not read yet are dropped. */
+  /** Makes the reader get this error. Bytes that the reader has not read yet are dropped. */
   fail(error: unknown): void {
     this.#failure ??= { error };
     clearTimeout(this.#late);
@@ -91,7 +93,7 @@ export class Blocks implements AsyncIterable<Uint8Array> {
     }
   }
 
-  /** If the reader waits, hands on the current block after `lingerMs`, even if the block is not full. */
+  /** If the reader is waiting, gives it the current block after `lingerMs`, even if the block is not full. */
   #linger(): void {
     if (this.#wake && this.#filling) this.#late ??= setTimeout(() => this.#hand(), lingerMs);
   }

@@ -35,7 +35,7 @@ beforeAll(async () => {
 });
 afterAll(() => void server.close());
 
-// The size of a block is one mebibyte, and the size of an incoming piece is 64 KiB.
+// These lengths are chosen because a block has one mebibyte, and an incoming piece has 64 KiB.
 it.each([0, 1, 65_535, mebibyte - 1, mebibyte, mebibyte + 1, 5 * mebibyte + 7])(
   'reads a file of %i bytes completely with a slow reader, and the fields before and after the file',
   async (size) => {
@@ -77,7 +77,7 @@ function requestOf(pieces: readonly string[]): IncomingMessage {
   return Object.assign(Readable.from(inTurn()), { headers, complete: true }) as unknown as IncomingMessage;
 }
 
-it('finds the boundary at whichever byte the connection cuts it', async () => {
+it('finds the boundary, no matter at which byte it is cut into two pieces', async () => {
   const head = `--b\r\nContent-Disposition: form-data; name="file"; filename="file"\r\n\r\n`;
   const file = 'x'.repeat(1_000);
   const end = '\r\n--b--\r\n';
@@ -100,7 +100,7 @@ it.each([
   await expect(readForm(request, createFile.upload, readSlowly)).rejects.toMatchObject({
     code: 'request/invalid-multipart',
   });
-  // As after every refusal, the rest of the form is dropped. An error in the rest must not end the process.
+  // After every refusal, the rest of the form is read and dropped. An error in the rest must not end the process.
   request.resume();
   await once(request, 'close');
   await nextTurn();

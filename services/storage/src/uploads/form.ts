@@ -5,20 +5,20 @@ import { freeChunk } from '@kith/service';
 import busboy from 'busboy';
 import { Blocks } from './blocks.ts';
 
-/** The file of a form, while the form comes in. */
+/** The file of a form that is still coming in. */
 export interface FormFile {
   /** The name that the client gave the file. If the client gave a path, this is only its last part. */
   name: string;
   /**
-   * The bytes of the file. If something is wrong with the form, reading the bytes throws the error. A chunk belongs to the
-   * reader until the reader asks for the next chunk.
+   * The bytes of the file. If something is wrong with the form, reading the bytes throws the error. The reader may use a chunk
+   * until it asks for the next chunk.
    */
   bytes: AsyncIterable<Uint8Array>;
 }
 
 /**
- * The other parts of a form. A part that is sent as a file has the value null. If the contract has a field of this name, it
- * refuses null.
+ * The other parts of a form. If another part is sent as a file, its value here is null. If the contract has a field with the
+ * name of this part, the check of the field refuses null.
  */
 export type FormFields = Record<string, string | null>;
 
@@ -44,7 +44,7 @@ export async function readForm<T>(
     /** The piece that is being parsed, and how many of its bytes have been copied. */
     let piece: Buffer | undefined;
     let copied = 0;
-    /** Whether the parser is inside the file and holds back no bytes. */
+    /** Whether the parser is inside the file and has passed on all bytes that it has got. */
     let isWithin = false;
     let isRefused = false;
     const flow = () => {
@@ -66,8 +66,7 @@ export async function readForm<T>(
         piece = read;
         copied = 0;
         parser.write(read);
-        // If the parser has copied fewer bytes than were read, it holds back some bytes, or some bytes do not belong to the
-        // file.
+        // If fewer bytes were copied than were read, the parser has not passed on all bytes yet, or not all belong to the file.
         isWithin = copied === read.length;
       }
       if (isWithin) freeChunk(read);
@@ -82,7 +81,7 @@ export async function readForm<T>(
       // If the form ends early, the parser reports an error on the stream of its current file, even if nobody reads this file.
       // An error without a listener would end the process.
       stream.on('error', (error) => refuse(invalidForm(undefined, error)));
-      // The parser turns an empty name into no name. Browsers send an empty name if nobody has chosen a file.
+      // If the file name is empty, the parser reports no name. Browsers send an empty name if the user has chosen no file.
       const isFile = field === upload.part && filename !== undefined;
       if (taking && isFile) return refuse(invalidForm('The form has the file twice.'));
       if (taking && upload.fileLast) return refuse(lateField());
@@ -122,7 +121,7 @@ export async function readForm<T>(
   try {
     await parsed;
   } catch (error) {
-    // Waits for `take`, so that nothing more is stored after this function has thrown.
+    // Waits until `take` has ended, so that nothing is stored any more when this function throws.
     await taking?.catch(() => undefined);
     throw error;
   }
@@ -148,8 +147,8 @@ function parserOf(request: IncomingMessage): busboy.Busboy {
 const delimiter = Buffer.from('\r\n--');
 
 /**
- * Whether a piece may contain a boundary or the start of a boundary. Most pieces contain neither, and this check is quicker
- * than the parser's search.
+ * Whether a piece may contain a boundary or the beginning of a boundary. Most pieces do not, and this check is faster than the
+ * search of the parser.
  */
 function mayEnd(piece: Buffer): boolean {
   return piece.includes(delimiter) || piece.includes(delimiter[0] as number, 1 - delimiter.length);
@@ -165,7 +164,10 @@ function invalidForm(message?: string, cause?: unknown): ApiError {
 
 const longestName = 255;
 
-/** A name that is safe to show. It has no path, no control characters, and no characters that change the direction of text. */
+/**
+ * The file's name without everything that is not safe to show: a path, control characters, and characters that change the
+ * direction of text.
+ */
 function nameOf(filename: string): string {
   // Browsers encode these three characters in this way (WHATWG HTML, multipart/form-data).
   const said = filename.replaceAll(/%(22|0A|0D)/gi, (_, code: string) =>

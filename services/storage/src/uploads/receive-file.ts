@@ -25,8 +25,8 @@ export function fileReceiver({ blobs }: AppContext): Receiver<Draft> {
 }
 
 /**
- * Recognises the media type by the first bytes. Ignores the file's name. If the bytes are not recognised, returns the general
- * type.
+ * Recognises the media type by the first bytes. Ignores the file's name. For bytes that it does not recognise, returns the
+ * general type.
  */
 async function typeOf(head: Uint8Array): Promise<string> {
   const type = await fileTypeFromBuffer(head).catch(() => undefined);

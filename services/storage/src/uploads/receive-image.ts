@@ -21,7 +21,7 @@ const formats: Readonly<Record<string, ImageFormat>> = {
   'image/avif': 'avif',
 };
 
-/** How much of the time until the answer is reserved for storing the rendered images, in ms. */
+/** The last part of the time until the answer, in ms. It is reserved for storing the rendered images. */
 const storeMs = 10_000;
 
 interface Sent {
@@ -50,7 +50,7 @@ export function imageReceiver(
         let size = 0;
         for await (const chunk of bytes) {
           if (!format) {
-            // The bytes are copied, because the chunk's memory is reused.
+            // Copies the bytes, because the memory of the chunk is used again for other bytes.
             head.push(Buffer.from(chunk.subarray(0, headBytes)));
             size += chunk.length;
             if (size >= headBytes) format = await formatOf(Buffer.concat(head));
@@ -59,8 +59,8 @@ export function imageReceiver(
         }
         format ??= await formatOf(Buffer.concat(head));
       }
-      // The file is opened here, because a stream would open the file later. By then the form may have failed, and the folder may
-      // be gone.
+      // Opens the file before any bytes are read. A stream would open it only later, when the form may have failed and the
+      // folder may be removed.
       const sent = await open(path, 'wx', 0o600);
       try {
         await sent.writeFile(recognised(), { signal: receipt.signal });
@@ -83,13 +83,14 @@ export function imageReceiver(
       const store = async (one: Rendered, variant?: string): Promise<RenderedRecord> => {
         const key = blobKey(receipt, variant);
         const bytes = createReadStream(one.path);
-        // The stream may fail before it is read. Reading it then throws the error.
+        // Without a listener, an error of the stream before it is read would end the process. Reading the stream throws the
+        // error later.
         bytes.on('error', () => undefined);
         try {
           const size = await storeBytes(blobs, key, bytes, receipt);
           return { size, width: one.width, height: one.height };
         } finally {
-          // If the stream was not read, only this call closes its file.
+          // If the stream is never read, only this call closes its file.
           bytes.destroy();
         }
       };
@@ -108,7 +109,7 @@ export function imageReceiver(
       return draft;
     },
     async release(receipt) {
-      // If the signal was aborted, an image may still be rendered into the folder.
+      // Tries several times: after the signal was aborted, an image may still be rendered into the folder.
       await rm(folderOf(receipt), { recursive: true, force: true, maxRetries: 3 });
     },
   };
@@ -133,6 +134,6 @@ async function formatOf(head: Buffer): Promise<ImageFormat> {
 function isAvif(head: Buffer): boolean {
   if (head.toString('latin1', 4, 8) !== 'ftyp') return false;
   const brands = head.toString('latin1', 8, head.readUInt32BE(0)).match(/.{4}/gs) ?? [];
-  // The second entry is a version, not a brand.
+  // The second group of four characters is a version, not a brand.
   return brands.some((brand, at) => brand === 'avif' && at !== 1);
 }

@@ -11,13 +11,13 @@ import { type FormFields, type FormFile, readForm } from './form.ts';
 /** The parts of a request that an upload needs. */
 export type UploadRequest = Pick<HttpRequest<OperationSpec>, 'incoming' | 'signal' | 'storageMib' | 'log'>;
 
-/** How a form is handled: first its file, while the form comes in, and then the whole form. */
+/** Handles an uploaded form: first its file, while the form is still coming in, and then the whole form. */
 export interface Receiver<T> {
   /** Stores the file's bytes, or keeps the bytes until `finish`. */
   take(file: FormFile, of: Receipt): Promise<T>;
-  /** Makes the file's record by `answerBy` (Unix ms). When it resolves, all bytes of the file are stored. */
+  /** Makes the file's record, at the latest at `answerBy` (Unix ms). When this resolves, all bytes of the file are stored. */
   finish(taken: T, fields: FormFields, of: Receipt & { answerBy: number }): Promise<Draft>;
-  /** Removes what `take` has kept outside the store. */
+  /** Removes bytes that `take` has kept outside of the store. */
   release?(of: Receipt): Promise<void>;
 }
 
@@ -32,20 +32,22 @@ export interface Intent extends Owner {
 export interface Receipt extends Intent {
   /** The id under which the bytes are stored. It becomes the file's id, except for an imported file, which has its own id. */
   id: string;
-  /** Aborted when the request ends, when the upload cannot be noted, or when the upload is not finished in time. */
+  /**
+   * Aborted when the request ends, when the note of the upload cannot be stored, or when the upload is not finished in time.
+   */
   signal: AbortSignal;
-  /** Resolves when the upload is noted. Until then, the last bytes must not be stored. */
+  /** Resolves when the note of the upload is stored. Until then, the bytes must not be completed in the store. */
   noted: Promise<void>;
   /**
-   * Throws `storage/quota-exceeded` if there is no room for this many bytes. Until the upload is noted, the room is not known,
-   * and this method never throws.
+   * Throws `storage/quota-exceeded` if there is no room for this many bytes. How much room there is becomes known when the note
+   * of the upload is stored. Until then, this method does not throw.
    */
   checkRoom(bytes: number): void;
 }
 
 /**
- * Decides what to do with a file. `before` holds only the fields that came before the file. Returns `undefined` if nothing is to
- * be stored.
+ * Decides what to do with a file. `before` contains only the fields that came before the file. Returns `undefined` if nothing
+ * is to be stored.
  */
 export type IntentOf = (file: FormFile, before: FormFields) => Promise<Intent | undefined>;
 
@@ -56,25 +58,26 @@ export class IdTaken extends Error {
 
 const mebibyte = 1024 * 1024;
 /**
- * How long a change of an account waits for its turn and is tried, in ms. The request has no deadline for this, because a
- * client may take any time for an upload as long as it keeps sending. After the last byte, the gateway waits twice this time
- * for the answer.
+ * The maximum time for which a change of an account waits for its turn and is tried, in ms. The deadline of the request cannot
+ * be used for this: there is none, because an upload may take any time as long as the client keeps sending. After the last
+ * byte, the gateway waits twice this time for the answer.
  */
 const changeMs = 30_000;
 /**
- * How long events of new files are gathered, in ms. A few events that are published together take only as many database queries
- * as one event.
+ * How long the service waits for further events of new files before it publishes them together, in ms. Several events together
+ * take only as many database queries as one event.
  */
 const gatherMs = 200;
 
 export type Draft = Pick<FileRecord, 'original' | 'bytes' | 'contentType' | 'name' | 'image'>;
 
 /**
- * Receives a file. Before its bytes are complete in the store, a note is stored, which says that there may be bytes under the
- * upload's id. Until the note exists, the store itself removes incomplete bytes. One write stores the file's record and removes
- * the note. So if a process dies, there is either the whole file or a note of what to remove (docs/adr/0045). `intent` may be a
- * function, which gets the file and the fields that came before the file. If this function resolves to `undefined`, nothing is
- * stored. In this case the function itself has to read the file's bytes before it resolves.
+ * Receives a file. Before the file's bytes are complete in the store, a note is stored, which says that there may be bytes
+ * under the upload's id. If a process dies before this, the bytes are incomplete, and the store of bytes removes them by
+ * itself. One write stores the file's record and removes the note. So if a process dies later, there is either the complete
+ * file or a note of the bytes that have to be removed (docs/adr/0045). `intent` may be a function, which gets the file and the
+ * fields that came before the file. If this function resolves to `undefined`, nothing is stored. In this case, the function has
+ * to read the bytes of the file itself before it resolves.
  */
 export async function receive(
   request: UploadRequest,
@@ -112,7 +115,7 @@ export async function receive(
   } catch (error) {
     if (!receipt) throw error;
     const given = receipt;
-    // Streams and files report an aborted signal with errors of their own.
+    // If the signal was aborted, streams and files throw errors of their own. The reason of the signal is the real cause.
     const cause = given.refused.signal.aborted ? given.refused.signal.reason : error;
     const isNoted = await given.noted.then(
       () => true,
@@ -121,8 +124,8 @@ export async function receive(
     if (!given.mayBeNoted) throw cause;
     const left = await apart(() => abandon(app, given, request));
     if (left.record) return left.record;
-    // Another process removes the bytes, because the upload was too slow or the account has ended. The upload may have failed for
-    // the same reason.
+    // Another process removes the bytes, because the upload was too slow or the account has ended. This may also be the reason
+    // why the upload has failed.
     if (Date.now() >= given.due || (isNoted && left.isOthers))
       throw new ApiError('request/timeout', { cause });
     throw cause;
@@ -132,15 +135,21 @@ export async function receive(
 }
 
 interface NotedReceipt extends Receipt {
-  /** When others may remove the upload's bytes, Unix ms. */
+  /** The time from which other processes may remove the upload's bytes, Unix ms. */
   due: number;
   /** Whether the note may be stored. */
   mayBeNoted: boolean;
-  /** Aborted, with the error, when the upload cannot be noted, or when the upload is not finished in time. */
+  /**
+   * Aborted, with the error as the reason, when the note of the upload cannot be stored, or when the upload is not finished in
+   * time.
+   */
   refused: AbortController;
 }
 
-/** Begins to note an upload, while the first bytes come in. If it cannot be noted, aborts its signal with the error. */
+/**
+ * Begins to store the note of an upload, while the first bytes come in. If the note cannot be stored, aborts the upload's
+ * signal with the error.
+ */
 function noteUpload(
   app: AppContext,
   request: UploadRequest,
@@ -160,8 +169,8 @@ function noteUpload(
       if (bytes > room) throw new ApiError('storage/quota-exceeded');
     },
   };
-  // `apart` stores the note now, without the row for the audit log, because there is no file yet. The row is stored later, with the
-  // file's record.
+  // `apart` stores the note now, without the row for the audit log, because there is no file yet. The row is stored later,
+  // together with the file's record.
   receipt.noted = apart(() => begin(app, receipt, quotas)).then((left) => {
     room = left;
   });
@@ -170,8 +179,8 @@ function noteUpload(
 }
 
 /**
- * Notes that an upload begins, and resolves with the number of bytes that may still be stored. If there is no room, nothing is
- * noted.
+ * Stores a note that an upload begins, and resolves with the number of bytes that may still be stored. If there is no room,
+ * stores nothing.
  */
 async function begin({ store, turns }: AppContext, receipt: NotedReceipt, quotas: Quotas): Promise<number> {
   const { id, projectId, userId, due } = receipt;
@@ -219,20 +228,22 @@ async function commit(
 ): Promise<FileRecord> {
   const owner = { projectId, userId };
   let record: FileRecord | undefined;
-  // Changes of one account wait for each other. The project's bytes are read during this wait, so that no other upload waits for
-  // the read. Therefore, uploads that end at the same time may together exceed the project's quota.
+  // Changes of one account wait for each other. The project's bytes are read during this wait, so that no other upload waits
+  // for the read. Because of this, uploads that end at the same time may together exceed the project's quota.
   const read = app.store.projectBytes(projectId);
   read.catch(() => undefined);
-  // The account decides only about this user's uploads. Another user's upload may be for the same id.
+  // The account prevents only that this user's uploads use the same id. The claim prevents that another user's upload uses it.
   if (imported && !(await app.store.claim(owner, imported.id, claimEnd(due)))) throw new IdTaken();
   const made: AccountChange = async (account) => {
     const { doc } = account;
     const projectBytes = await read;
-    // If the note is gone, the upload took too long, or the account has ended. Then another process removes the upload's bytes.
+    // If there is no note any more, the upload took too long, or the account has ended. In both cases, another process removes
+    // the upload's bytes.
     if (!isNoted(account, id)) throw new ApiError('request/timeout');
     if (doc.bytes + draft.bytes > quotas.userBytes) throw new ApiError('storage/quota-exceeded');
     if (projectBytes + draft.bytes > quotas.projectBytes) throw new ApiError('storage/quota-exceeded');
-    // The new file is later than all earlier files. So the order of the list is right, even if the machines' clocks differ.
+    // The time of the new file is later than that of all earlier files. So the list has the right order, even if the clocks of
+    // the machines differ.
     const createdAt = Math.max(Date.now(), doc.lastAt + 1);
     record = { ...owner, id, createdAt, ...draft };
     if (!imported) return app.store.commit(account, record);
@@ -248,15 +259,18 @@ async function commit(
 
 const importedMeanwhile = 'Another request has just imported this file. Nothing was changed. Try again.';
 
-/** The time at which a claim expires. By then, the upload can no longer make its file, even if the replicas' clocks differ. */
+/**
+ * The time at which a claim expires: so late that the upload can no longer make its file, even if the clocks of the replicas
+ * differ.
+ */
 function claimEnd(due: number): number {
   return due + 2 * clocksMs;
 }
 
 /**
- * Removes the stored bytes of a failed upload. First it gives up the upload permanently, so that no other change can still make
- * a file of it. If the file has been made already, returns the file. `isOthers` is true if another process removes the bytes.
- * If a step fails here, the upload's note stays. The remover then finds the bytes later by this note.
+ * Removes the stored bytes of a failed upload. First marks the upload as given up, so that no other change can still make a
+ * file from it. If the file exists already, returns the file. `isOthers` is true if another process removes the bytes. If a
+ * step fails here, the note of the upload stays, and the remover finds the bytes later by this note.
  */
 async function abandon(
   app: AppContext,

@@ -1,16 +1,16 @@
 import type { Blobs } from '@kith/store/blobs';
 
 export interface StoreOptions {
-  /** The upload is completed in the store only after this promise has resolved. */
+  /** The bytes are completed in the store only after this promise has resolved. */
   noted: Promise<void>;
   signal: AbortSignal;
-  /** Called with the first bytes. These are `headBytes` bytes or more, or all bytes of a smaller file. */
+  /** Called with the first bytes. These are at least `headBytes` bytes, or all bytes of a smaller file. */
   onHead?: (head: Uint8Array) => void;
   /** Called with the number of bytes that have come so far. If this throws, the upload ends. */
   onSize?: (size: number) => void;
 }
 
-/** How many bytes it takes to recognise a type. */
+/** How many bytes are needed to recognise the type of a file. */
 export const headBytes = 4_100;
 
 /** Stores bytes under a key, and returns their number. */
@@ -29,7 +29,7 @@ export function storeBytes(
   };
   async function* watched() {
     for await (const chunk of source) {
-      // The bytes are copied, because the chunk's memory is reused.
+      // Copies the bytes, because the memory of the chunk is used again for other bytes.
       if (head) head.push(Buffer.from(chunk.subarray(0, headBytes)));
       size += chunk.length;
       onSize?.(size);

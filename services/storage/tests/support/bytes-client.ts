@@ -30,7 +30,7 @@ export interface BytesCall {
 const boundary = 'the-boundary';
 const multipartType = `multipart/form-data; boundary=${boundary}`;
 
-/** The caller as a gateway makes it from a user's token. */
+/** The caller that a gateway makes from a user's token. */
 export function callerOf(userId: string): Caller {
   return { userId, sessionId: userId, role: 'visitor' };
 }
@@ -53,7 +53,10 @@ export function signedRequest(url: string, spec: OperationSpec, call: BytesCall)
   });
 }
 
-/** Waits for the answer to a request, with its whole body. If the connection breaks before the end, the result is `undefined`. */
+/**
+ * Waits for the answer to a request, with its whole body. If the connection is closed before the end of the answer, the result
+ * is `undefined`.
+ */
 export async function answerTo(outgoing: ClientRequest): Promise<Answer | undefined> {
   try {
     const incoming = await new Promise<IncomingMessage>((resolve, reject) => {
@@ -98,13 +101,13 @@ export class Upload {
     return this.answer;
   }
 
-  /** Breaks the connection before the form ends. */
+  /** Closes the connection before the form is complete. */
   leave(): void {
     this.#outgoing.destroy();
   }
 }
 
-/** Uploads a file in one go. */
+/** Uploads a file at once, not piece by piece. */
 export function upload(
   url: string,
   spec: OperationSpec,

@@ -27,7 +27,7 @@ export interface DyingAct {
   size?: number;
   /** Prepares what has to exist before the act. */
   prepare?(world: World, owner: Owner): Promise<{ fileId: string } | undefined>;
-  /** Repeats the act with the service that runs after the death. */
+  /** Does the same again with the service that is started after the death. */
   again?(world: World, owner: Owner): Promise<void>;
   /** Checks the stored data at the end, while a service runs. */
   check(world: World, after: { death: Death; held: Held; owner: Owner }): Promise<void>;
@@ -43,7 +43,7 @@ export async function dieAtEachStep(act: DyingAct, place: DyingPlace): Promise<v
   expect(deaths.at(-1)).toEqual({ killed: false, acknowledged: true });
 }
 
-/** Makes a process die before a step, then starts a service that has to put everything in order. */
+/** Makes a process die before a step, then starts a service, which has to complete or remove what the process has left. */
 async function dieAt(
   { act, size, prepare, again, check }: DyingAct,
   { engine, home, number }: DyingPlace & { number: number },
@@ -57,7 +57,7 @@ async function dieAt(
   const death = await runUntilDeath(child, work);
   // If an account has ended, its bytes need no notes. The erasure finds the bytes by the user's mark.
   if (act !== 'erase') expectNoted(await place.held(owner));
-  // With `looseMs: 0`, the bytes that dead processes have left count as old immediately.
+  // With `looseMs: 0`, the service removes the bytes of a dead process immediately, and not only after some time.
   await world.serve({ sweepEveryMs: 20, looseMs: 0 });
   await again?.(world, owner);
   const held = await waitFor(
@@ -95,7 +95,7 @@ export const places: readonly DyingPlace[] = availableEngines().map((engine) => 
   home: homeOf(engine),
 }));
 
-/** Expects that the account, the project's usage and the rows agree. */
+/** Expects that the account and the project's usage contain the numbers that follow from the rows. */
 export function expectCounted({ files, bytes, projectBytes, rows }: Held): void {
   const sum = rows.reduce((all, row) => all + row.bytes, 0);
   expect([files, bytes, projectBytes]).toEqual([rows.length, sum, sum]);

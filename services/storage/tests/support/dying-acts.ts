@@ -38,7 +38,7 @@ export const deletion: DyingAct = {
   },
 };
 
-/** Removes the bytes of an upload whose process has died. Nobody has given up this upload yet. */
+/** Removes the bytes of an upload whose process has died. The note of the upload is not yet marked as given up. */
 export const removal: DyingAct = {
   act: 'remove',
   async prepare({ place }, owner) {

@@ -54,7 +54,7 @@ const uploaded = async (answer: ReturnType<typeof upload>) => {
   const status = (await answer)?.status;
   if (status !== 201) throw new Error(`The upload was answered with ${status}.`);
 };
-/** Resolves when no more bytes are due to be removed. */
+/** Resolves when there are no more bytes that have to be removed. */
 async function isRemoved(): Promise<void> {
   while ((await store.due(Date.now(), 1)).length > 0) await nextTurn();
 }

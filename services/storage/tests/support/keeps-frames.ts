@@ -5,7 +5,7 @@ import { filmOf } from '../../../../tests/support/film.ts';
 import { answerTo, signedRequest, upload } from './bytes-client.ts';
 import { someone, type World } from './world.ts';
 
-/** Stores an animation in two sizes. Tests that both have all its frames. */
+/** Stores an animation in two sizes, and expects that both contain all frames. */
 export async function keepsFrames(world: World, frames: number): Promise<void> {
   const owner = someone();
   const film = filmOf({ width: 480, height: 270, frames });

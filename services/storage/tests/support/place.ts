@@ -10,20 +10,20 @@ import { type FileStore, openStore } from '../../src/store/index.ts';
 
 /** The stored data of a user, and all keys in the store of bytes. */
 export interface Held {
-  /** This field and the next two fields hold what the user's account says. */
+  /** `files`, `bytes` and `loose` are the values in the user's account. */
   files: number;
   bytes: number;
   loose: readonly Loose[];
-  /** The bytes of the project, as its usage says. */
+  /** The number of bytes in the project's usage. */
   projectBytes: number;
   rows: readonly FileRecord[];
   /** All keys in the store of bytes, of any user, sorted. */
   keys: readonly string[];
-  /** The number of incomplete files of bytes, plus the number of image drafts. */
+  /** How many files are incomplete in the store of bytes, plus how many drafts of images there are. */
   unfinished: number;
 }
 
-/** Where a service stores its data. The data stays when the service ends. */
+/** Where a service stores its data. The data is still there after the service has stopped. */
 export interface Place extends AsyncDisposable {
   config: {
     store: StoreConfig;
@@ -35,7 +35,7 @@ export interface Place extends AsyncDisposable {
   held(owner: Owner): Promise<Held>;
 }
 
-/** The kind of byte store that belongs to an engine. */
+/** The kind of byte store that is used with an engine by default. */
 export function homeOf(engine: EngineKind): BlobHomeKind {
   return engine === 'embedded' ? 'folder' : 'gridfs';
 }

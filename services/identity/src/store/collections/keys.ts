@@ -12,8 +12,8 @@ export type StoredApiKey = AsStored<ApiKey, 'id' | 'projectId'>;
 export type StoredKey = AsStored<SigningKey, 'ordinal'>;
 
 /**
- * Signing keys of access tokens. The id is the key's ordinal, padded with zeros so that the ids sort in the order of the
- * ordinals.
+ * Signing keys of access tokens. The id is the key's ordinal, padded with zeros so that the order of the ids is the order of
+ * the ordinals.
  */
 export const keys = collection<StoredKey>({
   name: 'keys',
@@ -76,8 +76,8 @@ export const apiKeys = collection<StoredApiKey>({
 });
 
 /**
- * When each key in `apiKeys` was last used, keyed by the id of the key. The time is stored here, so that a use does not change
- * the key.
+ * When each key in `apiKeys` was last used, keyed by the id of the key. The time is stored here and not in the key, so that a
+ * use does not change the key's document.
  */
 export const keyUses = collection<{ at: number }>({
   name: 'keyUses',

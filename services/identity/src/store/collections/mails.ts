@@ -8,19 +8,22 @@ import { text, time } from './stored.ts';
 export interface StoredMailing {
   kind: MailKind;
   address: string;
-  /** The address to which the page behind the mail's link leads. */
+  /** The mail's link opens a page, which then leads to this address. */
   redirect: string | null;
   /** Set until the mail is sent. */
   waiting: { since: number; dueAt: number; tries: number } | null;
-  /** What is stored of the token. The token is made when the mail is sent, and only the mail contains it. */
+  /**
+   * The hash of the token, and how long the token is valid. The token itself is made when the mail is sent, and only the mail
+   * contains it.
+   */
   token: { hash: string; until: number; failures: number } | null;
   /** When the mail and the token become useless. */
   until: number;
 }
 
 /**
- * Mails to users, keyed by `userKey` and kind. A user has at most one mail of each kind, with one exception: each changed
- * address has an `emailChanged` mail of its own.
+ * Mails to users, keyed by `userKey` and kind. A user has at most one mail of each kind, with one exception: each change of the
+ * address has its own `emailChanged` mail.
  */
 export const mailings = collection<StoredMailing>({
   name: 'mailings',
@@ -37,7 +40,7 @@ export const mailings = collection<StoredMailing>({
   indexes: {
     waiting: { key: ({ waiting }, id) => (waiting === null ? null : `${timeKey(waiting.dueAt)}|${id}`) },
     token: { key: ({ token }, id) => (token === null ? null : `${projectIn(id)}|${token.hash}`) },
-    // For a while after a change of address, a user may take back the old address.
+    // Finds the user who may still take back an old address.
     kept: {
       key: ({ kind, address }, id) => (kind === 'emailChanged' ? nameKey(projectIn(id), address) : null),
     },
@@ -46,8 +49,8 @@ export const mailings = collection<StoredMailing>({
 });
 
 /**
- * Sealed addresses for which a password reset was requested. The key is the project and a keyed hash of the address. The
- * addresses are stored whether the account exists or not.
+ * Sealed addresses for which a password reset was requested. The key is the project and a keyed hash of the address. An address
+ * is stored even if no account has it.
  */
 export const resetRequests = collection<{
   sealed: string;
@@ -60,7 +63,10 @@ export const resetRequests = collection<{
   expires: ({ until }) => until,
 });
 
-/** Mails of the last hour. The key is the project, a keyed hash of the address, and a random text. */
+/**
+ * One document for each mail of the last hour, so that the mails to an address can be counted. The key is the project, a keyed
+ * hash of the address, and a random text.
+ */
 export const sentMails = collection<{ until: number }>({
   name: 'sentMails',
   kind: 'copy',

@@ -5,8 +5,9 @@ import { type Project, usualExternalAge } from '../records.ts';
 import { type AsStored, text, time } from './stored.ts';
 
 /**
- * `publicProfiles`: whether strangers see profiles at all. `wholeProfiles`: whether strangers see whole profiles. Older
- * versions do not know cards. They have stored only `publicProfiles`, and their default was `true`.
+ * `publicProfiles`: whether strangers see profiles at all. `wholeProfiles`: whether strangers see whole profiles. Strangers who
+ * see profiles, but not whole profiles, see cards. Older versions do not know cards. They have stored only `publicProfiles`,
+ * with `true` as the default.
  */
 export type StoredProject = Omit<AsStored<Project, 'id'>, 'publicProfiles'> & {
   publicProfiles: boolean;

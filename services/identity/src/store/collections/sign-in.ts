@@ -35,9 +35,9 @@ export const sessions = collection<StoredSession>({
 });
 
 /**
- * When each session that is not revoked was last used, keyed by `sessionKey`. This collection orders a user's sessions without
- * revoked sessions, because a user may have many revoked sessions. A session that an older version has stored is missing here
- * until it is refreshed.
+ * When each session that is not revoked was last used, keyed by `sessionKey`. With this collection, the sessions that were used
+ * least recently are found without reading revoked sessions, of which a user may have many. A session that an older version has
+ * stored is missing here until it is refreshed.
  */
 export const sessionUses = collection<{
   usedAt: number;
@@ -75,8 +75,8 @@ export const factorNotices = collection<{ at: number }>({
 
 /**
  * Failed attempts to sign in, keyed by `addressPlace`, and clients that accounts know, keyed by `clientPlace`. An
- * `addressPlace` holds part of a keyed hash of the address. So there are at most 2^24 such places, however many addresses are
- * tried. Wrong second factors, and clients that have passed a factor, are keyed by `factorPlace`.
+ * `addressPlace` contains only a part of a keyed hash of the address. So there are at most 2^24 such keys, no matter how many
+ * addresses are tried. Wrong second factors, and clients that have passed a factor, are keyed by `factorPlace`.
  */
 export const attempts = collection<Attempt>({
   name: 'attempts',

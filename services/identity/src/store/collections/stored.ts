@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** The stored form: without the fields that the id holds, and with times in Unix ms. */
+/** The stored form of a record: without the fields that its id contains, and with times in Unix ms. */
 export type AsStored<T, Ids extends keyof T> = {
   [Field in Exclude<keyof T, Ids>]: T[Field] extends Date
     ? number

@@ -8,13 +8,13 @@ import { type AsStored, text, time } from './stored.ts';
 
 /** `lastActive` is the first sign-in. The collection `seen` holds the last sign-in. */
 export type StoredUser = AsStored<User, 'id' | 'projectId'> & {
-  /** Why outdated sessions of the user are to be revoked; `null` if there are no such sessions. */
+  /** The reason for which sessions of the user have to be revoked; `null` if none has to be revoked. */
   ending: EndingReason | null;
 };
 
 /**
- * Users, keyed by `userKey`. A user's id, foreign id, e-mail address and username are unique. If several of them are taken, a
- * refusal names only the one whose index comes first.
+ * Users, keyed by `userKey`. A user's id, foreign id, e-mail address and username are unique. If several of them belong to
+ * other users, a refusal names only one: the one that comes first in `indexes`.
  */
 export const users = collection<StoredUser>({
   name: 'users',
@@ -48,7 +48,7 @@ export const users = collection<StoredUser>({
     ending: z.custom<EndingReason>().nullable(),
   }),
   indexes: {
-    // Ids are unique across projects: other services name users by the id alone.
+    // An id is unique among all projects, because other services name a user by the id alone.
     id: { key: (_, id) => lastIn(id), unique: true },
     foreignId: { key: ({ foreignId }, id) => named(id, foreignId), unique: true },
     email: { key: ({ email }, id) => named(id, email), unique: true },
@@ -71,8 +71,8 @@ export const users = collection<StoredUser>({
 });
 
 /**
- * Last sign-ins, keyed by `userKey`. They are stored apart from users, so that a sign-in does not compete with a change of the
- * profile.
+ * Last sign-ins, keyed by `userKey`. They are stored apart from users, so that a sign-in and a change of the profile do not
+ * write to the same document.
  */
 export const seen = collection<{ at: number }>({
   name: 'seen',
@@ -82,8 +82,8 @@ export const seen = collection<{ at: number }>({
 });
 
 /**
- * The end and the reason that operators have given for present suspensions, keyed by `userKey`. If operators have given
- * neither, there is no row.
+ * The end and the reason of present suspensions, keyed by `userKey`. If the operator has given neither an end nor a reason,
+ * there is no row.
  */
 export const suspensions = collection<{
   until: number | null;
