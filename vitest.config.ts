@@ -18,14 +18,16 @@ export default defineConfig({
     hookTimeout: 60_000,
     pool: 'forks',
     maxWorkers: 2,
-    // A test that asserts nothing cannot fail. On a busy machine, a test may have to wait long for a result.
+    // A test without assertions could never fail, so a test needs at least one. On a busy machine, a result can take long, so
+    // `expect.poll` waits up to ten seconds.
     expect: { requireAssertions: true, poll: { timeout: 10_000 } },
     setupFiles: ['tools/test/count-starts.ts', 'tools/test/real-clock.ts'],
     projects: [
       {
         test: {
           name: 'shared',
-          // A worker runs one file after another. A module that several files import is loaded only once.
+          // A worker runs one file after another in the same environment. So a module that several files import is loaded only
+          // once.
           isolate: false,
           include: isLong ? long : quick,
           exclude: isLong ? alone : [...alone, ...filesOf('.long.test.ts')],

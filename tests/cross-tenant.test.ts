@@ -17,7 +17,7 @@ describe.each(handlerEngines())('tenants (%s)', (engine) => {
   let mine: TestUser;
   let theirs: TestUser;
   let ids: Record<string, string>;
-  /** What the user of project B sees. No request in this suite may change it. */
+  /** What the user of project B sees. No request in this suite may change this view. */
   let view: unknown[];
 
   beforeAll(async () => {
@@ -57,7 +57,7 @@ describe.each(handlerEngines())('tenants (%s)', (engine) => {
       factorId: '00000000-0000-4000-8000-000000000002',
     };
     view = await theirView();
-    // The export and the lists contain the things that were made above.
+    // Checks that the view really contains what was made above.
     expect(JSON.stringify(view)).toContain(collection.id);
   });
   afterAll(() => platform?.stop());
@@ -116,7 +116,8 @@ describe.each(handlerEngines())('tenants (%s)', (engine) => {
     '%s: ids of another project get the same refusal as unknown ids',
     async (_, one) => {
       const answer = await send(one, mine.projectId);
-      // If a parent collection is bad, the platform refuses it with 400 (spec#collections-create). No answer reveals what exists.
+      // If a parent collection is bad, the platform refuses it with 400 (spec#collections-create). No answer reveals whether
+      // the other project has an object with this id.
       expect([
         403,
         404,

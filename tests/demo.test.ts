@@ -114,7 +114,7 @@ describe.each(availableEngines())('a demo of an earlier start (%s)', (engine) =>
     expect(second.users.map(({ id }) => id)).toEqual(users.map(({ id }) => id));
     expect(second.collectionId).not.toBe('');
     expect(JSON.parse(kept.read('demo.json') ?? '')).toEqual(second);
-    // The file looks as if the start had died right after it had made the project. Then the project was deleted.
+    // Now the file looks as if the start had died right after it had made the project, and the project was deleted later.
     await administer(projectId, undefined, 'DELETE');
     const none = users.map((user) => ({ ...user, id: '', accessToken: '' }));
     kept.write('demo.json', JSON.stringify({ ...first, users: none, collectionId: '' }));

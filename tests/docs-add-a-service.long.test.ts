@@ -27,12 +27,12 @@ describe(`docs/${guide}`, () => {
   }, 300_000);
   afterAll(() => copy[Symbol.asyncDispose](), 60_000);
 
-  it('makes a service that runs in the embedded form and passes the check', async () => {
+  it('a service that is made as the guide says runs in the embedded form and passes `npm run check`', async () => {
     const options = { folder: copy.path, env: { PORT: '0', NODE_ENV: undefined } };
     expect(await followGuide(guide, await readBlocks(guide), options)).toBe(4);
   }, 900_000);
 
-  it('makes a service that passes its suite on every engine', async () => {
+  it('a service that is made as the guide says passes its suite on every engine', async () => {
     const words = ['tools/bootstrap.mjs', 'tools/test.ts', 'services/statistics'];
     const { stdout } = await run(process.execPath, words, { cwd: copy.path, env });
     expect(stdout).toContain(`${availableEngines().length} passed, 0 failed`);

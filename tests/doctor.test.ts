@@ -197,7 +197,7 @@ describe('kith doctor on a data folder', () => {
     expect(JSON.stringify(findings)).not.toContain('hunter2');
   });
 
-  it('reads a unit’s file, and checks who can read the secrets that the file names', async () => {
+  it('reads the environment file of a unit, and checks who can read the secret files that it names', async () => {
     const [file, key] = [join(folder, 'kith.env'), join(folder, 'key')];
     await writeFile(key, secret, { mode: 0o644 });
     await writeFile(file, `KITH_DATA=${folder}\nKITH_SECRET_FILE=${key}\nTRUST_PROXY_HOPS=1\n`);
@@ -215,7 +215,7 @@ describe('kith doctor on a data folder', () => {
     for (const one of [says, development]) expect(after).not.toContain(one);
   });
 
-  it('finds that a unit’s file names no secret, as `kith start` does, and says where a secret is kept', async () => {
+  it('reports that the environment file of a unit names no secret, just as `kith start` reports it, and names a file that holds a secret', async () => {
     const [file, kept] = [join(folder, 'kith.env'), join(folder, 'secret')];
     await writeFile(file, `NODE_ENV=production\nKITH_DATA=${folder}\nTRUST_PROXY_HOPS=1\n`);
     const anyPorts = { PORT: '0', INTERNAL_PORT: '0' };
@@ -237,7 +237,7 @@ describe('kith doctor on a data folder', () => {
     expect(await mending()).toMatch(/^Set KITH_SECRET_FILE .* openssl rand -base64 32$/);
     await writeFile(kept, secret, { mode: 0o600 });
     expect(await mending()).toMatch(`Move ${kept} to a place outside of the data folder`);
-    // A file that cannot be read is one mistake, not two.
+    // A secret file that cannot be read is reported once, and not also as a missing secret.
     const lines = ['NODE_ENV=production', `KITH_DATA=${folder}`];
     await writeFile(file, [...lines, `KITH_SECRET_FILE=${join(folder, 'nothing')}`, ''].join('\n'));
     const { of } = await examine({}, ['--env-file', file]);
@@ -246,7 +246,7 @@ describe('kith doctor on a data folder', () => {
     ]);
   });
 
-  it('uses the unit’s file instead of its own environment, also for settings that name files', async () => {
+  it('uses the environment file of a unit instead of its own environment, also for settings that name files', async () => {
     const [file, key, where] = [join(folder, 'kith.env'), join(folder, 'key'), join(folder, 'where')];
     await writeFile(key, secret, { mode: 0o600 });
     await writeFile(where, `${folder}\n`);

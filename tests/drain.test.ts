@@ -38,12 +38,13 @@ async function startOne(engine: string): Promise<Running> {
   const env = { KITH_DATA: path, PORT: '0', DRAIN_MS };
   const kith = undo.use(await startByKith({ env, until: 'Ctrl-C ends it' }));
   const { url } = JSON.parse(await readFile(join(path, 'start.json'), 'utf8'));
-  // `kith stop` waits longer by this time.
+  // `kith stop` adds `drainMs` to the time that it waits.
   expect(JSON.parse(await readFile(join(path, 'running.json'), 'utf8')).drainMs).toBe(Number(DRAIN_MS));
   const kept = undo.move();
   return {
     url,
-    // This sends the signal to the whole process group, as a supervisor does. So the process gets the signal twice.
+    // This sends the signal to the whole process group, as a supervisor does. The bootstrap also passes the signal on to the
+    // platform. So the platform gets the signal twice.
     terminate: () => kith.signal('SIGTERM'),
     exited: kith.exited,
     [Symbol.asyncDispose]: () => kept.disposeAsync(),
@@ -51,7 +52,7 @@ async function startOne(engine: string): Promise<Running> {
 }
 
 describe.each(availableEngines())('SIGTERM (%s)', (engine) => {
-  it('loses no request, on an open or a new connection, of a balancer that has not noticed the end yet', async () => {
+  it('a balancer that has not noticed the end yet loses no request, on open connections or on new ones', async () => {
     await using kith = await startOne(engine);
     const { port, hostname } = new URL(kith.url);
     const open = async () => {
@@ -74,7 +75,7 @@ describe.each(availableEngines())('SIGTERM (%s)', (engine) => {
   });
 });
 
-/** Sends a request and returns the head of its answer. */
+/** Sends a request and returns the status line and the headers of its answer. */
 async function ask(socket: Socket): Promise<string> {
   socket.write(request);
   const [chunk] = await once(socket, 'data');

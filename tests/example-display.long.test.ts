@@ -51,7 +51,7 @@ describe.skipIf(!browser)(
       expect(visitor.complaints.filter((text) => !/status of 4\d\d/.test(text))).toEqual([]);
     });
 
-    it('says that nothing was found at an incomplete address', async ({ expect }) => {
+    it('shows that a person was not found if the address is incomplete', async ({ expect }) => {
       const user = await world.platform.createUser({ name: 'Reader' });
       await using visitor = await world.open();
       const { page } = visitor;
@@ -127,14 +127,14 @@ describe.skipIf(!browser)(
       await items.last().scrollIntoViewIfNeeded();
       await frames();
       const names = () => items.locator('.person-name').allInnerTexts();
-      // Lets two pages of the new list arrive, and waits until the third is asked for.
+      // Lets the first two pages of the new list arrive, and waits until the application requests the third page.
       for (const arrived of [1, 2]) {
         await held[arrived - 1]?.();
         await expect.poll(() => held.length).toBe(arrived + 1);
       }
       await frames();
       expect(new Set(await names()).size).toBe(await items.count());
-      // This also continues the request that is held.
+      // Without the route, the request for the third page also continues.
       await page.unroute(/\/connections\?/);
       await scrollTo(65);
       expect(new Set(await names()).size).toBe(65);
@@ -149,7 +149,8 @@ describe.skipIf(!browser)(
       'has enough contrast and fits the screen, in light and dark, on a %s',
       async ([device, viewport], { expect }) => {
         const ada = await world.platform.createUser({
-          // The search for `demo` below must not find this name. The five people of the world already fill the list of suggestions.
+          // If the search for `demo` below also found this name, it would find six people. The list of suggestions has room for
+          // only five, and the other five people have to be in it.
           name: 'Ada Example',
           username: device === 'desktop' ? 'ada' : 'ada.example',
         });

@@ -54,7 +54,7 @@ describe('npm run example', { timeout: 120_000 }, () => {
     const KITH_URL = (await settingsAt(addressIn(second.output()))).url;
     expect(other.output()).toContain(`Another Kith is up at ${KITH_URL} and uses the data`);
 
-    // If the platform runs already, the example creates no users on it.
+    // If KITH_URL names a running platform, the example creates no users on it.
     await using third = await start({ KITH_URL, KITH_PROJECT: projectId, KITH_DATA: join(data, 'none') });
     expect(await settingsAt(addressIn(third.output()))).toEqual({ url: KITH_URL, projectId });
     expect(signInsIn(third.output())).toEqual([]);
@@ -91,7 +91,7 @@ describe('npm run example', { timeout: 120_000 }, () => {
       await visitor.button('Add a passkey').click();
       await visitor.button('I have kept them').click();
       await visitor.button(/^Remove Passkey of/).waitFor();
-      // In development, React reports its complaints here.
+      // In development, React reports mistakes on the browser's console, so they are among these complaints.
       expect(visitor.complaints).toEqual([]);
     }
   });

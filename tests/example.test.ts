@@ -133,7 +133,8 @@ describe.skipIf(!browser)('the example application', { timeout: 120_000, concurr
     await ada.button('Sign out').first().click();
     await signIn(ada, own);
     await page.getByRole('heading', { name: 'Your account' }).waitFor();
-    // The browser may report only two kinds of refusals: those that lead to the second step, and the refusal of the wrong code.
+    // The browser reports failed requests. Only two kinds of refusals may be among them: those that ask for the second step,
+    // and the refusal of the wrong code.
     expect(ada.complaints.filter((one) => !/status of 40[13]/.test(one))).toEqual([]);
   });
 
@@ -166,7 +167,7 @@ describe.skipIf(!browser)('the example application', { timeout: 120_000, concurr
     await prove();
     await form.getByText('A mail is on its way to ada.proved@example.com.').waitFor();
 
-    // Answers once as the platform does when the proof has expired.
+    // The route answers one confirmation as the platform answers when the proof has expired.
     const json = { error: 'Prove your identity again.', code: 'auth/step-up-required' };
     await page.route('**/confirm', (route) => route.fulfill({ status: 403, json }), { times: 1 });
     await addApp();

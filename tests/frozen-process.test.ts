@@ -5,18 +5,19 @@ import { availableEngines, startPlatform, type TestPlatform, type TestUser } fro
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 /**
- * How long a process is frozen, in ms. A caller in this suite does not wait that long for an answer. The broker drops a silent
- * client only after a longer time.
+ * How long a process is frozen, in ms. This is longer than a caller in this suite waits for an answer, and shorter than the
+ * time after which the broker drops a silent client.
  */
 const frozenMs = 2_500;
 const requestTimeoutMs = 1_000;
 
 describe('an embedded platform whose process was blocked', () => {
-  it('serves requests that arrived during the block within the rest of their time', async () => {
+  it('serves a request that arrived during the block, if the time limit of the request is not over', async () => {
     const env = { REQUEST_TIMEOUT_MS: '6000' };
     await using platform = await startPlatform({ engine: 'embedded', env });
     const { accessToken, projectId } = await platform.createUser();
-    // Blocks this process for more than half of the time limit of a request. This is long enough for the process to count as away.
+    // Blocks this process for more than half of the time limit of a request. After such a long block, the process counts as
+    // frozen (libs/bus/src/received-at.ts).
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 3_200);
     const path = `/v7/${projectId}/auth/sessions`;
     const answer = await fetch(platform.url + path, { headers: { authorization: `Bearer ${accessToken}` } });
@@ -41,7 +42,7 @@ describe.runIf(availableEngines().includes('containers')).each<[string, object, 
   afterAll(() => platform?.stop());
 
   it.each(names)(
-    '%s does not process requests that arrived meanwhile and whose callers no longer wait',
+    '%s does not process requests that arrived during the freeze and whose callers no longer wait',
     async (name) => {
       const pid = platform.processes?.process(name)?.pid as number;
       const rename = (to: string, signal?: AbortSignal) =>

@@ -2,7 +2,10 @@
 import { testEffort } from '@kith/testing/effort';
 import { holdsTheLoopBriefly } from './support/hostile/suite.ts';
 
-/** A run sends one of this many requests, and each run begins at another one. With KITH_TEST_EFFORT=3, a run sends all. */
+/**
+ * A run sends only one of every `oneOf` requests, and begins with a random one. With KITH_TEST_EFFORT=3, a run sends all
+ * requests.
+ */
 const oneOf = Math.max(1, Math.ceil(3 / testEffort()));
 let at = Math.floor(Math.random() * oneOf);
 

@@ -63,7 +63,7 @@ describe.each(names)('the image of %s', (name) => {
     expect(packagesIn(treeOf(name))).toEqual(neededIn(treeOf(name), `node_modules/@kith/${name}`));
   });
 
-  it('lists its packages in its bill of materials and with their licences', () => {
+  it('lists its packages in its bill of materials, and in `licences.txt` with their licences', () => {
     const bill = json(join(treeOf(name), 'sbom.cdx.json'));
     expect(bill.metadata.component).toMatchObject({ type: 'container', name: `kith-${name}` });
     const listed = componentsOf(bill).map((one) => [one.path, one.version]);
@@ -135,7 +135,7 @@ it.each([
   const sentence = `is not installed: run npm ci ${words.join(' ')}.`;
   expect(() => write('storage')).toThrow(sentence);
   expect(existsSync(join(folder, 'other'))).toBe(false);
-  // All packages of this image run on every machine.
+  // All packages of this image run on every machine, so no package is reported as missing.
   write('crypto');
   rmSync(join(folder, 'other'), { recursive: true });
 });

@@ -157,7 +157,8 @@ describe.each(availableEngines())('kith import (%s)', (engine) => {
       { kind: 'connections', imported: 1, unchanged: 0, rejected: 0 },
     ]);
     const { accessToken } = await signIn('ada@example.org', password);
-    // A search reads only the copies of profiles.
+    // A search reads only the copies of profiles that the connections service keeps. So this result shows that the import made
+    // the copies.
     const { connections } = await asked<{ connections: Connection[] }>(
       '/connections?query=grace',
       accessToken,
@@ -239,7 +240,8 @@ describe.each(availableEngines())('kith import (%s)', (engine) => {
     }
 
     const { accessToken: token } = await signIn('bcrypt@example.com', password);
-    // A search reads only the copies of profiles.
+    // A search reads only the copies of profiles that the connections service keeps. So this result shows that the import made
+    // the copies.
     const { connections } = await asked<{ connections: Connection[] }>('/connections?query=ARZTIN', token);
     expect(connections).toMatchObject([
       { message: 'Hi', requestedAt: at(1), connectedAt: at(2), connectedUser: { foreignId: 'php' } },
@@ -325,8 +327,8 @@ describe.each(availableEngines())('kith import (%s)', (engine) => {
     expect([first.code, first.lines.length, first.stderr]).toEqual([1, 2, expect.stringContaining(refusal)]);
     expect(first.stderr.replace(refusal, '')).toMatch(importProgress);
     expect(first.lines[1]).toMatch(/^users {2}2 {6}1 {9}0 {10}1 /);
-    // The second run has nothing left to import, but reports the results of the whole file. After this run, the file gets more
-    // lines.
+    // The second run has nothing left to import, but reports the results of the whole file. Before the third run, a line is
+    // added to the file.
     const second = await tell();
     expect([second.code, second.stderr]).toEqual([1, refusal]);
     expect(second.lines[1]).toMatch(/^users {2}0 {6}0 {9}0 {10}0 /);

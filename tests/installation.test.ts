@@ -48,7 +48,7 @@ describe('the files of an installation', () => {
       await expect(refused).rejects.toThrow(`in the data folder ${folder} ${wrong}`);
       await expect(refused).rejects.toThrow(/^[a-z]+\.sqlite .* Restore it from a backup/);
       if (wrong !== 'holds the data of') await expect(refused).rejects.toThrow(file);
-      // The platform refuses the folder a second time. After the right files are put back, it accepts the folder.
+      // The second start is refused, too. After the right files are put back, a start succeeds.
       await expect(startOn(folder)).rejects.toThrow(wrong);
       for (const one of files) await copyFile(join(own, one), join(folder, one));
       await starts(folder);

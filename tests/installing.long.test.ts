@@ -54,7 +54,7 @@ it('a fresh clone runs with at most 130 packages and 185 MB, and does not downlo
   expect(await sizeOf(modules)).toBeLessThanOrEqual(185e6);
   expect(existsSync(join(copy.path, 'tools/node/node_modules'))).toBe(false);
 
-  // Does the same as people do first: sends the printed request, opens the reference page, and runs a command.
+  // Does what people do first: sends the printed request, opens the reference page, and runs a command.
   const [line = ''] = curlLines(kith.output());
   expect(JSON.parse((await run('bash', ['-c', line])).stdout).connections).toHaveLength(1);
   const start: StartFile = JSON.parse(await readFile(join(data.path, 'start.json'), 'utf8'));
@@ -65,6 +65,6 @@ it('a fresh clone runs with at most 130 packages and 185 MB, and does not downlo
     env: { PATH: process.env.PATH, KITH_URL: start.url, OPERATOR_TOKEN: start.operatorToken },
   });
   expect(JSON.parse(stdout)).toMatchObject([{ id: start.projectId }]);
-  // The command has installed nothing again.
+  // The command has printed nothing on stderr, so it has not installed the packages again.
   expect(stderr).toBe('');
 }, 300_000);

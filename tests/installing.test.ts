@@ -70,14 +70,14 @@ describe('the packages that are needed to run Kith', () => {
     expect(Object.keys(trim(store).dependencies ?? {})).toEqual(['@kith/base', '@kith/contracts', 'zod']);
   });
 
-  it('a package that only packages for other machines need is left out', () => {
+  it('a package is left out if only packages for other machines need it', () => {
     const platform = 'node_modules/@kith/platform';
     const packages: Lock['packages'] = {
       [platform]: { link: true, resolved: 'apps/kith' },
       'apps/kith': { dependencies: { own: '1' } },
       'node_modules/own': { version: '1.0.0', optionalDependencies: { foreign: '1' } },
       'node_modules/foreign': { version: '1.0.0', optional: true, dependencies: { shared: '1' } },
-      // Another package of the lock file needs this one, too. So it is not marked as optional.
+      // Another package of the lock file needs `shared`, too. So `shared` is not marked as optional.
       'node_modules/shared': { version: '1.0.0' },
     };
     const linked = { [platform]: { link: true } };
@@ -103,7 +103,8 @@ describe('the packages that are needed to run Kith', () => {
     const modules = await readFile(file, 'utf8');
     const loaded = new Set(modules.match(/node_modules\/(?:@[^/\n]+\/)?[^/\n]+(?=\/)/g));
     expect(loaded.size).toBeGreaterThan(30);
-    // npm puts some packages below the package that needs them.
+    // npm puts some packages into the `node_modules` folder of the package that needs them. So only the last part of each path
+    // is compared.
     const known = new Set(run.map((path) => path.slice(path.lastIndexOf('node_modules/'))));
     expect([...loaded].filter((path) => !known.has(path) && !path.includes('/.'))).toEqual([]);
   });
@@ -165,7 +166,7 @@ describe('the bootstrap', () => {
     expect(await staging()).toEqual([]);
   });
 
-  it('installs all packages for work on Kith, also over the smaller set, and needs no second set to run', async () => {
+  it('installs all packages for development, even if the smaller set is installed, and needs no further packages to run Kith', async () => {
     await runs(run);
     await runs(work);
     expect(await installed()).toEqual(holding('all'));
@@ -183,7 +184,7 @@ describe('the bootstrap', () => {
     expect(await npm.calls()).toHaveLength(2);
   });
 
-  it('installs nothing if npm has installed the lock file without the packages for other machines', async () => {
+  it('installs nothing if npm has installed all packages of the lock file except those for other machines', async () => {
     const { '': _, ...packages } = lock.packages;
     const [foreign = ''] = Object.keys(packages).filter((path) => packages[path]?.optional);
     delete packages[foreign];
@@ -223,7 +224,7 @@ describe('the bootstrap', () => {
     await runs(work);
   });
 
-  it('starts nothing if it was interrupted at the end of the installation, and the next start needs no npm', async () => {
+  it('starts nothing if a signal interrupts it at the end of the installation, and the next start does not call npm', async () => {
     const { code, output } = await start(run, npm.env('interrupts')).ended;
     expect([code, output]).toEqual([1, expect.not.stringContaining('ran')]);
     await runs(run);
@@ -231,7 +232,7 @@ describe('the bootstrap', () => {
     expect(await staging()).toEqual([]);
   });
 
-  it('works after an installation that was killed, and removes the files that it has left', async () => {
+  it('works after an earlier installation was killed, and removes the files that were left', async () => {
     await runs(run);
     const killed = start(work, npm.env('hangs'));
     await waitFor(async () => (await npm.calls()).length === 2, { what: 'npm' });
@@ -324,7 +325,7 @@ describe('help', () => {
     ['kith start ', main, ['start', '--port', '1', '-h']],
     ['kith projects create ', main, ['projects', 'create', '--name', 'x', '--help']],
     ['kith projects show ID ', main, ['projects', 'show', 'an-id', '-h']],
-  ])('is %j for %s %j', (text, script, words) => {
+  ])('begins with %j for %s %j', (text, script, words) => {
     const help = helpOf(script, words);
     expect([help?.isOfAll, help?.text.slice(0, text.length)]).toEqual([false, text]);
   });
@@ -334,7 +335,7 @@ describe('help', () => {
     [main, ['projects', 'list']],
     [main, []],
     ['tools/test.ts', ['--help']],
-  ])('is left to %s %j', (script, words) => {
+  ])('is not given for %s %j', (script, words) => {
     expect(helpOf(script, words)).toBeUndefined();
   });
 });

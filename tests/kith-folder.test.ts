@@ -52,7 +52,7 @@ describe('kith in the folder of an installation', () => {
   });
   const urlOf = () => /Kith is up at (\S+)/.exec(started.output())?.[1] ?? '';
 
-  it('shows the running platform as its endpoints describe it', async () => {
+  it('status shows the address of the running platform, and whether each service is ready', async () => {
     const { code, stdout, stderr } = await kith('status --json');
     expect([code, stderr]).toEqual([0, '']);
     expect(JSON.parse(stdout)).toEqual({
@@ -153,7 +153,7 @@ describe('kith in the folder of an installation', () => {
     expect((await typedIn('/')).stdout).toContain(urlOf());
   });
 
-  it('also finds an environment file in this folder', async () => {
+  it('also finds an environment file in the folder in which it is typed', async () => {
     await writeFile(join(folder, 'kith.env'), 'NODE_ENV=development\n');
     const bin = fileURLToPath(new URL('../apps/kith/bin/kith.mjs', import.meta.url));
     const words = [bin, 'doctor', '--json', '--env-file', 'kith.env'];

@@ -83,7 +83,7 @@ describe.each(availableEngines())('lists of v6 clients (%s)', (engine) => {
     expect((await send('GET', `lists/${root.id}/sub-lists`)).json()).toEqual([empty]);
   });
 
-  it('every list of a page has the ids of the 1,000 entities saved last', async () => {
+  it('each list on a page has the ids of the 1,000 entities that were saved last', async () => {
     const user = await platform.createUser();
     const parent = await platform.createCollection(user, 'Many');
     const below = await Promise.all(
@@ -213,7 +213,7 @@ describe.each(availableEngines())('lists of v6 clients (%s)', (engine) => {
     const second = await ask();
     expect([first.status, second.status]).toEqual([201, 201]);
     expect(second.headers['idempotency-replayed']).toBe('true');
-    // The second answer is the first answer, but with the ids that the list has now.
+    // The second answer repeats the first answer, except for `entityIds`: these are the ids that the list has now.
     expect(second.json()).toEqual({ ...(first.json() as List), entityIds: ['x'] });
     const below = (await send('GET', `lists/${parent.id}/sub-lists`)).json();
     expect(below).toEqual([expect.objectContaining({ id, entityIds: ['x'] })]);

@@ -8,7 +8,8 @@ import { connect } from '@nats-io/transport-node';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { http } from './support/http.ts';
 
-// All events are also in the databases. If the broker loses events, services publish them again from there (docs/adr/0027).
+// All events are also in the databases. If the broker loses events, the services publish the events of their databases again
+// (docs/adr/0027).
 describe.runIf(availableEngines().includes('containers'))('a broker that has lost its streams', () => {
   const undo = new AsyncDisposableStack();
   let platform: TestPlatform;
@@ -17,7 +18,7 @@ describe.runIf(availableEngines().includes('containers'))('a broker that has los
   });
   afterAll(() => undo.disposeAsync());
 
-  it('every consumer gets the events that it has not received, and no event twice', async () => {
+  it('every consumer gets the events that it has not received yet, and gets no event twice', async () => {
     const project = (await platform.createProject()).id;
     const [asked, ...asking] = await Promise.all(
       Array.from({ length: 4 }, () => platform.createUser(project)),

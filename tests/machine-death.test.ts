@@ -145,7 +145,7 @@ describe('an installation whose machine died', () => {
     ...subsets(['events', 'identity', 'notifications']).map((lost) => ({ what: 'connections', lost })),
     ...subsets(['events', 'connections', 'notifications']).map((lost) => ({ what: 'users', lost })),
   ])(
-    'has all acknowledged changes of $what, once, after $lost lost their last changes',
+    'has every acknowledged change of $what exactly once, after the last changes of $lost were lost',
     async ({ what, lost }) => {
       const [before, after] = what === 'users' ? [connected, renamed] : [early, connected];
       const folder = await folders.mix(
@@ -157,7 +157,7 @@ describe('an installation whose machine died', () => {
     },
   );
 
-  it('does not take erased data of an account for lost data', async () => {
+  it('does not mistake the erased data of an account for lost data', async () => {
     const folder = await folders.mix(early, early, []);
     const [eve] = users.slice(4) as [TestUser];
     const has = (file: string, sql: string) => {
@@ -183,7 +183,7 @@ describe('an installation whose machine died', () => {
       using log = new DatabaseSync(join(folder, 'events.sqlite'));
       log.exec(`INSERT INTO dead_letters (durable, id, subject, body, error, at)
         SELECT 'connections-profiles', id, subject, body, 'any', at FROM events WHERE subject LIKE '%.user.%' LIMIT 1`);
-      // The files look as after a week.
+      // The published events and the marks are deleted, as the platform deletes them after a week.
       using identity = new DatabaseSync(join(folder, 'identity.sqlite'));
       identity.exec('DELETE FROM events; DELETE FROM marks');
       log.exec('DELETE FROM events');
@@ -198,7 +198,7 @@ describe('an installation whose machine died', () => {
   // The files look as they would after a power failure with `synchronous=NORMAL`. They would look the same if somebody had put back an
   // older copy of a file. The log shows that later changes existed.
   it.each(subsets(['connections', 'notifications']).map((lost) => ({ lost })))(
-    'shows users as in identity after identity and $lost lost their last changes',
+    'shows users with the data that identity still has, after the last changes of identity and $lost were lost',
     async ({ lost }) => {
       const folder = await folders.mix(
         renamed,
@@ -214,7 +214,7 @@ describe('an installation whose machine died', () => {
   );
 
   it.each(subsets(['identity', 'notifications']).map((lost) => ({ lost })))(
-    'has the lists and totals of connections after connections and $lost lost their last changes',
+    'shows the lists and totals that connections still has, after the last changes of connections and $lost were lost',
     async ({ lost }) => {
       const folder = await folders.mix(
         connected,

@@ -20,7 +20,7 @@ const expressions = [
 
 // If these operations were included, an alert about slow requests would only mean that a client has a slow connection.
 it.each(expressions.filter((one) => one.includes('_duration_seconds_bucket')))(
-  'request times leave out operations that last as long as the client takes: %s',
+  'request times leave out operations whose duration depends on the client: %s',
   (expression) => {
     const [, pattern] = /operation!~"([^"]*)"/.exec(expression) ?? [];
     const leftOut = operations.filter(({ name }) => new RegExp(`^(?:${pattern})$`).test(name));

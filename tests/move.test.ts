@@ -112,7 +112,7 @@ describe.runIf(availableEngines().includes('containers'))('kith move', () => {
     expect(progress).toContain('notifications.');
     const of = (service: string, collection: string) =>
       counts.find((one) => one.service === service && one.collection === collection)?.documents;
-    // `world.users` does not contain the suspended user. The user who has left is stored only as a mark.
+    // `world.users` does not contain the suspended user. Of the user who has left, only a mark in `deletedUsers` is stored.
     expect(of('identity', 'users')).toBe(world.users.length + 1);
     expect(of('identity', 'deletedUsers')).toBe(1);
     expect(of('identity', 'keys')).toBe(1);
@@ -163,7 +163,8 @@ describe.runIf(availableEngines().includes('containers'))('kith move', () => {
         body: { name: 'After' },
       });
     }
-    // The database looks as if the first run had copied a file that was removed later.
+    // Adds a file to the new storage. It stands for a file that the first run copied and that was removed from the installation
+    // later.
     const bytes = async function* () {
       yield Buffer.from('bytes of a removed file');
     };
@@ -197,7 +198,7 @@ describe.runIf(availableEngines().includes('containers'))('kith move', () => {
       1,
       expect.stringContaining(`moved to ${own}_identity already`),
     ]);
-    // Writes back an earlier state, as if the last state was lost. The move still reports what it has done.
+    // Writes back an earlier state of the move, as if the last state was lost. The move still reports what it has done.
     const state = JSON.parse(await readFile(join(data, 'move.json'), 'utf8'));
     await writeFile(join(data, 'move.json'), JSON.stringify({ ...state, isFinished: false }));
     const ended = await runKith(['move', '--from', data, '--json'], envOf(own));
@@ -210,7 +211,7 @@ describe.runIf(availableEngines().includes('containers'))('kith move', () => {
       collection: 'users',
       documents: 1,
     });
-    // A finished move refuses databases that it has not filled.
+    // After a move is complete, the command refuses databases that this move has not filled.
     const elsewhere = await runKith(['move', '--from', data], envOf(`${own}x`));
     expect(elsewhere.stderr).toContain(`The data was moved to the prefix ${own}.`);
     await eraseEngines(engines, own);
@@ -221,7 +222,7 @@ describe.runIf(availableEngines().includes('containers'))('kith move', () => {
     ]);
   }, 120_000);
 
-  it('leaves a folder on which no embedded platform starts, even of an earlier version', async () => {
+  it('leaves a folder on which no embedded platform starts, not even a platform of an earlier version', async () => {
     const data = join(folder, 'left');
     await (await startInFolder(data)).stop();
     const moved = await runKith(['move', '--from', data], envOf(partOf('l')));
@@ -261,7 +262,7 @@ describe.runIf(availableEngines().includes('containers'))('kith move', () => {
     expect(db.prepare('SELECT traceparent FROM events LIMIT 1').get()).toBeDefined();
   }, 60_000);
 
-  it('refuses a consumer that no longer belongs to a service, and leaves it out with --without', async () => {
+  it('refuses to move a consumer that no longer belongs to a service, and leaves out a consumer that --without names', async () => {
     const data = join(folder, 'retired');
     const own = partOf('r');
     await makeSmall(data);

@@ -63,7 +63,8 @@ describe.runIf(provided?.kind === 'docker')('engines with names', () => {
     await expect(start()).rejects.toThrow(
       `The volume ${mongo} belongs to another data folder, which an earlier version of Kith did not record.`,
     );
-    // A killed process has left this container. By now, another process has the id of the killed process: this test.
+    // This container stands for one that a killed process has left. Its label names the process of this test, as if this
+    // process had got the id of the killed process.
     const left = [`owner=${owner}`, 'installation=own', 'folder=/data/own'];
     const labels = left.flatMap((one) => ['--label', `org.kith.${one}`]);
     await dockerOrThrow(['run', '-d', '--name', `${name}-redis`, ...labels, images.redis, 'redis-server']);
@@ -73,7 +74,7 @@ describe.runIf(provided?.kind === 'docker')('engines with names', () => {
     expect(await containers()).toBe('');
     expect(await label(nats, 'installation')).toBe('own');
     expect(await label(nats, 'folder')).toBe('/data/own');
-    // The other volumes now have a label. So the next start of another installation names them, too.
+    // Now all volumes have a label. So the message names all of them when another installation is started.
     await expect(start({ id: 'next' })).rejects.toThrow(`docker volume rm ${volumes.join(' ')}`);
   }, 120_000);
 });

@@ -107,7 +107,7 @@ describe.each(availableEngines())('notifications (%s)', (engine) => {
     expect([refused.status, refused.json()]).toMatchObject([401, { code: 'auth/unauthorized' }]);
   });
 
-  it('a stream sends notifications immediately, and continues at another gateway where it was cut', async () => {
+  it('a stream sends notifications immediately, and another gateway can continue a stream that was cut', async () => {
     const [ada, grace, alan] = (await users('Ada', 'Grace', 'Alan')) as [TestUser, TestUser, TestUser];
     const open = (url: string, lastEventId?: string) =>
       EventSource.open(`${url}${scope}/stream`, { token: grace.accessToken, lastEventId });

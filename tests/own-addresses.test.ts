@@ -53,7 +53,7 @@ describe.runIf(isLinux).each(availableEngines())('a platform at one address (%s)
 });
 
 describe.runIf(isLinux)('the health check of an image', () => {
-  it('asks at the address where the process listens, even if the address is set in files', async () => {
+  it('asks at the address where the process listens, even if files set this address', async () => {
     await using folder = await mkdtempDisposable(join(tmpdir(), 'kith-health-'));
     const asked: string[] = [];
     const server = createServer((socket) => {

@@ -65,7 +65,7 @@ describe('the packages that are published', () => {
     },
   );
 
-  it('after the commands of the guides, the client is a dependency and the testing package a development dependency', async () => {
+  it('the commands of the guides make the client a dependency and the testing package a development dependency', async () => {
     await using temporary = await mkdtempDisposable(join(tmpdir(), 'kith-install-'));
     const application = join(temporary.path, 'my-app');
     const write = async (folder: string, content: object) => {

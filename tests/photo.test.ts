@@ -102,7 +102,7 @@ describe.each(availableEngines())('a photo of 12 MB (%s)', { timeout: 120_000 },
   });
   afterAll(() => platform?.stop());
 
-  /** Checks the served files of an image. They are upright, have the requested sizes, and lack the camera's data. */
+  /** Checks that the served files of an image are upright, have the requested sizes, and lack the camera's data. */
   async function expectUpright(image: StoredImage): Promise<void> {
     expect(image).toMatchObject({
       type: 'image',
@@ -158,7 +158,7 @@ describe.each(availableEngines())('a photo of 12 MB (%s)', { timeout: 120_000 },
     expect([again.status, again.headers.get('etag'), await again.text()]).toEqual([304, etag, '']);
   });
 
-  // A page uses neither store nor bus, so one form is enough.
+  // What the page does depends on neither the store nor the bus, so it is enough to test one form of the platform.
   it.skipIf(!browser || engine !== 'embedded')(
     'can be uploaded by a page, which gets the progress and shows the photo',
     async () => {

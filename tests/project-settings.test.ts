@@ -65,7 +65,7 @@ describe.each(availableEngines())('settings of a project (%s)', (engine) => {
       patch(id, { limits: { 'identity.check-username': { max, windowSeconds: 300 } } });
     expect((await set(2)).status).toBe(200);
     await everywhere(path, tells(2));
-    // The requests above count against the new limit already.
+    // The requests above have already used up the new limit.
     await everywhere(path, ({ status }) => status === 429);
     for (const url of urls) {
       const { status, headers } = await http(url, { path: path.replace(id, bystander.id) });

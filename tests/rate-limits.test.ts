@@ -46,7 +46,8 @@ describe.each(availableEngines())('rate limits (%s)', (engine) => {
         .sort((a, b) => a - b);
       expect(remaining).toEqual(Array.from({ length: 100 }, (_, index) => index));
 
-      // All forms of an address share a counter. Another IP, another project or another operation has another counter.
+      // All spellings of an endpoint's address share a counter. But another client IP, another project and another operation
+      // each have a counter of their own.
       expect((await http(platform.url, { path: `/api/v6/${id.toUpperCase()}/v7/connections/` })).status).toBe(
         429,
       );

@@ -22,7 +22,10 @@ async function empty(platform: TestPlatform, service: string, copy: string): Pro
   await client.db(`${platform.prefix}_${service}`).collection(copy).deleteMany({});
 }
 
-/** Puts identity's copy back to its state after the first event of each two users, as if the later events were lost. */
+/**
+ * Puts identity's copy of each block back to its state after the first event about the two users, as if the later events were
+ * lost.
+ */
 async function forgetUnblocking(platform: TestPlatform): Promise<void> {
   const doc = JSON.stringify({ isBlocked: true });
   if (!platform.engines) {

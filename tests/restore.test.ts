@@ -57,7 +57,7 @@ describe('kith restore', () => {
     await cp(pathOf('backup'), pathOf(name), { recursive: true });
     return pathOf(name);
   };
-  /** The ids of the users whose files are in a place. */
+  /** The ids of the users whose files are in `place`. */
   const ownersIn = async (place: BlobsConfig) => {
     const blobs = await openBlobs(place);
     const owners = new Set<string | undefined>();
@@ -140,7 +140,7 @@ describe('kith restore', () => {
     const restored = await runKith(['restore', backup, '--erased', list()], env);
     expect([restored.code, restored.stderr]).toEqual([0, expect.not.stringContaining('erasures')]);
     expect(namesInFolder(data)).toEqual(['Leaver', 'Other']);
-    // The list of the new folder is enough to restore the older backup.
+    // The list of erasures in the new folder is enough to restore the older backup.
     const kept = join(data, 'erasures.jsonl');
     const older = { KITH_DATA: pathOf('older-restored'), KITH_SECRET: movedSecret };
     expect((await runKith(['restore', pathOf('backup'), '--erased', kept], older)).code).toBe(0);
@@ -174,7 +174,7 @@ describe('kith restore', () => {
     expect((await runKith(['backup', backup], env)).code).toBe(0);
     await postdate(backup);
     {
-      // Leaves only the values that an earlier version recorded.
+      // Now the database records only what an earlier version recorded about a restore.
       using db = new DatabaseSync(join(backup, 'identity.sqlite'));
       const told = JSON.stringify({ number: 1, restoredAt: Date.now() });
       db.prepare("UPDATE facts SET value = ? WHERE name = 'epoch'").run(told);
@@ -232,18 +232,19 @@ describe('kith restore', () => {
     const place: BlobsConfig = { kind: 'folder', folder: bucket };
     expect((await ownersIn(place)).sort()).toEqual([leaver.id, other.id].sort());
     expect(await readdir(pathOf('stored'))).not.toContain('files');
-    // The previous restore copied the bytes of a user whom this restore erases.
+    // The previous restore has copied files of a user. This restore has to remove them, because the user is on the list of
+    // erasures.
     const again = await runKith([...words, '--erased', list()], envTo('again', bucket));
     expect(again.code).toBe(0);
     expect(await ownersIn(place)).toEqual([other.id]);
   });
 
-  it('restores all changes of a backup that was started as a copy, even if the copy was killed', async () => {
+  it('restores all changes that were made on a backup while a platform ran on it, even if this platform was killed', async () => {
     const copy = await copyOfBackup('tried');
     await using platform = await startInFolder(copy);
     const people = createPeople(caller(platform.url), operatorToken);
     await people.createUser(other.projectId, { name: 'Late' });
-    // A process that is killed now leaves these files.
+    // A process that is killed at this moment leaves the same files as this copy has.
     await cp(copy, pathOf('killed'), { recursive: true });
     for (const name of ['tried', 'killed']) {
       const data = pathOf(`${name}-restored`);

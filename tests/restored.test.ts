@@ -57,7 +57,7 @@ describe.each(availableEngines())('a database that was restored from a backup (%
     const renew = { refreshToken: ada.refreshToken };
     const renewed = call('POST', `/v7/${project}/auth/request-new-access-token`, undefined, renew);
     await expect(renewed).rejects.toMatchObject({ status: 401 });
-    // Before the restore, another rename had the same `seq` as the rename below. The restore has lost that other rename.
+    // The restore has lost another rename, which had the same `seq` as the rename below.
     const credentials = { email: ada.email, password: ada.password };
     const session = await call<TestUser>('POST', `/v7/${project}/auth/sign-in`, undefined, credentials);
     await rename({ ...ada, accessToken: session.accessToken }, 'Ada Anew');
@@ -89,8 +89,8 @@ describe.each(availableEngines())('a database that was restored from a backup (%
     await sees(viewer, ['ada']);
 
     expect(await platform.restore('connections')).toBe('connections: epoch 1; you can start it now\n');
-    // The log still has events from before the restore. A start must not take these events for a sign of another loss.
-    // If a start had done so, it would have raised the epoch.
+    // The log still has events from before the restore. A start must not conclude from these events that data was lost again.
+    // If it did, it would raise the epoch, and the epoch below would be higher.
     if (engine === 'embedded') {
       await platform.backUp('connections');
       expect(await platform.restore('connections')).toBe('connections: epoch 2; you can start it now\n');

@@ -33,7 +33,7 @@ test.each(availableEngines())(
         .sort();
     await waitFor(async () => (await accepted()).length === 2);
 
-    // Publishes the event that an operator publishes by replaying a dead letter of the user's earlier account.
+    // Publishes the deletion of the user's earlier account again, as an operator does who replays a dead letter.
     const event = makeEvent(userDeleted, {
       projectId,
       actorId: back.id,
@@ -43,8 +43,8 @@ test.each(availableEngines())(
     });
     const body = new TextEncoder().encode(JSON.stringify(event));
     await world.bus.publish({ subject: eventSubject(world.bus.prefix, event), id: event.id, body });
-    // Users are erased in the order of their deletion. So when the second user is erased, it is certain that the first user is
-    // not erased.
+    // Users are erased in the order of their deletion. So if the old event did not erase the first user before the second user
+    // is erased, it never will.
     await ask(leaver, `/users/${leaver.id}`, 'DELETE');
     const names = async () => {
       const { connections } = await ask<{ connections: { connectedUser: { name: string } }[] }>(

@@ -61,7 +61,7 @@ describe('a sealed backup', () => {
     expect((await readdir('/dev/shm')).filter((name) => name.startsWith('kith-backup-'))).toEqual([]);
   });
 
-  it('a sealed backup can be restored with only its passphrase, and not without it', async () => {
+  it('restoring a sealed backup needs its passphrase, and nothing else', async () => {
     const restore = (name: string, env: NodeJS.ProcessEnv) =>
       runKith(['restore', pathOf('sealed')], { KITH_DATA: pathOf(name), ...env });
     const wrong = await restore('wrong', { KITH_BACKUP_PASSPHRASE: `${passphrase}!` });
@@ -78,7 +78,7 @@ describe('a sealed backup', () => {
     expect(await isThere(platform.url)).toMatchObject({ data: [expect.anything()] });
   });
 
-  it('is not made, and no unsealed backup either, if the first line of the passphrase file is empty', async () => {
+  it('is not made if the first line of the passphrase file is empty, and no unsealed backup is made instead', async () => {
     await writeFile(pathOf('empty'), '\n');
     const ways = [
       { words: ['--passphrase-file', pathOf('empty')], env: {} },
@@ -106,7 +106,7 @@ describe('a sealed backup', () => {
 
   it('a sealed backup can be started', async () => {
     await cp(pathOf('sealed'), pathOf('booted'), { recursive: true });
-    // An empty variable counts as absent, so the audience of the backup stays, and with it the tokens.
+    // An empty variable counts as absent. So the platform uses the audience that is in the backup, and accepts the old tokens.
     const env = { KITH_DATA: pathOf('booted'), PORT: '0', INTERNAL_PORT: '0', TOKEN_AUDIENCE: '' };
     const refused = await kith(['start'], env);
     expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('give its passphrase with')]);

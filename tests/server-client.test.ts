@@ -41,7 +41,7 @@ describe.each(availableEngines())('the client of an application’s back end (%s
     expect(changed).toMatchObject({ id, role: 'customer', reputation: 7 });
   });
 
-  it('acts for a user as the user could, and not for users of other projects', async () => {
+  it('can do for a user what the user could do, but only for users of its own project', async () => {
     const forAda = server.onBehalfOf(ada.id);
     const { id: collectionId, userId } = await forAda.collections.getRoot();
     expect(userId).toBe(ada.id);

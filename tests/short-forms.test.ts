@@ -31,7 +31,7 @@ describe.each(availableEngines())('existing clients (%s)', (engine) => {
     limit: 20,
   };
 
-  it('connections.list has the general envelope in addition to its own only under a v7 short form', async () => {
+  it('connections.list adds the general envelope to its own envelope under v7 short forms, and nowhere else', async () => {
     const short = (await get('/v7/connections', ada.accessToken)).json() as { connections: Connection[] };
     expect(short).toEqual({
       connections: [expect.objectContaining({ id: connectionId })],
@@ -83,7 +83,7 @@ describe.each(availableEngines())('existing clients (%s)', (engine) => {
     });
   });
 
-  it('crypto.sign-testing-jwt-v2 answers only the token', async () => {
+  it('crypto.sign-testing-jwt-v2 answers with nothing but the token', async () => {
     const sign = (body: unknown) =>
       http(platform.url, { method: 'POST', path: `/v7/${ada.projectId}/crypto/sign-testing-jwt/v2`, body });
     const userData = { id: 'user-1', role: 'visitor' };

@@ -13,8 +13,8 @@ const files = execFileSync('git', ['ls-files', '-z'], { cwd: root, encoding: 'ut
   .filter((file) => file !== '' && existsSync(`${root}${file}`));
 
 /**
- * Finds all matches of a pattern in the tracked text files. For each match, returns its place as `file:line`, the matched text, and
- * the pattern's group.
+ * Finds all matches of a pattern in the tracked text files. For each match, returns its place as `file:line`, the matched text,
+ * and the text of the capture group.
  */
 function find(pattern: RegExp): { at: string; match: string; group: string }[] {
   return files.flatMap((file) => {

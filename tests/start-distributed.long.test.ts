@@ -93,7 +93,7 @@ describe.each(availableEngines().filter((engine) => engine === 'containers'))(
       ]);
       expect(JSON.parse(status.stdout).services).toHaveLength(processes.length);
       const stopped = runKith(['stop'], { KITH_DATA: data });
-      // The services serve as long as the gateway does.
+      // While the gateway drains, the services still serve requests.
       const isDraining = async () => (await fetch(file.url)).headers.get('connection') === 'close';
       await waitFor(isDraining, { what: 'the gateway to drain' });
       expect(JSON.parse((await run('bash', ['-c', line])).stdout)).toEqual(listed);

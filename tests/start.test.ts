@@ -94,7 +94,7 @@ describe('npm start', () => {
     expect(() => process.kill(-kith.pid, 0)).toThrow();
   });
 
-  it('starts even if a rate limit stops the demo, which the next start completes', async () => {
+  it('starts even if a rate limit stops the creation of the demo, and the next start completes the demo', async () => {
     await using folder = await mkdtempDisposable(join(tmpdir(), 'kith-start-'));
     const env = {
       KITH_DATA: folder.path,
@@ -128,7 +128,7 @@ describe('npm start', () => {
 
 describe('a start that takes long', () => {
   it('is ended immediately by kith stop', async () => {
-    // The services wait for engines that accept connections but never answer.
+    // The engines of this start accept connections but never answer, so the services wait for them.
     const silent = createServer().listen(0, '127.0.0.1');
     await once(silent, 'listening');
     await using folder = await mkdtempDisposable(join(tmpdir(), 'kith-start-'));
@@ -142,7 +142,7 @@ describe('a start that takes long', () => {
     expect([stopped.code, stopped.stderr]).toEqual([0, '']);
     const started = await starting;
     expect([await started.exited, started.output()]).toEqual([0, '']);
-    // The services end by themselves, but only once they have given up on the engines.
+    // The services would end by themselves, but only after they have given up on the engines.
     started.signal('SIGKILL');
     silent.close();
   });
@@ -175,7 +175,7 @@ describe('the arguments of a start', () => {
     expect(await say(...words)).toEqual([2, `kith: ${sentence} See kith start --help.\n`]);
   });
 
-  it('Kith starts no engines if only some engines are set', async () => {
+  it('Kith starts no engines if the settings name only some engines', async () => {
     const words = ['--distributed'];
     const given = { ...env, MONGODB_URL_FILE: fileURLToPath(import.meta.url), NATS_URL: 'nats://127.0.0.1' };
     const said = await startByKith({ env: given, until: ready, words });
@@ -184,7 +184,7 @@ describe('the arguments of a start', () => {
     expect([await said.exited, said.output()]).toEqual([1, `kith: ${sentence}\n`]);
   });
 
-  it.each([[[]], [['--distributed']]])('a file can set production, with %j', async (words) => {
+  it.each([[[]], [['--distributed']]])('a file can set NODE_ENV to production, with %j', async (words) => {
     await using folder = await mkdtempDisposable(join(tmpdir(), 'kith-start-'));
     const file = join(folder.path, 'node-env');
     await writeFile(file, 'production\n');

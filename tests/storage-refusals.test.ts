@@ -31,7 +31,7 @@ const idleMs = 700;
 interface Sent {
   headers?: Record<string, string>;
   body?: Uint8Array | string | AsyncIterable<Uint8Array>;
-  /** The client closes the connection after it has sent `body`. */
+  /** Whether the client closes the connection after it has sent `body`. */
   leaves?: true;
 }
 
@@ -368,12 +368,12 @@ function animationOf(width: number, height: number, frames: number): Buffer {
   return Buffer.concat([Buffer.from('GIF89a'), screen, colours, ...all, Buffer.from(';')]);
 }
 
-/** A PNG whose head claims this width and height. */
+/** A PNG whose header claims this width and height. */
 function bombOf(width: number, height: number): Buffer {
   const bytes = Buffer.from(smallPng);
   bytes.writeUInt32BE(width, 16);
   bytes.writeUInt32BE(height, 20);
-  // Writes the checksum of the head.
+  // Writes the checksum of the header.
   bytes.writeUInt32BE(crc32(bytes.subarray(12, 29)), 29);
   return bytes;
 }

@@ -20,13 +20,16 @@ test.each(longFiles)('%s names its quick counterpart', (path) => {
   expect(existsSync(quick), quick).toBe(true);
 });
 
-/** Whether a suite uses real engines only in the long run. A suite of the surface does so unless it names its engines. */
+/**
+ * Whether a suite runs on real engines only in `npm run test:long`. A suite of `tests/surface` does, unless it names its
+ * engines.
+ */
 function leavesOutEngines(path: string): boolean {
   const text = readFileSync(path, 'utf8');
   return /\bhandlerEngines\(/.test(text) || (/\bdescribeSurface\(/.test(text) && !/\bengines:/.test(text));
 }
 
-test('every suite that uses real engines only in the long run is part of the long run', () => {
+test('every suite that runs on real engines only in `npm run test:long` is part of that run', () => {
   const inLong = new Set([...longFiles, ...globSync([...handlerSuites])]);
   const leaving = filesOf('.test.ts').filter(
     (path) => path !== 'tests/suites.test.ts' && leavesOutEngines(path),

@@ -31,7 +31,7 @@ describe.each(['quick-start.md', 'walkthrough.md'])('docs/%s', (guide) => {
     await rm(elsewhere, { recursive: true, force: true });
   });
 
-  it('can be pasted from beginning to end, and prints what it shows', async () => {
+  it('all commands can be pasted in order, and print the output that the guide shows', async () => {
     const blocks = await readBlocks(guide);
     const env = {
       PORT: '0',

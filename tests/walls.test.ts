@@ -19,7 +19,7 @@ const sentences = (files: Record<string, string>) =>
   violationsOf(new Map(Object.entries(files))).map(
     ({ file, line, sentence }) => `${file}:${line}: ${sentence}`,
   );
-/** The first cycle that a walk along the table finds. */
+/** Follows `next` from each name. Returns the first circle that it finds. */
 const circleOf = (next: (one: string) => readonly string[], all: readonly string[]) => {
   const done = new Set<string>();
   const walk = (one: string, path: readonly string[]): readonly string[] | undefined => {
@@ -68,7 +68,7 @@ describe('a package', () => {
   });
 
   it.each(homes)(
-    '%s: its suites may import only it, its row, the test kit, and the packages listed for suites',
+    '%s: its suites may import only the package itself, the packages in its row, the test kit, and the packages listed for suites',
     (home) => {
       const { may = [], suites: more = [], instead = '' } = packages[home] ?? {};
       const allowed = [...may, ...suites, ...more, ...namesOf(home)];
@@ -96,7 +96,7 @@ describe('a package', () => {
     },
   );
 
-  it('a package must be imported by its name, in every form of import', () => {
+  it('a package must be imported by its name and not by a path, in every form of import', () => {
     const leaving = [
       "import { x } from '../../identity/src/app.ts';",
       "import type { X } from '../../identity/src/app.ts';",
@@ -135,7 +135,7 @@ describe.each(Object.entries(folders))('the folders of %s', (home, rooms) => {
     }
   });
 
-  it('the folders import each other without a circle, apart from the files beside them', () => {
+  it('the folders import each other without a circle, if the files beside the folders are left out', () => {
     const named = Object.keys(rooms).filter((one) => one !== '');
     expect(circleOf((one) => (rooms[one] ?? []).filter((other) => other !== ''), named)).toBeUndefined();
   });

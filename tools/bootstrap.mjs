@@ -11,8 +11,8 @@ import { partsFor } from './bootstrap/sizes.mjs';
 
 const [script = '', ...words] = process.argv.slice(2);
 const help = helpOf(script, words);
-// If the words name no command and packages are installed, the command line itself answers. It can name the command that was
-// probably meant.
+// If the words name no command and packages are installed, the command line itself answers, because it can name the command
+// that was probably meant.
 if (help && !(help.isOfAll && existsSync(join(root, 'node_modules')))) {
   if (help.isOfAll) process.stderr.write('kith: There is no such command.\n\n');
   process[help.isOfAll ? 'stderr' : 'stdout'].write(help.text);
@@ -41,7 +41,8 @@ async function start() {
     // A signal that came while files were being moved is delivered in the next turn of the event loop.
     await new Promise((turn) => setImmediate(() => setImmediate(turn)));
     if (isAskedToEnd) return 1;
-    // The same flags as in apps/kith/src/forms/node-flags.ts. In the embedded form, the services run in this process.
+    // The same flags as in apps/kith/src/forms/node-flags.ts. In the embedded form, the services run in the process that is
+    // started here.
     const flags = ['--min-semi-space-size=16'];
     // Without the two dashes, Node would treat the `--env-file` of a command as its own option, and look for the file in the
     // project's folder.
@@ -49,7 +50,8 @@ async function start() {
       cwd: root,
       // With this cache, Node strips types and compiles modules only once, and not at every start.
       env: { NODE_COMPILE_CACHE: join(root, 'node_modules', '.cache', 'kith-compiled'), ...process.env },
-      // However this process ends, the channel closes, so that the child notices the end.
+      // This gives the child an IPC channel. The channel closes when this process ends, no matter how it ends. So the child
+      // notices the end.
       stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
     });
   } catch (error) {

@@ -51,7 +51,7 @@ function compile(of: readonly Package[]): void {
 
 /**
  * Assembles a package. Its compiled code is in `lib`. The package's sources read some files from the folder above them. These
- * files are beside `lib`.
+ * files are put beside `lib`.
  */
 function assemble({ name, folder, manifest }: Package): void {
   const from = join(root, folder);

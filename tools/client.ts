@@ -17,7 +17,7 @@ const layers = /^(request|route|rate-limit|gateway)\//;
 const ofEveryToken = ['auth/unauthorized', 'auth/forbidden', 'auth/suspended', 'project/invalid-id'];
 const common = [...Object.keys(errors).filter((code) => layers.test(code)), ...ofEveryToken];
 const quoted = (words: readonly string[]) => words.map((word) => `'${word}'`).join(' | ') || 'never';
-// The methods are printed before the declarations, because printing a method adds the declarations of the types that it names.
+// Printing a method also adds the declarations of the types that it names. So the methods are printed before the declarations.
 const methodTypes = [...application, ...operators].map((method) => printTypes(method)).join('\n');
 const serverTypes = server.map((method) => printTypes(method)).join('\n');
 const own = Object.keys(errors).filter((code) => !common.includes(code));
@@ -28,7 +28,7 @@ import type { UploadSource } from '../upload-options.ts';
 /** What JSON can hold. */
 export type Json = string | number | boolean | null | Json[] | { [key: string]: Json };
 
-/** Error codes that every call may get, because the layers that a request passes before its operation answer with them. */
+/** Error codes that every call may get. They come from the layers that a request passes before it reaches its operation. */
 export type CommonErrorCode = ${quoted(common)};
 
 /** Every code of the API. */
@@ -156,7 +156,7 @@ function printManaged(): string {
     return `${name}: ${JSON.stringify({ method, path, auth })},`;
   });
   return `
-/** What the client's own methods call. */
+/** The operations that the handwritten methods of the client call. */
 export const managed = {
 ${rows.join('\n')}
 } as const;

@@ -49,8 +49,8 @@ const withSecret = new Set<string>(secretNames);
 
 /**
  * Settings that can hold an address outside of the installation, such as an S3 server or a mail server. The address of a
- * collector of traces is not in this list. Every process has that address, so it would give every process a way outside. The
- * collector is a container on the network `bus` instead (docs/observability.md).
+ * collector of traces is not in this list. Every process gets that address. So if the address could be outside, every process
+ * would need a way out. Therefore the collector is a container on the network `bus` (docs/observability.md).
  */
 const outward = ['STORAGE_URL', 'MAIL_URL', 'SMTP_URL'];
 const reachesOut = new Set(

@@ -7,7 +7,7 @@ import { codesOf } from '@kith/openapi';
 
 const all = Object.keys(errors) as ErrorCode[];
 const sections = Map.groupBy(all, (code): ErrorMeaning => errorMeanings[code]);
-/** If several codes share a meaning, the meaning is written once for all of them. */
+/** Whether several codes share a meaning. Such a meaning is written only once, for all its codes. */
 const isShared = ([, codes]: [ErrorMeaning, ErrorCode[]]) => codes.length > 1;
 const features = Map.groupBy(
   [...sections].filter((section) => !isShared(section)),

@@ -1,6 +1,6 @@
-// `npm run licences`: lists third-party packages with their licences. With the name of an image (`npm run licences -- storage`), it
-// lists only the packages in this image. `--check` only reports licences that are on no list. Accepting a new licence is a
-// decision: read the licence, and then add it in tools/packages/licences.ts.
+// `npm run licences`: lists third-party packages with their licences. With the name of an image (`npm run licences -- storage`),
+// it lists only the packages in this image. `--check` only reports licences that are on none of the lists of allowed licences.
+// Accepting a new licence is a decision: read the licence, and then add it in tools/packages/licences.ts.
 import { fileURLToPath } from 'node:url';
 import { imageOf, lockOf } from './images/image.ts';
 import { lineOf } from './images/notices.ts';

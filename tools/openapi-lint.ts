@@ -19,8 +19,8 @@ const counted = '$.paths[?(!@property.match(/^.(.well-known|admin)./))]';
  * checked.
  */
 const ours: Record<string, unknown> = {
-  // Redocly's no-invalid-media-type-examples checks the same. Redocly's rule checks each component once, and not each use of the
-  // component.
+  // Redocly's no-invalid-media-type-examples checks the same, but only once for each component, and not once for each use of
+  // it.
   'oas3-valid-media-example': 'off',
   // Names and messages are free text in any writing system, so no pattern can tell good text from bad.
   'owasp:api4:2023-string-restricted': 'off',
@@ -33,7 +33,8 @@ const ours: Record<string, unknown> = {
     ],
   },
   // The key set has no limit, because verifiers of every project fetch it. For operators, only failed requests are limited. All
-  // other operations send both kinds of headers, but the original rule wants only one kind.
+  // other operations send both the `RateLimit` and the `X-RateLimit` headers, but the original rule expects only one of the two
+  // kinds.
   'owasp:api4:2023-rate-limit': {
     ...owasp['owasp:api4:2023-rate-limit'],
     given: `${counted}..responses[?(@property.match(/^(2|4)/))].headers`,

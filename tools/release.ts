@@ -12,7 +12,9 @@ const json = (value: unknown) => `${JSON.stringify(value, null, 2)}\n`;
 
 const titles = { major: 'What breaks', minor: 'What is new', patch: 'What is mended' } as const;
 type Bump = keyof typeof titles;
-/** Before 1.0.0, a minor version may break something. The text of such a changeset begins with these words. */
+/**
+ * Before 1.0.0, a minor version may break something. If a change does so, the text of its changeset begins with these words.
+ */
 const breaking = titles.major;
 
 const changes = globSync('.changeset/*.md', { cwd: root })

@@ -82,8 +82,8 @@ export async function expectEventsThroughChaos({ changes }: { changes: number })
   const renamed = { users: new Map<string, string>(), collections: new Map<string, string>() };
   const connected = new Set<string>();
   const dead = new Set<string>();
-  // At least one change of each kind must succeed, and each victim must die. Without this, the checks below would check
-  // nothing.
+  // At least one change of each kind must succeed, and each victim must die. Otherwise, the checks below could pass although
+  // nothing was checked.
   const isOver = () =>
     left <= 0 &&
     [...victims, 'nats'].every((name) => dead.has(name)) &&
@@ -184,7 +184,7 @@ export async function expectEventsThroughChaos({ changes }: { changes: number })
     { timeoutMs: 60_000, what: 'the events of all acknowledged changes' },
   );
 
-  // Each user's connections and notifications match the events. Each event counts exactly once.
+  // Each user's connections and notifications match the events. Each event has taken effect exactly once.
   for (const user of users) {
     const scope = `/v7/${projectId}`;
     const token = user.accessToken;
@@ -234,7 +234,7 @@ function isOutage({ status, code }: CallError): boolean {
   return status >= 500 && statusOf(code as ErrorCode) === status;
 }
 
-/** Whether a refusal means that the change was made before, by the other user or by an attempt that got no answer. */
+/** Whether a refusal means that the change had already been made: by the other user, or by an attempt that got no answer. */
 function isRepeated({ status }: CallError): boolean {
   return status === 409;
 }

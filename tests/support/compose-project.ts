@@ -32,7 +32,7 @@ export interface ComposeProject extends AsyncDisposable {
 }
 
 interface ComposeOptions {
-  /** The repository with the docker-compose.yml, if it is not this one. */
+  /** The repository whose docker-compose.yml is used. By default, this is the repository of this file. */
   root?: string;
   /** Returns more lines of the file `.env`. The lines can name folders below the project's folder. */
   variables?: (folder: string) => readonly string[];

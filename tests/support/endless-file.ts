@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 
 /**
- * Replaces the bytes of a user's file in a folder by a pipe. Opening a pipe waits for a writer, so a copy of the folder never
- * ends. Returns the path of the pipe.
+ * Replaces the bytes of a user's file in a folder by a pipe. A program that opens a pipe waits until somebody writes to it, so
+ * copying the folder never ends. Returns the path of the pipe.
  */
 export async function makeEndless(folder: string): Promise<string> {
   const paths = await readdir(folder, { recursive: true });

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 /** A program named npm that installs nothing. Like npm, it writes down which packages of the lock file are installed. */
 export interface FakeNpm extends AsyncDisposable {
   /**
-   * An environment in which this program is the first npm. `how` says whether the program fails, hangs halfway, ends when a second call
-   * has begun, or interrupts its caller when all is installed.
+   * An environment in which this program is found before the real npm. `how` says whether the program fails, hangs halfway,
+   * ends when a second call has begun, or interrupts its caller when all is installed.
    */
   env(how?: 'fails' | 'hangs' | 'waits' | 'interrupts'): NodeJS.ProcessEnv;
   /** The packages for which the program was called, by the name in their `package.json`. */

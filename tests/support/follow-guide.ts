@@ -56,7 +56,8 @@ export function changed(content: string | undefined, block: Block, at: string): 
     expect((content ?? '').split(before).length - 1, `${at}: how often its lines are in ${file}`).toBe(1);
     return (content ?? '').replace(before, () => after);
   }
-  // A block must change an existing file, not replace it. A new file has no end to which a block could add.
+  // A block with a whole file is allowed only if the file does not exist yet. A block that is added at the end of a file needs
+  // an existing file.
   expect(content !== undefined, `${at}: whether there is ${file} already`).toBe(isAtEnd);
   return (content ?? '') + text;
 }

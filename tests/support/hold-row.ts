@@ -3,7 +3,7 @@ import { vi } from 'vitest';
 
 /**
  * Holds back the next write of a row whose id contains `part`. As long as the write is held back, the change that causes this
- * write is made, but not settled.
+ * write is committed, but not settled: some of its rows are not written yet.
  */
 export function holdRow(collection: string, part = '') {
   const { replaceOne } = Collection.prototype;

@@ -16,7 +16,7 @@ export interface Ask {
   headers?: Record<string, string>;
   /** The body. A string or bytes are sent as they are, and any other value as JSON. */
   body?: unknown;
-  /** The local address to connect from. Each address of the loopback range is another client IP. */
+  /** The local address to connect from. Each address of the loopback range counts as another client IP. */
   from?: string;
   /** The agent whose connections the request uses. Without an agent, the request gets a new connection. */
   agent?: Agent;

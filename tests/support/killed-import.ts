@@ -131,7 +131,10 @@ function userOf(row: number): object {
   };
 }
 
-/** The first users ask the others. Every pair comes four times, each time with another combination of `connectedAt` and `state`. */
+/**
+ * The first `askers` users send requests to the other users. Every pair comes four times, each time with another combination of
+ * `connectedAt` and `state`.
+ */
 function connectionOf(row: number, { lines, askers }: Size): object {
   const pair = row % (lines / 4);
   const round = Math.floor(row / (lines / 4));
@@ -221,7 +224,8 @@ async function readProject(platform: Platform, projectId: string, { askers }: Si
   const { accessToken: token } = await platform.call<Session>('POST', `/v7/${projectId}/auth/sign-in`, {
     body: { email: 'u0@example.com', password },
   });
-  // A search reads only the copies of profiles.
+  // A search reads only the copies of profiles that the connections service keeps. So it shows whether the import made the
+  // copies.
   const found = await platform.call<{ connections: Connection[] }>(
     'GET',
     `/v7/${projectId}/connections?query=user.${askers}`,

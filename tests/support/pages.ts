@@ -29,8 +29,8 @@ export function noteComplaints(page: Page, complaints: string[]): void {
 }
 
 /**
- * Whether Chromium has given up a request because a network interface of the machine came or went. This happens with each container of
- * another suite, and is not the page's fault.
+ * Whether Chromium has given up a request because a network interface of the machine came or went. This happens whenever
+ * another suite starts or ends a container, and is not the page's fault.
  */
 export function tellsOfNetwork(text: string | undefined): boolean {
   return text?.includes('ERR_NETWORK_CHANGED') ?? false;

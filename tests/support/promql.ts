@@ -6,7 +6,7 @@ export interface Named {
 
 const words = new Set(['and', 'or', 'unless', 'bool', 'offset', 'group_left', 'group_right', 'inf', 'nan']);
 
-/** Reads the names in an expression. It is no parser: it does not notice text that is not PromQL. */
+/** Reads the names in an expression. This is not a parser: it does not notice text that is not PromQL. */
 export function namesIn(expression: string): Named {
   const named: Named = { metrics: new Set(), labels: new Set() };
   const addLabels = (list: string) => {

@@ -41,7 +41,7 @@ export async function copyRepository({
     if (packages === 'linked') await symlink(from, to);
     else await cp(from, to, { recursive: true, verbatimSymlinks: true, mode: constants.COPYFILE_FICLONE });
   }
-  // Each link in `.bin` leads to a package beside this folder.
+  // Each link in `.bin` leads to a package beside this folder, so the links also work in the copy.
   await cp(join(root, 'node_modules/.bin'), join(path, 'node_modules/.bin'), {
     recursive: true,
     verbatimSymlinks: true,

@@ -14,8 +14,8 @@ export interface Restorable extends AsyncDisposable {
   operatorToken: string;
   backUp(service: ServiceName): Promise<void>;
   /**
-   * Stops the service and puts its database back. Runs `kith restored` as an operator does, and starts the service again. Returns the
-   * command's output.
+   * Stops the service and replaces its database by the backup. Runs `kith restored` as an operator does, and starts the service
+   * again. Returns the command's output.
    */
   restore(service: ServiceName): Promise<string>;
 }

@@ -5,7 +5,7 @@ import type { TestPlatform } from '@kith/testing';
 import { decodeJwt, decodeProtectedHeader, importJWK, type JWTPayload, SignJWT } from 'jose';
 import { MongoClient } from 'mongodb';
 
-/** A signing key as identity keeps it. */
+/** A signing key as identity stores it. */
 export interface StoredKey {
   kid: string;
   sealed: string;

@@ -34,7 +34,7 @@ export const crypto = surfaceSuite('crypto', (world) => {
     expect(await verify(bare.body)).toMatchObject(claims);
   });
 
-  it('accepts an unknown project, and leaves a name or role that is not text out of the claims', async () => {
+  it('accepts an unknown project, and does not put a name or role into the claims if it is not text', async () => {
     const payload = { id: 'u', name: 7, role: null };
     const { body } = await world.ok(signTestingJwt, {
       projectId: randomUUID(),
@@ -69,7 +69,7 @@ export const crypto = surfaceSuite('crypto', (world) => {
     },
   );
 
-  it.each(forms)('%s answers why a key cannot sign', async (_, spec, user) => {
+  it.each(forms)('%s says why a key cannot sign', async (_, spec, user) => {
     const keys = [
       'no base64!',
       Buffer.from('no PEM').toString('base64'),

@@ -213,7 +213,7 @@ export const idempotency = surfaceSuite('idempotency', (world) => {
     return call(world);
   };
 
-  // To the client, this looks as if the first answer was lost after the commit.
+  // Each request is sent twice, as a client does if the first answer was lost.
   it.each(keyed.map((spec) => [spec.name, spec] as const))(
     '%s: a repeated request with the same key gets the same bytes',
     async (_, spec) => {

@@ -97,7 +97,7 @@ export const imports = surfaceSuite('imports', (world) => {
     expect((await world.ok(importUsers, given(rows.slice(0, 2)))).body).toEqual({ ...nothing, unchanged: 2 });
   });
 
-  it('hashes of a fifth kind are rejected, and hashes whose costs are too high together', async () => {
+  it('hashes of more than four kinds are rejected, and so are hashes that together cost too much', async () => {
     const send = async (...costs: string[]) => {
       const rows = costs.map((cost) => ({
         foreignId: `cost-${cost}`,
@@ -364,7 +364,7 @@ export const imports = surfaceSuite('imports', (world) => {
     await world.refused(getFile, { params: { fileId } }, 'storage/not-found');
   });
 
-  it('files: an invalid form is refused, and an unknown project', async () => {
+  it('files: a request with an invalid form or an unknown project is refused', async () => {
     const row = {
       userId: ada.id,
       id: randomUUID(),
@@ -415,7 +415,7 @@ export const imports = surfaceSuite('imports', (world) => {
     ['collections', importCollections],
     ['entities', importEntities],
   ] as [string, OperationSpec][])(
-    '%s: a request with an invalid row is refused as a whole, and a request to an unknown project',
+    '%s: a request with an invalid row is refused as a whole, and so is a request with an unknown project',
     async (_, spec) => {
       const code = `${spec.feature}/invalid-body` as const;
       for (const rows of [undefined, 'x', [], Array.from({ length: 1001 }, () => importedRow(spec))]) {

@@ -97,7 +97,8 @@ export const mails = surfaceSuite('mails', (world) => {
       world.refused(verifyEmail, { ...by, body }, 'auth/invalid-or-expired-token');
     await refuse({ token: first }, {});
     await refuse({ token: first }, { token: stranger.accessToken });
-    // Each wrong code counts as a try, even if the request has an idempotency key. The platform stores no refusal under such a key.
+    // Each wrong code counts as a try, even if the request has an idempotency key. Refusals are not stored under idempotency
+    // keys.
     for (let tries = 0; tries < 5; tries++) {
       const headers = { 'idempotency-key': randomUUID() };
       const given = { token, body: { token: wrong }, headers };

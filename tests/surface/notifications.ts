@@ -25,7 +25,9 @@ const by = ({ accessToken: token }: TestUser) => ({ token });
 
 export const notifications = surfaceSuite('notifications', (world) => {
   const count = async (user: TestUser) => (await world.ok(countNotifications, by(user))).body;
-  /** The rows of a list in the general envelope. Only the address of a request can select the other form. */
+  /**
+   * The rows of a list. At the addresses where `rows` is used, a list comes in the general envelope, and not as a bare array.
+   */
   const rows = (body: unknown) => (body as { data: AppNotification[] }).data;
   const list = async (user: TestUser) => rows((await world.ok(listNotifications, by(user))).body);
   const told = (user: TestUser, unread: number) =>
@@ -176,7 +178,7 @@ export const notifications = surfaceSuite('notifications', (world) => {
     expect((await list(ada)).map(({ isRead }) => isRead)).toEqual([true, true, true]);
   });
 
-  it('withdrawing or blocking a request removes its notification if it is unread, but not if it is read', async () => {
+  it('if a request is withdrawn or its requester is blocked, its notification is removed, unless the notification is read', async () => {
     const ada = await world.user();
     const [withdrawn, blocked, read] = [await world.user(), await world.user(), await world.user()];
     for (const from of [withdrawn, blocked, read]) await ask(from, ada);

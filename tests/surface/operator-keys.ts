@@ -61,7 +61,8 @@ export const operatorKeys = surfaceSuite('operator-keys', (world) => {
     });
     const { token: _, ...shown } = made;
     const { token: __, ...other } = limited;
-    // Other tests have made keys with the name `A key`, and have used these keys. `lastUsedAt` shows each use a moment later.
+    // Other tests have made keys with the name `A key`, and have used these keys. Such a use appears in `lastUsedAt` a moment
+    // later.
     const isTold = async () => (await all()).every((one) => one.name !== 'A key' || one.lastUsedAt !== null);
     await waitFor(isTold, { what: 'the last use of every key' });
     const rest = { createdAt: expect.any(String), lastUsedAt: null };

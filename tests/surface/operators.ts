@@ -134,7 +134,7 @@ export const operators = surfaceSuite('operators', (world) => {
     const { email, password } = user;
     const signingIn = () => world.ok(signIn, { body: { email, password } });
     await world.refused(signIn, { body: { email, password } }, 'auth/suspended');
-    // Even on a busy machine, only the next request has to arrive before this time.
+    // The test also works on a busy machine, because only the next request has to arrive within these two seconds.
     const until = new Date(Date.now() + 2_000).toISOString();
     const shorter = await suspendFor({ until });
     expect(shorter.suspension).toEqual({ at: suspension!.at, until, reason: null });
@@ -244,7 +244,7 @@ export const operators = surfaceSuite('operators', (world) => {
     await world.refused(spec, { token, body: { projectId: 'nonsense' } }, code, { field: 'projectId' });
   });
 
-  it('copies can be limited to one project, and a key that is limited to projects has to name one', async () => {
+  it('copying can be limited to one project, and an operator key that is limited to projects has to name one of them', async () => {
     const { projectId } = world;
     const key = await operatorKey(world, { scopes: ['projects:write'], projectIds: [projectId] });
     const message = 'This key is limited to some projects: name one of them as projectId.';
@@ -256,7 +256,7 @@ export const operators = surfaceSuite('operators', (world) => {
     const whole = { copied: pagination.totalItems, next: null };
     for (const spec of [rebuildConnectionsProfiles, rebuildNotificationsProfiles]) {
       expect((await world.ok(spec, { token: key, body: { projectId } })).body).toEqual(whole);
-      // A position in another project counts as no position.
+      // If the position is in another project, the platform ignores it and copies all profiles.
       const elsewhere = { projectId, after: `${world.stranger.projectId}|${world.stranger.id}` };
       expect((await world.ok(spec, { token: key, body: elsewhere })).body).toEqual(whole);
       const end = { projectId, after: `${projectId}|~` };

@@ -143,7 +143,7 @@ export const projects = surfaceSuite('projects', (world) => {
     }
   });
 
-  it('a project without a name is refused, and so is a private key, which is not repeated in the answer', async () => {
+  it('a project without a name is refused; a private key instead of a public key is refused, too, and is not repeated in the answer', async () => {
     await world.refused(createProject, { token, body: {} }, 'project/invalid-body', { field: 'name' });
     const { privateKey } = keyPair();
     const secret = Buffer.from(privateKey, 'base64').toString();

@@ -40,7 +40,7 @@ const serverErrors = surfaceSuite('server-errors', (world) => {
     strangerKey = await makeServerKey(world.platform, world.stranger.projectId);
   });
 
-  it('without its database, each operation answers its feature’s server-error, without details', async () => {
+  it('without its database, each operation answers with its feature’s server-error, without details', async () => {
     const [ada, grace] = [await world.user(), await world.user()];
     if (line) line.cut();
     else {
@@ -57,7 +57,7 @@ const serverErrors = surfaceSuite('server-errors', (world) => {
     );
   });
 
-  it('if the services do not answer, one operation of each auth class answers gateway/timeout', async ({
+  it('if the services do not answer, one operation of each auth class answers with gateway/timeout', async ({
     skip,
   }) => {
     const { processes } = world.platform;
@@ -78,7 +78,7 @@ const serverErrors = surfaceSuite('server-errors', (world) => {
     );
   });
 
-  it('if no service runs, every operation answers gateway/unavailable', async ({ skip }) => {
+  it('if no service runs, every operation answers with gateway/unavailable', async ({ skip }) => {
     const { processes } = world.platform;
     skip(!processes, needsProcesses);
     await Promise.all(serviceNames.map((name) => processes?.process(name)?.stop()));

@@ -32,7 +32,7 @@ export const sessions = surfaceSuite('sessions', (world) => {
   it('checks the token before all else, if the operation needs one', () =>
     refusesStrangers(world, features.sessions.operations));
 
-  it('sign-out answers 204 for any token, and ends the session if the token is valid', async () => {
+  it('sign-out returns 204 for any token, and ends the session if the token is valid', async () => {
     const ada = await world.user();
     const other = await signInAs(ada);
     for (const refreshToken of [7, 'x'.repeat(513)]) {
@@ -55,7 +55,7 @@ export const sessions = surfaceSuite('sessions', (world) => {
     await world.ok(listSessions, { projectId, token });
   });
 
-  it('request-new-access-token rotates the token, allows a retry, and ends the session if an old token is reused', async () => {
+  it('request-new-access-token replaces the refresh token, allows a retry, and ends the session if an old token is reused', async () => {
     const ada = await world.user();
     for (const refreshToken of [7, 'x'.repeat(513)]) {
       const given = { projectId: randomUUID(), body: { refreshToken } };
@@ -89,7 +89,7 @@ export const sessions = surfaceSuite('sessions', (world) => {
     await world.refused(requestNewAccessToken, given, 'auth/suspended');
   });
 
-  it('sessions are listed, newest first, with the caller’s own marked', async () => {
+  it('sessions are listed, newest first, and the caller’s own session is marked', async () => {
     const ada = await world.user();
     const second = await signInAs(ada, { 'user-agent': 'Second/2.0' });
     const given = { token: second.accessToken };

@@ -69,7 +69,7 @@ export const shortForms = surfaceSuite('short-forms', (world) => {
     await world.refused(requestConnection, about(ada, world.stranger), 'connection/user-not-found');
   });
 
-  it('lists have the general envelope in addition to their own under v7, and only there', async () => {
+  it('under v7, and only there, lists have the general envelope in addition to their own envelope', async () => {
     const [one, other, third] = [await world.user(), await world.user(), await world.user()];
     await world.platform.connect(one, other);
     await world.ok(requestConnection, about(one, third));
@@ -101,7 +101,7 @@ export const shortForms = surfaceSuite('short-forms', (world) => {
     }
   });
 
-  it('public reads use the project of the requested user, whoever asks', async () => {
+  it('public reads use the project of the requested user, no matter who asks', async () => {
     const [one, other] = [await world.user(), await world.user()];
     await world.platform.connect(one, other);
     for (const form of forms) {

@@ -49,7 +49,7 @@ export const userSettings = surfaceSuite('user-settings', (world) => {
     }
   });
 
-  it('a user who wants no requests gets none; an existing connection or request is reported first', async () => {
+  it('a user can refuse all requests; if a connection or a request exists already, the refusal says this instead', async () => {
     const [ada, grace, alan, lin] = (await people(4)) as [TestUser, TestUser, TestUser, TestUser];
     await world.platform.connect(ada, grace);
     await world.ok(requestConnection, about(alan, ada));
@@ -106,7 +106,7 @@ export const userSettings = surfaceSuite('user-settings', (world) => {
     expect((await world.ok(listUserConnections, own)).body.connections).toHaveLength(1);
     expect((await world.ok(countUserConnections, own)).body).toEqual({ count: 1 });
     expect((await world.ok(listConnections, by(ada))).body.connections).toHaveLength(1);
-    // Other users still decide about their own lists.
+    // The setting does not change the lists of other users: Grace's list still shows Ada.
     const { body } = await world.ok(listUserConnections, { params: { userId: grace.id } });
     expect(body.connections.map(({ connectedUser }) => connectedUser.id)).toEqual([ada.id]);
     await set(ada, { showsConnections: true });
@@ -127,7 +127,7 @@ export const userSettings = surfaceSuite('user-settings', (world) => {
       const { body } = await world.ok(listNotifications, by(ada));
       return (body as { data: AppNotification[] }).data.map(({ type }) => type);
     };
-    // Events arrive in order. So once the acceptance has a notification, the earlier request can no longer get one.
+    // Events arrive in order. So when the acceptance has caused a notification, the earlier request can cause none any more.
     await world.platform.connect(grace, ada);
     await world.platform.connect(ada, alan);
     await waitFor(async () => (await types()).length > 0, { what: 'the notification of the acceptance' });

@@ -82,9 +82,9 @@ function filesOf({ lock, trim }) {
 }
 
 /**
- * Runs `npm ci` in a folder beside `node_modules`. Once the result is complete, replaces `node_modules` by it. So an
- * interrupted installation changes nothing, and a running platform keeps its files. Returns whether it has replaced
- * `node_modules`. Throws if npm fails.
+ * Runs `npm ci` in a folder beside `node_modules`. When the result is complete, this function replaces `node_modules` by the
+ * result. So an interrupted installation changes nothing, and a running platform keeps its files. Returns whether it has
+ * replaced `node_modules`. Throws if npm fails.
  *
  * @param {string} folder
  * @param {Record<string, string>} files The contents of the files that npm reads, by path.
@@ -109,8 +109,8 @@ export async function install(folder, files, isNeeded) {
 }
 
 /**
- * Makes the folder in which npm works, and removes old ones. Throws if this user cannot write to `folder`. On a server, the
- * user that Kith runs as may only read the code (docs/hosting.md).
+ * Makes the folder in which npm works, and removes folders that earlier runs have left. Throws if this user cannot write to
+ * `folder`. On a server, the user that Kith runs as may only read the code (docs/hosting.md).
  *
  * @param {string} folder
  */
@@ -153,7 +153,7 @@ function replace(old, stage, isNeeded) {
     try {
       if (existsSync(old)) {
         renameSync(old, before);
-        // Another process may have put this folder there since the check.
+        // Another process may have put this folder there since `isNeeded` was called.
         if (!isNeeded(noteOf(before))) {
           renameSync(before, old);
           return false;
@@ -180,7 +180,7 @@ function replace(old, stage, isNeeded) {
  * @param {string} fresh
  */
 function copyInto(old, fresh) {
-  // npm's note is removed first and copied last. Without the note, nothing counts as installed.
+  // The file that `note` names is removed first and copied last. Without this file, nothing counts as installed.
   for (const name of [note, ...readdirSync(old)]) rmSync(join(old, name), { recursive: true, force: true });
   const copy = (/** @type {string} */ name) =>
     cpSync(join(fresh, name), join(old, name), { recursive: true, verbatimSymlinks: true });

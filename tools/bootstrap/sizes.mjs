@@ -33,9 +33,9 @@ export const commandLine = 'apps/kith/src/cli/main.ts';
 const platform = '@kith/platform';
 
 /**
- * Packages that only some installations need. `names` are the beginnings of the packages' names. Our packages depend on these
- * packages. An extra is needed if one of its variables is set, or if one of its options is on the command line. Development
- * needs all extras.
+ * Packages that only some installations need. `names` are the beginnings of the packages' names. All of them are dependencies
+ * of our packages. An extra is needed if one of its variables is set, or if one of its options is on the command line.
+ * Development needs all extras.
  *
  * @type {Record<string, { names: string[]; variables: string[]; options?: string[] }>}
  */
@@ -90,7 +90,7 @@ export function partsIn(installed, lock) {
 }
 
 /**
- * Whether an installation holds some parts of a lock file, in the lock file's versions. Optional packages for other machines may be
+ * Whether all packages of `parts` are installed in the versions of the lock file. Optional packages for other machines may be
  * missing, because npm leaves them out.
  *
  * @param {Lock} installed
@@ -146,8 +146,8 @@ export function pathsOf(parts, { packages }) {
 
 /**
  * The paths of `pathsOf` that every machine needs. If npm leaves out an optional package, it also leaves out the dependencies
- * of this package that nothing else in these parts needs. The lock file's own marks are not enough: it marks a dependency as
- * optional only if nothing else in the whole lock file needs this dependency.
+ * of this package that nothing else in these parts needs. The `optional` marks of the lock file are not enough: the lock file
+ * marks a dependency as optional only if nothing else in the whole lock file needs it.
  *
  * @param {readonly string[]} parts
  * @param {Lock} lock

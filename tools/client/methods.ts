@@ -13,7 +13,7 @@ export interface ClientMethod {
   input: [string, string][];
   /** The printed type of the output; `undefined` if there is no output. */
   output: string | undefined;
-  /** If the input chooses between the forms of the output: the member that both have, for example `type`. */
+  /** If a member of the input chooses the form of the output: the name of this member, for example `type`. */
   chosenBy: string | undefined;
   /** For a list: the key and the type of its items. The key is empty for a bare array. */
   list: { key: string; item: string } | undefined;
@@ -67,7 +67,7 @@ export function methodsOf(printer: TypePrinter, side: Side): ClientMethod[] {
   return methods;
 }
 
-/** The operations that the client's own methods call, by name. */
+/** The operations that the handwritten methods of the client call, by name. */
 export function managedOperations(): [string, contracts.OperationSpec][] {
   const found = contracts.operations.filter(({ name }) => managed.has(name));
   if (found.length < managed.size) throw new Error('An operation that the client calls no longer exists.');

@@ -22,7 +22,7 @@ export async function servePage(
   port: number | undefined,
 ): Promise<{ url: string; stop(): Promise<void> }> {
   const server = createHttpServer();
-  // Vite gets an HTTP server of ours, because it then leaves the process's signals alone.
+  // Vite gets an HTTP server that is made here, because then it does not handle the signals of this process.
   const vite = await createServer({
     root,
     logLevel: 'warn',
@@ -49,8 +49,8 @@ export async function servePage(
 }
 
 /**
- * Listens on both addresses of `localhost`. A browser tries both addresses, so if this server used only one, the browser could
- * reach another program at the other. A machine without IPv6 has only the first address.
+ * Listens on both addresses of `localhost`. A browser tries both addresses. So if this server listened on only one of them, the
+ * browser could reach another program at the other address. A machine without IPv6 has only the first address.
  */
 async function listen(servers: readonly [Server, TcpServer], port: number | undefined): Promise<void> {
   const [onIpv4, onIpv6] = servers;

@@ -25,8 +25,8 @@ function entriesOf(name: string): string[] {
 }
 
 /**
- * Packages that no image holds, because they start containers. The command line can start containers only if it runs outside of
- * a container itself.
+ * Packages that no image holds. They start containers, and the command line starts containers only if it does not run in a
+ * container itself.
  */
 const left = ['testcontainers'];
 

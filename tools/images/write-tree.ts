@@ -25,7 +25,7 @@ const others = ['LICENSE', 'tools/healthcheck.mjs'];
  * installed, or is installed for a machine of another kind than the image needs.
  *
  * @param whole The bill of the whole lock file. npm run sbom makes this bill.
- * @param machine By default, the machine that runs this. In the Dockerfile this is a container of the image's base.
+ * @param machine By default, the machine that runs this. In the Dockerfile, this is a container of the image's base image.
  */
 export function writeTree(
   { name, lock }: Image,
@@ -36,7 +36,8 @@ export function writeTree(
 ): void {
   const packages = Object.entries(lock.packages).filter(([path, entry]) => {
     if (existsSync(join(root, path))) return true;
-    // If a package has a build for each kind of machine, npm installs only one of them.
+    // If a package exists in several builds, one for each kind of machine, npm installs only one of them. So the other builds
+    // may be missing.
     if (entry.optional && !isBuiltFor(machine, entry)) return false;
     const words = entry.optional ? npmWordsFor(machine) : [];
     throw new Error(`${path} is not installed: run ${['npm ci', ...words].join(' ')}.`);
@@ -59,7 +60,7 @@ export function writeTree(
 
 /**
  * Makes links to the files of a package, because several images share them. Packages that npm has put inside the package are
- * handled separately. Leaves out TypeScript and source maps, because Node does not read them there.
+ * handled separately. Leaves out TypeScript and source maps, because Node does not read them in `node_modules`.
  */
 function linkPackage(from: string, to: string): void {
   mkdirSync(to, { recursive: true });

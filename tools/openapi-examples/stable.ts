@@ -14,14 +14,14 @@ const replaced: Readonly<Record<string, (value: string) => string>> = {
     Array.from({ length: 8 }, (_, index) => opaque(`n${index}`))
       .join('')
       .slice(0, value.length),
-  // The tokens in mails are no JSON Web Tokens.
+  // A token from a mail is replaced here, because it is not a JSON Web Token. JSON Web Tokens are replaced below.
   token: (value) => (/^[\w-]{43}$/.test(value) ? opaque('token') : value),
   privateKey: () => 'LS0tLS1CRUdJTiBQUklWQVRFIEtFWS0tLS0tCk1JSUV2Z0lCQURBTkJna3Foa2lHOXcwQkFRRUZBQVNDQktn…',
   publicKey: (value) =>
     value.startsWith('-----')
       ? '-----BEGIN PUBLIC KEY-----\nMIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8A…\n-----END PUBLIC KEY-----\n'
       : opaque('public key'),
-  // The ids of passkeys are no UUIDs.
+  // The id of a passkey is replaced here, because it is not a UUID. UUIDs are numbered below.
   id: (value) =>
     /^(.{22}|.{43})$/.test(value) ? opaque(`id ${value.length}`).slice(0, value.length) : value,
   challenge: () => opaque('challenge'),

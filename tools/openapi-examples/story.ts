@@ -6,7 +6,9 @@ import type { Recorder } from './recorder.ts';
 
 const password = 'correct horse battery staple';
 
-/** Calls every operation once. The order ensures that each operation has something to answer. */
+/**
+ * Calls every operation once. The order of the calls ensures that each operation finds the data that it needs for its answer.
+ */
 export async function tellStory(
   recorder: Recorder,
   operatorToken: string,
@@ -276,7 +278,7 @@ async function operators(recorder: Recorder, token: string, userId: string): Pro
   });
   await recorder.send('identity.delete-server-key', { token, params: { projectId, keyId: server.id } });
   const { keys } = await recorder.send('identity.rotate-keys', { token });
-  // Revokes the waiting key, because no token is signed with it yet.
+  // Revokes the next key, because no token is signed with it yet.
   await recorder.send('identity.revoke-key', { token, body: { kid: keys[0].kid } });
 }
 

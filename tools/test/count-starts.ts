@@ -33,7 +33,7 @@ afterAll(() => {
 });
 
 function allowedStarts(source: string): { platforms: number; processes: number } {
-  // Without a number, the comment says `no platform` or `no process`.
+  // The number is missing if the comment says `no platform` or `no process`.
   const said =
     /^\/\/ Starts (?:no platform|at most (\d+) platforms?) and (?:no process|(?:at most )?(\d+) process(?:es)?)\.$/m.exec(
       source,

@@ -110,7 +110,7 @@ export const packages: Readonly<Record<string, Room>> = {
   },
 };
 
-/** Folders that are no part of the product. They measure, prove or build it. */
+/** Folders that are not part of the product, but measure, test or build it. */
 export const around: Readonly<Record<string, Room>> = {
   bench: {
     may: ['@kith/*'],

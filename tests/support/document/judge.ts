@@ -4,7 +4,7 @@ import type { Made } from './requests.ts';
 /** Codes that refuse a request because of its form. They do not depend on the stored data. */
 const ofForm = /\/(invalid-|missing-|unknown-field|malformed|too-large|unsupported)/;
 
-/** Messages that refuse a server key at an operation, no matter for which user the key acts. */
+/** Messages that refuse the server key itself, and not the user for whom the key acts. */
 const ofKey = /^(A server key cannot do this|Name the user that the server key acts for)/;
 
 /**

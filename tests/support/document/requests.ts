@@ -84,10 +84,12 @@ function schemesOf({ id, security }: Described, wrong: Made['wrong']): string[] 
   return schemes.length > 0 ? schemes : ['none'];
 }
 
-/** The header that says for whom a server key acts. Only requests of server keys have it (`written`). */
+/**
+ * The header that says for whom a server key acts. Only the function `written` adds it, and only to requests of server keys.
+ */
 export const onBehalfOf = 'On-Behalf-Of';
 
-/** Whether a parameter can have a wrong value at all. All values are sent as text. */
+/** Whether a parameter can have a wrong value, although every value is sent as text. */
 function canBeWrong({ schema, in: place, name }: Parameter): boolean {
   if (name === onBehalfOf) return false;
   // If a server does not understand a value of these headers, it has to ignore the value (RFC 9110 sections 13.1 and 14.2).
@@ -121,7 +123,10 @@ function isSendable({ in: place }: Parameter, value: unknown): boolean {
   return place !== 'path' || !['', '.', '..'].includes(text);
 }
 
-/** Whether a value is still wrong after it is sent as text. If a parameter accepts any text, it also accepts a number. */
+/**
+ * Whether a value is still wrong after it is sent as text. For example, a number is not wrong if the parameter accepts any
+ * text.
+ */
 function isWrongAsText({ schema }: Parameter, value: unknown): boolean {
   return schema.type !== 'string' || typeof value === 'string';
 }
@@ -145,6 +150,6 @@ function bodyOf({ body }: Described, isWrong: boolean): Arbitrary<unknown> {
           .map((sizes) => JSON.stringify(sizes))
       : allowedBy(one),
   ]);
-  // The fields come in the order of the document.
+  // The fields are sent in the order in which the document lists them.
   return fc.record({ ...Object.fromEntries(fields), file: files }, { requiredKeys: required as never[] });
 }

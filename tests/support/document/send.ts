@@ -36,7 +36,7 @@ export function written(
   const headers = texts(values.header);
   const token = { operatorToken, serverKey }[scheme] ?? user.accessToken;
   if (asker !== 'nobody') headers.authorization = `Bearer ${asker === 'known' ? token : 'a.b.c'}`;
-  // If the operation allows it, the server key acts for no user. Only then is it allowed to set all fields of a body.
+  // If the operation allows it, the server key acts for no user, because only then may it set all fields of a body.
   const isOnBehalf = asker === 'known' && scheme === 'serverKey' && !alone.has(described.id);
   if (isOnBehalf) headers[onBehalfOf] = user.id;
   const body = bodyOf(made, known);
@@ -82,7 +82,7 @@ function bodyOf(made: Made, known: Things): { type: string; bytes: Uint8Array | 
   return { type: 'application/json', bytes: JSON.stringify(whole) };
 }
 
-/** Sends a request. If the answer is a stream, reads only the head of the answer. */
+/** Sends a request. If the answer is a stream, reads only the status and the headers of the answer. */
 export function send(url: string, sent: Sent, isStream: boolean): Promise<Answer> {
   const { method, path, headers, body } = sent;
   if (!isStream) return http(url, { method, path, headers, agent, ...(body === undefined ? {} : { body }) });

@@ -110,7 +110,7 @@ function madeObject(schema: Schema): Arbitrary<unknown> {
   return fc.tuple(others, fields).map(([more, own]) => ({ ...more, ...own }));
 }
 
-/** Generators of wrong values. By chance, some generated values conform to the schema. */
+/** Generators of wrong values. A few of their values conform to the schema by chance. */
 function wrongs(schema: Schema): Arbitrary<unknown>[] {
   const { anyOf, properties, items, maxLength, minLength, pattern, format, required, type } = schema as {
     anyOf?: Schema[];

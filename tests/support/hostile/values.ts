@@ -3,7 +3,10 @@ import { Buffer } from 'node:buffer';
 /** How many bytes of a body are kept free for members beside the hostile member. */
 const roomForOthers = 8 * 1024;
 
-/** Texts that make some function work longer than other texts of the same length. Each has at most `bytes` bytes as UTF-8 JSON. */
+/**
+ * Texts that some functions process much more slowly than other texts of the same length. Each has at most `bytes` bytes as
+ * UTF-8 JSON.
+ */
 export function hostileTexts(bytes: number): Record<string, string> {
   const fill = (part: string, end = '', begin = '') => {
     const each = Buffer.byteLength(JSON.stringify(part)) - 2;

@@ -15,8 +15,8 @@ import { KeyedWorld } from './world.ts';
 const child = new URL('./dying-request.ts', import.meta.url);
 
 /**
- * Tests requests with an idempotency key. The process dies before one of the request's writes, for each write in turn. Then the test
- * sends the request again.
+ * Tests requests with an idempotency key. In the first round, the process dies before the first write of the request, in the
+ * second round before the second write, and so on. After each death, the test sends the request again.
  */
 export function describeKeyedDeaths(engine: EngineKind, specs: readonly OperationSpec[]): void {
   describe(`requests with an idempotency key, when the process dies (${engine})`, () => {
@@ -62,8 +62,8 @@ export function describeKeyedDeaths(engine: EngineKind, specs: readonly Operatio
         expect(deaths.at(0)).toEqual({ killed: true, acknowledged: false });
         // Waits for the events, because sometimes only a later sweep completes the change.
         for (const projectId of projects) {
-          // Compares the events that the last read of the wait has found, and does not read again. A read at the moment when an
-          // event leaves its document could miss the event.
+          // Compares the events that the wait has read last, and does not read again, because another read could miss an event:
+          // the one that is just being moved out of its document.
           let found: (string | undefined)[] = [];
           const isWhole = async () => {
             found = await eventsOf(spec, projectId);

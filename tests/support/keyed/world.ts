@@ -10,7 +10,9 @@ import {
 } from '@kith/contracts';
 import { callerOf, callOperation, type OperationCall, waitFor } from '@kith/testing';
 
-/** Prepares the data that requests with an idempotency key need, by its own requests over the services' bus. */
+/**
+ * Prepares the data that requests with an idempotency key need. To do so, it sends requests of its own over the services' bus.
+ */
 export class KeyedWorld {
   readonly #bus: Bus;
 

@@ -2,7 +2,10 @@ import { type Session, signTestingJwt, updateProject, verifyExternalUser } from 
 import type { keyPair } from '../keys.ts';
 import type { SurfaceWorld } from './suite.ts';
 
-/** Signs in an external user. The project's own backend vouches for this user with its registered key. */
+/**
+ * Signs in an external user. The test plays the project's own backend: it registers the public key, and gets a token for this
+ * user that is signed with the private key.
+ */
 export async function externalUser(
   world: SurfaceWorld,
   pair: ReturnType<typeof keyPair>,

@@ -7,8 +7,8 @@ export type Limits = (spec: OperationSpec) => Limit | null;
 
 const json = 'application/json';
 /**
- * Some answers are sent before the gateway knows the operation. So they do not count against the operation's limit. These are the
- * codes of such answers.
+ * The codes of answers that the gateway sends before it knows the operation. Such answers do not count against the operation's
+ * limit.
  */
 const beforeLimit: readonly ErrorCode[] = [
   'route/not-found',
@@ -41,7 +41,7 @@ export function expectHeaders(
   expectLimit(headers, name, isCounted ? of.limits(spec) : null);
 }
 
-/** Checks that the three forms of headers about a limit agree with each other and with the limit. */
+/** The headers describe a limit in three forms. Checks that these forms agree with each other and with the limit. */
 function expectLimit(headers: Answer['headers'], name: string, limit: Limit | null): void {
   const told = [
     'ratelimit-policy',

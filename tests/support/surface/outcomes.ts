@@ -2,9 +2,9 @@ import { type ErrorCode, isErrorCode, methodsOf, type OperationSpec } from '@kit
 import type { z } from 'zod';
 
 /**
- * Every outcome that an operation's contract promises: the status for each method, the operation's codes, and the codes of its auth
- * class. A refused field is an outcome of its own (`code field`), for each field of the body and of the query. Outcomes that a
- * whole class or feature shares are in `parts`.
+ * Every outcome that an operation's contract promises: the status for each method, the operation's codes, and the codes of its
+ * auth class. Each field of the body and of the query that can be refused is an outcome of its own (`code field`). Outcomes
+ * that a whole class or feature shares are in `parts`.
  */
 export function outcomesOf(spec: OperationSpec): string[] {
   const path = spec.invalid?.params;
@@ -25,13 +25,14 @@ export function outcomesOf(spec: OperationSpec): string[] {
 const layers = /^(request|route|rate-limit|gateway)\//;
 
 /**
- * Whether an operation may answer with a code. The operation's contract, or a layer in front of the operation, has to know the code.
+ * Whether an operation may answer with a code: the code is in the operation's contract, or belongs to a layer in front of the
+ * operation.
  */
 export function mayAnswer(spec: OperationSpec, code: ErrorCode): boolean {
   if (layers.test(code) || code === `${spec.feature}/server-error` || spec.errors.includes(code)) return true;
   if (code === 'project/invalid-id') return spec.scope === 'project';
   if (spec.auth === 'user' && code === 'auth/suspended') return true;
-  // This code answers an `On-Behalf-Of` header from a caller who is not allowed to send it.
+  // A request gets this code if it has an `On-Behalf-Of` header and its caller is not allowed to send this header.
   if (spec.auth === 'optional' && code === 'auth/forbidden') return true;
   if (spec.shortForm && code === 'auth/token-expired') return true;
   return outcomesOf(spec).some((outcome) => outcome.split(' ', 1)[0] === code);

@@ -50,7 +50,7 @@ function read(answer: Answer): { error?: unknown; errors?: unknown[] } | undefin
   try {
     return answer.json() as { error?: unknown; errors?: unknown[] };
   } catch {
-    // The body is not JSON. So the comparison fails and shows the body as it came.
+    // The body is not JSON. Returns its text, so that the comparison fails and shows this text.
     return { error: answer.text };
   }
 }

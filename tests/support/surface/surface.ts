@@ -42,7 +42,7 @@ export interface Accepted<Body> {
 }
 
 let calls = 0;
-/** An id that the gateway has made. */
+/** The form of the request ids that the gateway makes. */
 const madeId = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /** Calls operations over HTTP, checks whole answers, and records which outcomes of each operation it has seen. */

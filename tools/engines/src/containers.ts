@@ -8,8 +8,8 @@ import { type ContainerSpec, mongoSpec, natsSpec, redisSpec } from './specs.ts';
 import type { Progress } from './step.ts';
 
 /**
- * Starts the three engines in containers of their own, and waits until they are ready. Only this machine can reach them. `stop()`
- * removes the containers and their data. The end of this process does the same.
+ * Starts the three engines in containers of their own, and waits until they are ready. Only this machine can reach them.
+ * `stop()` removes the containers and their data. They are also removed when this process ends.
  */
 export async function startContainers(options: {
   images: Pick<EngineImages, 'mongo' | 'redis' | 'nats'>;
@@ -49,7 +49,8 @@ export async function startContainer(spec: ContainerSpec): Promise<EngineHandle 
 }
 
 async function startOne(spec: ContainerSpec, name: string, tries = 4): Promise<EngineHandle> {
-  // This import is here, because it loads Docker's whole client. Most files that import containers.ts do not need that client.
+  // This import is not at the top of the file, because it loads Docker's whole client. Most files that import containers.ts do
+  // not need that client.
   const { EngineContainer } = await import('./engine-container.ts');
   const ports = { client: await freePort(), ...(spec.monitorPort && { monitor: await freePort() }) };
   try {

@@ -65,7 +65,7 @@ export async function byDigest(image: string): Promise<string | undefined> {
 
 /**
  * Appends the digest to an image's name. An image can have several names, each with a digest, so this picks the digest of this
- * name. The tag stays, for readers.
+ * name. The tag stays in the name, so that people can read it.
  */
 export function digestOf(image: string, digests: readonly string[]): string | undefined {
   const [name = ''] = image.replace(/@.*/, '').split(/:(?!.*\/)/);
@@ -81,8 +81,8 @@ export async function imageLabel(image: string, label: string): Promise<string> 
 }
 
 /**
- * Pulls an image. If no registry is reachable, some daemons report this immediately, and others print nothing. So silence ends the
- * attempt, but a slow download does not.
+ * Pulls an image. If no registry is reachable, some daemons report this immediately, and others print nothing. So the attempt
+ * ends if nothing is printed within `silenceMs`. A slow download may take longer.
  */
 export async function pull(image: string, silenceMs = 20_000): Promise<boolean> {
   return (await docker(['pull', image], { firstOutputMs: silenceMs, timeoutMs: 900_000 })).code === 0;

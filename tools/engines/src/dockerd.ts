@@ -47,7 +47,7 @@ async function startOnce(flags: readonly string[]): Promise<boolean> {
   child.once('error', () => (alive = false));
   child.unref();
   if (await answersWithin(60_000, () => alive)) return true;
-  // If an engine hangs, it keeps the folders that the next attempt needs.
+  // An engine that hangs would keep the folders that the next attempt needs. So it is ended.
   if (alive) child.kill('SIGTERM');
   for (let tries = 0; alive && tries < 100; tries++) await sleep(100);
   if (readFileSync(log).subarray(from).includes('is docker already running')) {
@@ -67,8 +67,9 @@ async function answersWithin(limitMs: number, alive: () => boolean): Promise<boo
   return false;
 }
 
-// If the machine was switched off, these files are left. Other processes may have the recorded ids by now. From these files,
-// dockerd would then conclude that dockerd or containerd is already running.
+// Removes files with process ids, unless they name a dockerd or containerd that runs. Such files are left if the machine was
+// switched off. By now, other processes may have these ids, and dockerd would conclude that dockerd or containerd is already
+// running.
 function removeStalePidFiles(): void {
   const files = {
     '/var/run/docker.pid': 'dockerd',

@@ -4,8 +4,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { cacheFolder, type Progress } from './step.ts';
 
 /**
- * Runs `work` while it holds a lock. So no other process of this user can run work under the same lock at the same time. The lock
- * is SQLite's lock on a file. However the process ends, the kernel releases the lock, so no lock is ever left behind.
+ * Holds a lock while `work` runs. So no other process of this user can run work under the same lock at the same time. The lock
+ * is SQLite's lock on a file. The kernel releases the lock when the process ends, no matter how it ends. So no lock is ever
+ * left behind.
  */
 export async function exclusively<T>(
   work: () => Promise<T>,

@@ -78,7 +78,7 @@ async function refuseIfUsed(name: string, containers: readonly string[], of: Ins
         `The container ${container} is not one of Kith's; rename it, or set KITH_PREFIX to another name`,
       );
     }
-    // A copy of the data folder has the same id, but it is another folder with a lock of its own.
+    // A copy of the data folder has the same id, but a lock of its own. So the path of the folder is compared, too.
     const isOwn = labels[installationLabel] === of.id && labels[folderLabel] === of.folder;
     if (!isOwn && isAlive(label) && (await isRunning(container))) {
       throw new EnginesError(
@@ -161,8 +161,8 @@ export function removalOf(volumes: readonly string[]): string {
   return `docker volume rm ${volumes.join(' ')}`;
 }
 
-// If the volume holds another image's data, this image would not find the data. The engine would start empty, as if all data
-// were lost.
+// Refuses a volume that holds the data of another image. An engine of this image would not find that data, and would start
+// empty, as if all data were lost.
 async function ensureVolume(volume: string, image: string, installation: Installation): Promise<void> {
   const labels = await labelsOf('volume', volume);
   const made = labels?.[imageLabel];

@@ -2,8 +2,8 @@ import { randomInt } from 'node:crypto';
 import { connect, createServer } from 'node:net';
 
 /**
- * Chooses a port of 127.0.0.1 that nobody listens on. The port is below the range that kernels use for outgoing connections. So a
- * stopped container finds its port still free.
+ * Chooses a port of 127.0.0.1 that nobody listens on. The port is below the range that kernels use for outgoing connections. So
+ * the port of a stopped container is still free when the container starts again.
  */
 export async function freePort(): Promise<number> {
   for (;;) {

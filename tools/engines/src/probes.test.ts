@@ -15,12 +15,12 @@ test.each([
   ['+PONG\r\n', true],
   ['-LOADING Redis is loading the dataset in memory\r\n', false],
   ['-NOAUTH Authentication required.\r\n', false],
-])('Redis that answers %j counts as ready: %j', async (answer, ready) => {
+])('if Redis answers %j, it counts as ready: %j', async (answer, ready) => {
   await using server = await answering(answer);
   expect(await isReady('redis', { client: server.port })).toBe(ready);
 });
 
-test('MongoDB is ready when ok is 1', async () => {
+test('MongoDB is ready if `ok` in its answer is 1', async () => {
   await using server = await answering('\x01ok\0\0\0\0\0\0\0\xf0\x3f\0');
   expect(await isReady('mongo', { client: server.port })).toBe(true);
 });

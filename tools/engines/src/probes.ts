@@ -22,7 +22,7 @@ export async function isReady(engine: Engine, ports: EnginePorts, probe?: Probe)
   const signal = AbortSignal.timeout(2_000);
   const health = await fetch(`http://127.0.0.1:${ports.monitor}/healthz`, { signal }).catch(() => undefined);
   await health?.body?.cancel();
-  // NATS sends its greeting unencrypted, so this needs no probe.
+  // NATS sends its greeting before the connection is encrypted, so this request needs no `probe`.
   return health?.ok === true && (await ask(port, Buffer.alloc(0), '\r\n')).startsWith('INFO ');
 }
 

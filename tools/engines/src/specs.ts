@@ -11,7 +11,10 @@ export interface ContainerSpec {
   env: Record<string, string>;
   /** The port inside the container to which clients connect. */
   port: number;
-  /** The port inside the container that reports whether the engine is ready. It is missing if `port` itself reports this. */
+  /**
+   * The port inside the container that reports whether the engine is ready. An engine that reports this at `port` itself has no
+   * such port.
+   */
   monitorPort?: number;
   /** The folder in the container that holds the engine's data. */
   volume: string;
@@ -44,7 +47,8 @@ export function mongoSpec(image: string): ContainerSpec {
     port: 27017,
     volume: '/data/db',
     mounts: [],
-    // The two images have different database shells, but both have bash. Neither server listens before it can answer.
+    // The two images have different database shells, but both have bash. Neither server listens on its port before it can
+    // answer, so a connection is proof enough.
     healthCheck: ['bash', '-c', '</dev/tcp/127.0.0.1/27017'],
   };
 }
