@@ -2,8 +2,8 @@
 // Starts the command line on any Node ≥ 20. The bootstrap then finds the right Node in the project's folder.
 import { sep } from 'node:path';
 
-// Paths of files and of the data folder are relative to the folder where the command was typed. But npm runs scripts in the
-// project's folder, and the command may have been typed in a subfolder.
+// Paths of files and of the data folder are relative to the folder where the command was typed. npm runs scripts in the
+// project's folder, even if the command was typed in a subfolder. INIT_CWD names that subfolder.
 const { INIT_CWD } = process.env;
 process.env.KITH_CWD = INIT_CWD?.startsWith(process.cwd() + sep) ? INIT_CWD : process.cwd();
 process.argv.splice(2, 0, 'apps/kith/src/cli/main.ts');

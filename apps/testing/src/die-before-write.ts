@@ -13,9 +13,9 @@ const single = ['insertOne', 'updateOne', 'updateMany', 'replaceOne', 'deleteOne
 const methods = [...single, 'bulkWrite'] as const;
 
 /**
- * Counts the writes of this process's store, from 1, and kills the process just before the write with this number. The function
- * works on both engines. With `bytes`, each step of storing or removing bytes in a folder or in S3 also counts as a write. In
- * GridFS such a step is a write anyway.
+ * Counts the writes of this process's store, from 1, and kills the process just before the write with the given number. The
+ * function works on both engines. With `bytes`, each step of storing or removing bytes in a folder or in S3 also counts as a
+ * write. In GridFS such a step is a write anyway.
  */
 export function dieBeforeWrite(number: number, { bytes = false }: { bytes?: boolean } = {}): void {
   // A killed process does not save the code that it has compiled. So this line saves the code now, and the next process need

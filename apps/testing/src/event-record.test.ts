@@ -41,7 +41,7 @@ describe('EventRecord', () => {
     await expect(record.waitFor('user.updated', { since: unknown })).rejects.toThrow(RangeError);
   });
 
-  it('names the events that came if it waits in vain, and rejects when the platform ends', async () => {
+  it('rejects and lists the events that came if it waits in vain, and rejects when the platform ends', async () => {
     const record = new EventRecord();
     for (const type of ['user.created', 'user.created', 'session.revoked'])
       record.add(bytes(event(type, 'a')));

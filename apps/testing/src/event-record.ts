@@ -86,7 +86,7 @@ export class EventRecord {
     return found;
   }) as WaitForEvent;
 
-  /** Ends all waiting, because no event comes any more. */
+  /** Ends all calls of `waitFor`, because no event comes any more. */
   end(): void {
     this.#ended = true;
     for (const look of [...this.#looking]) look();

@@ -45,8 +45,8 @@ function fillSqlite(file: string, rows: Iterable<StoredRow>): number {
 }
 
 /**
- * Turns the rows into the documents that `kith move` would make. Makes the indexes last, because each index would slow down every
- * insert.
+ * Turns the rows into the documents that `kith move` would make. Creates the indexes only after all inserts, because each index
+ * would slow down every insert.
  */
 async function fillMongo(
   config: StoreConfig & { kind: 'mongo' },

@@ -13,7 +13,7 @@ export interface Line extends AsyncDisposable {
   mute(): void;
   /** Ends every connection on which a client sends this text. The server does not receive the text. */
   cutAt(text: string): void;
-  /** Ends `cut`, `hush` and `cutAt`. Accepts new connections again, and passes on all data that was held back. */
+  /** Undoes `cut`, `hush` and `cutAt`. Accepts new connections again, and passes on all data that was held back. */
   mend(): void;
 }
 

@@ -16,7 +16,8 @@ export async function makePlatformFolder(
   engine: EngineKind,
   prefix: string,
 ): Promise<{ path: string } & AsyncDisposable> {
-  // The folder's name contains the process that owns it. So if that process is killed, the folder can still be removed.
+  // The folder's name says which process owns the folder. So if that process is killed, a later start can find and remove the
+  // folder.
   const path = join(tmpdir(), `kith-platform-${engine}-${owner.replace(':', '-')}-${prefix}`);
   await mkdir(path, { mode: 0o700 });
   const forget = onExit(() => rmSync(path, { recursive: true, force: true }));

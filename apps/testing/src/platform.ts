@@ -65,7 +65,7 @@ export interface TestPlatform extends Omit<People, 'createUser'>, Uploads, Async
   readonly events: readonly PlatformEvent[];
   /** Calls the API. Body and answer are JSON. Rejects with `CallError` for an answer outside 2xx. */
   call: Call;
-  /** With `containers`: the processes. Each can be stopped, killed and started by itself. */
+  /** With `containers`: the processes. Each can be stopped, killed and started separately. */
   processes: DistributedPlatform | undefined;
   /** With `containers`: the real engines that the platform runs on. */
   engines: Engines | undefined;

@@ -5,7 +5,10 @@ import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 
-/** A certificate of `localhost` and its key. `authority` is the certificate's file. */
+/**
+ * A certificate of `localhost` and its key. `authority` is the path of the file with the certificate. Clients trust this
+ * certificate as the authority.
+ */
 export interface SelfSigned {
   key: Buffer;
   cert: Buffer;

@@ -20,7 +20,7 @@ const log = createLogger({ name: 'test', level: 'silent' });
 const config = `port: 4222, http: 8222, max_payload: 4194304, jetstream { store_dir: "/data" }
   authorization { user: kith, password: "a secret" }`;
 
-it.runIf(hasEngines)('recording and erasing work with several servers and a password', async () => {
+it.runIf(hasEngines)('events are recorded and erased even with several servers and a password', async () => {
   await using ending = new AsyncDisposableStack();
   const engines = ending.use(await startEngines());
   const folder = ending.use(await mkdtempDisposable(join(tmpdir(), 'kith-nats-')));

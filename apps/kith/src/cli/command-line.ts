@@ -70,7 +70,7 @@ function find(words: readonly string[]): Command | undefined {
   return commands.find(({ name }) => name.split(' ').every((word, at) => words[at] === word));
 }
 
-/** The commands that begin with this word. */
+/** The commands whose names begin with this word. */
 function groupOf(word: string | undefined): Command[] {
   return commands.filter(({ name }) => name.startsWith(`${word} `));
 }
@@ -140,7 +140,10 @@ function answerOf({ status, code, sentence, message }: CallError, given: Given |
   return `${message}.`;
 }
 
-/** Rewrites a sentence about a field. If the field came from an option, the sentence then names the option. */
+/**
+ * Returns a sentence that begins with a field's name. If the field was set by an option, the sentence begins with the option
+ * instead.
+ */
 function asOption(sentence: string, given: Given | undefined): string {
   const [field = ''] = sentence.split(' ', 1);
   const option = field.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);

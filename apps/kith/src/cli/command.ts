@@ -6,7 +6,7 @@ export interface Surroundings {
   env: NodeJS.ProcessEnv;
   /** All commands, for help and completion. */
   commands: readonly Command[];
-  /** Shows a line to people. With `--json`, only long commands show lines. */
+  /** Shows a line to people. With `--json`, only commands with `isLong` show lines. */
   progress(line: string): void;
 }
 
@@ -52,7 +52,7 @@ export interface Result {
   failure?: Failure | undefined;
 }
 
-/** One command, defined in a file of `commands/`. Help, completion and the reading of words use this definition. */
+/** One command, defined in a file of `commands/`. Help, completion and the parser of the command line use this definition. */
 export interface Command {
   /** The words that call the command. */
   name: string;

@@ -1,8 +1,8 @@
 import { type BlobEntry, type BlobsConfig, copyBlobs, openBlobs } from '@kith/store/blobs';
 
 /**
- * Copies the bytes of files from one place to another: of the files in `list`, or, without a list, of all files. If a call was
- * interrupted, the next call continues where the interrupted call has stopped.
+ * Copies the bytes of the files in `list` from one place to another. Without a list, copies the bytes of all files. If a call
+ * was interrupted, the next call continues where the interrupted call has stopped.
  */
 export async function copyFiles(
   from: BlobsConfig,

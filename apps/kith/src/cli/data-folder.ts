@@ -53,7 +53,8 @@ export function withResolvedFiles(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
 }
 
 /**
- * The folder where the command was typed. The bootstrap runs `kith` in the project's folder, and passes on this other folder.
+ * The folder where the command was typed. npm may run `kith` in another folder. So `kith.mjs` passes on this folder as
+ * KITH_CWD.
  */
 function whereGiven(env: NodeJS.ProcessEnv): string {
   return env.KITH_CWD ?? process.cwd();

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { expect, test } from 'vitest';
 import { accessPlatform } from './platform-access.ts';
 
-test('requests go below the path of the address, because another application may serve the other paths', async () => {
+test('requests keep the path of the platform’s address, because another application may serve the other paths of its host', async () => {
   const asked: (string | undefined)[] = [];
   const server = createServer(({ url }, response) => {
     asked.push(url);

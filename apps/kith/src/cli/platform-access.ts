@@ -24,7 +24,7 @@ export const accessConfig = z.object({
   KITH_DATA: dataFolderConfig.shape.KITH_DATA,
 });
 
-/** The options of a command that speaks to a platform. */
+/** The options of a command that calls a running platform. */
 export const accessOptions = {
   url: { value: 'URL', text: 'address of the gateway (default: KITH_URL)' },
 } satisfies Record<string, Option>;

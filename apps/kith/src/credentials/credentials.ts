@@ -33,7 +33,7 @@ export interface CredentialsOptions {
 
 /** The credentials of an installation's processes and engines, in files. */
 export interface Credentials {
-  /** The authority's certificate, PEM, and its file. */
+  /** The authority's certificate, PEM. `caFile` is the path of its file. */
   ca: string;
   caFile: string;
   /** The folder of an engine's files: `nats.conf`, `redis.conf`, `tls.pem`. */

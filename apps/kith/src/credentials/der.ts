@@ -19,7 +19,7 @@ export const yes = tagged(0x01, Buffer.from([0xff]));
 export function integer(bytes: Buffer): Buffer {
   const first = bytes.findIndex((byte) => byte !== 0);
   const short = first === -1 ? Buffer.from([0]) : bytes.subarray(first);
-  // If the first bit were set, the number would be negative.
+  // If the first bit were set, the number would be negative. So a zero byte is put in front.
   return tagged(0x02, (short[0] ?? 0) < 0x80 ? short : Buffer.concat([Buffer.from([0]), short]));
 }
 
@@ -27,7 +27,10 @@ export function integer(bytes: Buffer): Buffer {
 export const bits = (content: Buffer, unused = 0) =>
   tagged(0x03, Buffer.concat([Buffer.from([unused]), content]));
 
-/** A value with the tag `[number]`: explicit if it holds whole values, implicit if it holds only content. */
+/**
+ * A value with the tag `[number]`. `explicit` is for content that consists of complete values, with tags of their own;
+ * `implicit` is for content without a tag.
+ */
 export const explicit = (number: number, content: Buffer) => tagged(0xa0 | number, content);
 export const implicit = (number: number, content: Buffer) => tagged(0x80 | number, content);
 

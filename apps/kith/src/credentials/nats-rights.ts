@@ -52,7 +52,7 @@ function rightsOf(uses: BusUses, prefix: string): NatsRights {
 
 const distinct = (subjects: string[]) => [...new Set(subjects)];
 
-/** The rights of commands. Commands list and replay the dead letters of any consumer. */
+/** The rights of the operator's commands, which list and replay the dead letters of any consumer. */
 function operatorRights(prefix: string): NatsRights {
   return {
     publish: [

@@ -6,7 +6,7 @@ import { freePort } from '@kith/engines';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { answering, caller } from './api.ts';
 
-describe('a call over a rate limit', () => {
+describe('a call that a rate limit refuses', () => {
   /** A gateway that refuses the first request, and says after how many seconds it accepts another request. */
   const refusingOnce = async (seconds: number, code = 'rate-limit/exceeded') => {
     let asked = 0;

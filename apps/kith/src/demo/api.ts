@@ -59,14 +59,15 @@ export function exchanger(url: string, { patienceMs = 0 }: { patienceMs?: number
 function waitMsOf({ status, headers }: Response, content: { code?: string } | undefined): number | undefined {
   if (status === 503) return 250;
   const seconds = headers.get('retry-after');
-  // The other answer with 429 limits wrong passwords. A repeated call would count as a further wrong password.
+  // There is another kind of answer with 429, for too many wrong passwords. After this answer, a repeated call would count as a
+  // further wrong password.
   return content?.code === 'rate-limit/exceeded' && seconds !== null ? Number(seconds) * 1000 : undefined;
 }
 
 /**
- * Waits until a gateway gives any answer. If the connection fails, this function tries again, because its request changes nothing.
- * A call of the API does not try again: if its connection breaks, it may already have changed something. Rejects with `StartError`
- * after `patienceMs`.
+ * Waits until a gateway gives any answer. If the connection fails, this function tries again, because its request changes
+ * nothing. A call of the API is not repeated when its connection fails, because it may already have changed something. Rejects
+ * with `StartError` after `patienceMs`.
  */
 export async function answering(url: string, patienceMs: number): Promise<void> {
   const until = Date.now() + patienceMs;

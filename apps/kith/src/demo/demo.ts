@@ -163,8 +163,8 @@ async function begin({ administer, operatorToken, keep }: Making): Promise<Start
 }
 
 /**
- * Makes what the demo lacks. If a rate limit stops this, adds a notice instead of throwing an error, because the platform
- * itself is up. If a user cannot sign in, makes nothing.
+ * Makes what the demo lacks. If a rate limit refuses a request, adds a notice instead of throwing an error, because the
+ * platform itself is up. If a user cannot sign in, makes nothing.
  */
 async function complete({ call, keep }: Making, start: StartFile, notices: string[]): Promise<Demo> {
   const isKeptOut = start.users.some((user) => isMade(user) && user.accessToken === '');

@@ -9,8 +9,8 @@ export interface RefusedUser {
 }
 
 /**
- * Says why a user cannot sign in, and names a command that changes that. `kith` is the beginning of each command for this
- * platform.
+ * Says why a user cannot sign in, and names a command that changes that. `kith` is the text with which each command for this
+ * platform begins, for example `npx kith`.
  */
 export function signInNotice(
   { projectId, id, email, code, sentence }: RefusedUser,

@@ -36,5 +36,7 @@ export const platformConfig = z.object({
 });
 export type PlatformConfig = z.output<typeof platformConfig>;
 
-/** Defaults of a start by `kith start` and `npm start`. A service that is started by itself has other defaults. */
+/**
+ * Defaults of a start by `kith start` and `npm start`. A service that is started alone, by its `main.ts`, has other defaults.
+ */
 export const startDefaults = { NODE_ENV: 'development' } as const satisfies Record<string, string>;

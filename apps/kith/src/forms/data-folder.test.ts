@@ -69,7 +69,7 @@ describe('a data folder', () => {
       messageOf(() => runningIn(path)),
       messageOf(() => openDataFolder(path)),
     ]);
-    // Only root can become another user. Without root's rights, `asStranger` only closes the folder.
+    // Only root can become another user. If this test does not run as root, `asStranger` only makes the folder inaccessible.
     const whose =
       process.getuid?.() === 0 ? ' It belongs to user 0, but this process runs as user 65534.' : '';
     expect(says).toEqual([

@@ -24,7 +24,7 @@ export interface DistributedOptions {
   restarts?: boolean;
 }
 
-/** A platform whose services are processes of their own. Each process can be stopped and started by itself. */
+/** A platform whose services are processes of their own. Each process can be stopped and started separately. */
 export interface DistributedPlatform extends Platform {
   /** The running process of a service; `undefined` while it is stopped. */
   process(name: ProcessName): ServiceProcess | undefined;
@@ -93,7 +93,7 @@ export async function startDistributed(options: DistributedOptions): Promise<Dis
   const stop = async () => {
     isStopping = true;
     await running.get('gateway')?.interrupt();
-    // Only the gateway sends requests to the services, so they need not drain.
+    // Only the gateway sends requests to the services, and it has ended. So the services need not drain.
     await Promise.all([...running.values()].map((one) => one.interrupt()));
   };
   // The gateway starts last, because it needs the services' addresses for bytes.
@@ -141,8 +141,8 @@ export async function startDistributed(options: DistributedOptions): Promise<Dis
 }
 
 /**
- * The port of an HTTP address, so that a restarted process keeps its port. `URL` leaves out port 80, because it is HTTP's own.
- * At the first start, returns 0, which means any free port.
+ * The port of an HTTP address, so that a restarted process keeps its port. `URL` leaves out port 80, because 80 is the default
+ * port of HTTP. At the first start, returns 0, which means any free port.
  */
 function portOf(url: string | undefined): string {
   return url ? new URL(url).port || '80' : '0';

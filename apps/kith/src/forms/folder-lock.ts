@@ -38,8 +38,9 @@ export const lockFile = 'lock';
 const patienceMs = 250;
 
 /**
- * Locks a folder for this process by an open write transaction. When the process ends, for whatever reason, the operating
- * system removes the lock. Throws `StartError` if another process has locked the folder. `holder` names this other process.
+ * Locks a folder for this process, by a write transaction that stays open. When the process ends, for whatever reason, the
+ * operating system removes the lock. Throws `StartError` if another process has locked the folder. `holder` names this other
+ * process.
  */
 export function lockFolder(
   path: string,

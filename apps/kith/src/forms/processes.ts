@@ -26,7 +26,7 @@ export interface ServiceProcess {
   readonly exited: Promise<number | NodeJS.Signals>;
   /** Sends SIGTERM, then waits for the end. The process drains first. */
   stop(): Promise<void>;
-  /** Sends SIGINT, then waits for the end. The process does not drain, but it stops in order. */
+  /** Sends SIGINT, then waits for the end. The process does not drain, but it stops cleanly. */
   interrupt(): Promise<void>;
   /** Sends SIGKILL, then waits for the end. */
   kill(): Promise<void>;
@@ -84,7 +84,10 @@ function spawnLogged(
   }
 }
 
-/** A service's `main` lies beside its `index`. Both are TypeScript in the repository, and JavaScript in an installed package. */
+/**
+ * The file `main` of a service is in the same folder as its file `index`. Both are TypeScript in the repository, and JavaScript
+ * in an installed package.
+ */
 function mainOf(name: ProcessName): string {
   const index = resolve(`@kith/${name}`);
   return join(dirname(index), `main${extname(index)}`);

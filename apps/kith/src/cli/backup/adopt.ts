@@ -6,12 +6,12 @@ import { serviceBackups } from '../../services.ts';
 import { isSealed } from './sealed.ts';
 
 /**
- * Turns a backup on which Kith was started into a separate installation. From then on the installation may send things outside,
- * for example mails. Its events count as newer than all earlier events. Throws `StartError` if the folder holds no backup, or
- * if the backup was adopted already.
+ * Turns the backup in a folder into a separate installation. From then on the installation may send things outside, for example
+ * mails. Its events count as newer than all earlier events. Throws `StartError` if the folder holds no backup, or if the backup
+ * was adopted already.
  *
- * If there is no list of erasures, notes in the databases that erased users may have come back. A list that is given later also
- * applies to these users. Returns a time in Unix ms: the data may still hold users who were erased after this time.
+ * If there is no list of erasures, the databases get a note that erased users may have come back. If a list is given later, it
+ * is also applied to these users. Returns a time in Unix ms: the data may still hold users who were erased after this time.
  */
 export async function adopt(path: string, { hasList = false } = {}): Promise<number> {
   const folder = openDataFolder(path);

@@ -3,8 +3,9 @@ import { type BlobsConfig, openBlobs } from '@kith/store/blobs';
 import { copyFiles } from '../copy-files.ts';
 
 /**
- * Copies the bytes of a restored folder's files to another place. The folder has no bytes of erased users. But an earlier run
- * with another list of erasures may have copied such bytes, so this function first removes them from the other place.
+ * Copies the bytes of a restored folder's files to another place. The folder has no bytes of erased users. But an earlier run,
+ * with another list of erasures, may have copied bytes of these users to the other place. So this function first removes the
+ * bytes of the erased users there.
  */
 export async function bringFiles(
   of: { from: BlobsConfig; to: BlobsConfig; erased: readonly ErasureNote[] },

@@ -18,8 +18,8 @@ export async function copyDatabases(
   fileOf: (service: string) => string,
   progress: (line: string) => void,
 ): Promise<void> {
-  // The consumers are read first. If a consumer has not received an event by now, the restored platform publishes the event
-  // again.
+  // The positions of the consumers are read before the databases are copied. If a consumer has not received an event yet at
+  // this moment, the restored platform publishes the event again.
   const consumers = await bus.consumers();
   await using copies = new AsyncDisposableStack();
   const all: { copy: ServiceCopy; file: DocumentsFile }[] = [];
@@ -44,7 +44,7 @@ export async function copyDatabases(
   }
 }
 
-/** Whether all consumers of an event had received it when the consumers were read. */
+/** Whether all consumers of an event had received the event when their positions were read. */
 function hasArrived(
   { prefix }: NatsBus,
   consumers: readonly Position[],

@@ -6,10 +6,10 @@ import { eventSubject, userDeleted } from '@kith/contracts';
 import { deleteProjectsAgain, type ErasureNote, erasureNote } from '@kith/identity';
 import { makeEvent } from '@kith/service';
 
-/** How each line of the list begins. */
+/** How each line of a list of erasures begins. */
 const start = '{"projectId":"';
 
-/** Reads the list of noted erasures. Throws `StartError`. */
+/** Reads a list of erasures. Throws `StartError`. */
 export function readErasures(path: string): ErasureNote[] {
   let text: string;
   try {

@@ -29,7 +29,7 @@ it('after failed work, the data is removed and the folder is gone', async () => 
 });
 
 it('in a folder that cannot be locked, work on sealed data is done, and other work is refused', async () => {
-  // On a file system without locks, the call fails in the same way as with this lock.
+  // With this lock, `inHeldFolder` fails in the same way as on a file system without locks.
   using _ = lockFolder(path, () => 'This test');
   await expect(inHeldFolder(path, write)).rejects.toThrow(
     `Another kith uses the folder ${path}; stop it, or choose another folder.`,
@@ -41,7 +41,7 @@ it('in a folder that cannot be locked, work on sealed data is done, and other wo
     during = await readdir(path);
   };
   await inHeldFolder(path, work, { isSealed: true });
-  // If the folder had the mark, another backup would conclude that the folder's process is dead.
+  // The folder is not locked. If it had the mark `unfinished`, another backup would conclude that the folder's process is dead.
   expect(during).toContain('data');
   expect(during).not.toContain('unfinished');
   expect(existsSync(path)).toBe(false);

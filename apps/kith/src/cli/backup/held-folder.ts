@@ -5,7 +5,10 @@ import type { DatabaseSync } from 'node:sqlite';
 import { isLocked, lockFile, lockFolder } from '../../forms/folder-lock.ts';
 import { readIfThere } from '../../forms/read-if-there.ts';
 
-/** Marks a folder as unfinished, and names the process at work in it. If this process dies, the folder is useless. */
+/**
+ * The name of the file that marks a folder as unfinished. The file names the process that works in the folder. If this process
+ * dies, the folder is useless.
+ */
 const marker = 'unfinished';
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
@@ -26,7 +29,7 @@ export async function inHeldFolder<T>(
   { isSealed = false }: Held = {},
 ): Promise<T> {
   const lock = lockHeld(path, isSealed);
-  // Without a lock, a marked folder would look as if its process was dead.
+  // If a folder were marked but not locked, its process would seem to be dead.
   if (lock) writeFileSync(join(path, marker), `process ${process.pid} on ${hostname()}`, { mode: 0o600 });
   const forget = removeAtSignal(path);
   try {
@@ -54,8 +57,8 @@ function lockHeld(path: string, isSealed: boolean): DatabaseSync | undefined {
   try {
     return lockFolder(path, holder, { what: 'folder', advice: 'choose another folder' });
   } catch (error) {
-    // A file system without locks gives the same error as a lock of another process. But a process marks only folders that it
-    // has locked.
+    // A file system without locks gives the same error as a lock of another process. A process marks only folders that it has
+    // locked. So if the folder is not marked, the file system probably has no locks.
     if (isSealed && !existsSync(join(path, marker))) return undefined;
     throw error;
   }
@@ -80,7 +83,8 @@ function isLeft(path: string): boolean {
   const isMarked = () => existsSync(join(path, marker));
   try {
     const found = lstatSync(path);
-    // Everybody can make folders in /dev/shm. Opening another user's files could hang, or do harm.
+    // Every user can make folders in /dev/shm. Folders of other users are skipped, because opening their files could hang or do
+    // harm.
     if (!found.isDirectory() || found.uid !== (process.getuid?.() ?? found.uid)) return false;
     // A process locks its folder before it marks the folder, and removes the mark before it unlocks the folder. So if the
     // folder is marked, then found unlocked, and then still marked, its process is dead.
@@ -112,12 +116,12 @@ function removeAtSignal(path: string): () => void {
     try {
       removeFolder(path);
     } catch {
-      // A call that is under way may still write to the folder. The next backup removes what is left.
+      // The removal fails if a call that is still under way writes to the folder. The next backup removes what is left.
     }
     // Another listener may still have to remove its folder. The last listener ends the process.
     if (process.listenerCount(signal) > 0) return;
     process.kill(process.pid, signal);
-    // The first process of a container survives a signal that it sends to itself.
+    // In a container, the first process survives a signal that it sends to itself. Then this line ends the process.
     process.exit(128 + constants.signals[signal]);
   };
   const forget = () => {

@@ -7,7 +7,7 @@ import { readFirstLine } from '../read-text.ts';
 import { passphraseConfig } from './config.ts';
 
 /**
- * The passphrase that was given to a command, by `--passphrase-file`, KITH_BACKUP_PASSPHRASE or the variable for its file.
+ * The passphrase that was given to a command, by `--passphrase-file`, KITH_BACKUP_PASSPHRASE or KITH_BACKUP_PASSPHRASE_FILE.
  * Throws `StartError`. A file without a passphrase is also an error, because the backup would then not be sealed.
  */
 export function givenPassphrase(given: Pick<Given, 'options'>, env: NodeJS.ProcessEnv): string | undefined {

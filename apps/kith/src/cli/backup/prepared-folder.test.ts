@@ -28,7 +28,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(root, { recursive: true, force: true }));
 
-it('a folder from which another run fills databases is not replaced', async () => {
+it('while another run fills databases from a folder, the folder is not replaced', async () => {
   await prepare();
   const folder = openDataFolder(path);
   try {

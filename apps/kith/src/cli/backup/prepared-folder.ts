@@ -26,10 +26,10 @@ interface Note {
 }
 
 /**
- * Prepares the folder from which databases are filled. Uses the folder of a killed run again if that run had the same backup
- * and the same list of erasures. If the list is another one, prepares the folder again and keeps its claim on the databases.
- * Without this, the users that only the new list names would come back. Throws `StartError` if the folder's data was already
- * moved. Returns the erasures that `prepare` has applied.
+ * Prepares the folder from which databases are filled. If a killed run with the same backup and the same list of erasures has
+ * left a folder, uses this folder again. If the killed run had another list, prepares a new folder, which keeps the claim on
+ * the databases. If the old folder were used, users who are on the new list but not on the old one would come back. Throws
+ * `StartError` if the folder's data was already moved. Returns the erasures that `prepare` has applied.
  */
 export async function prepareFolder(
   path: string,
@@ -68,7 +68,8 @@ export async function prepareFolder(
   const folder = openDataFolder(path);
   try {
     if (isMoved(folder.file('events.sqlite'))) {
-      // An earlier version of Kith made no note. The remaining steps need no list of erasures.
+      // A folder without a note is from an earlier version of Kith. It can be used, because the remaining steps need no list of
+      // erasures.
       if (!note) return [];
       throw new StartError(
         `This restore was begun with another list of erasures and is nearly complete. Run it again with that list, or drop the databases, remove ${path}, and restore again.`,

@@ -41,8 +41,8 @@ type Config = z.output<typeof backupConfig>;
 type Progress = (line: string) => void;
 
 /**
- * Carries out `kith backup`. The command's definition is in another file, because this file imports code that only a few
- * commands need.
+ * Carries out `kith backup`. The command's definition is in another file, so that other commands do not load the code that this
+ * file imports.
  */
 export async function runBackup(given: Given, { env, progress }: Surroundings): Promise<Result> {
   const folder = resolvePath(given.words[0] ?? '', env);
@@ -54,7 +54,7 @@ export async function runBackup(given: Given, { env, progress }: Surroundings): 
   const own = { ...read, ...settingsOn(copied, env) };
   const config = copy ? keptInFolder(own) : own;
   const isAnonymised = given.options.anonymise === true;
-  // An anonymous backup holds no personal data, so it is never sealed.
+  // An anonymised backup holds no personal data, so it is never sealed.
   const passphrase = isAnonymised ? undefined : givenPassphrase(given, env);
   const how = { config, copy, isAnonymised, progress };
   removeLeft(dirname(folder), (name) => name.endsWith('.partial'), progress);
@@ -96,8 +96,8 @@ async function write(
   folder: string,
   { config, copy, isAnonymised, progress, isSealed = false }: How,
 ): Promise<{ counts: Count[]; password?: string }> {
-  // If the source is itself a backup, it may have users whom the platform has erased since that backup. So the new backup keeps
-  // the source's time.
+  // If the source is itself a backup, it may hold users whom the original platform has erased since then. A restore applies
+  // only erasures after `begunAt`. So the new backup takes `begunAt` from the source.
   const begunAt = copy?.begunAt ?? new Date().toISOString();
   const fileOf = (name: string) => join(folder, `${name}.sqlite`);
   const settings = config.MONGODB_URL
@@ -149,7 +149,10 @@ async function backUpDatabases(
   return settingsOf(config);
 }
 
-/** Copies all files, including the events, in the state that they have at one moment. So no event has to be published again. */
+/**
+ * Copies all database files, including the file of the events, in the state that they have at one moment. So after a restore no
+ * event has to be published again.
+ */
 async function backUpFolder(
   from: string,
   config: Config,
@@ -168,8 +171,8 @@ async function backUpFolder(
 }
 
 /**
- * Replaces each file by an anonymous one. The events and sessions are removed, because they show what people have done. Returns
- * the new password of all users.
+ * Replaces each database file by an anonymised copy. Removes the events and sessions, because they show what people have done.
+ * Returns the new password of all users.
  */
 async function anonymiseAll(fileOf: (name: string) => string, progress: Progress): Promise<string> {
   const password = randomBytes(9).toString('base64url');

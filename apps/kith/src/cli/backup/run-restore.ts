@@ -50,8 +50,8 @@ interface Restoring {
 }
 
 /**
- * Carries out `kith restore`. The command's definition is in another file, because this file imports code that only a few
- * commands need.
+ * Carries out `kith restore`. The command's definition is in another file, so that other commands do not load the code that
+ * this file imports.
  */
 export async function runRestore(given: Given, { env, progress }: Surroundings): Promise<Result> {
   const from = resolvePath(given.words[0] ?? '', env);
@@ -97,17 +97,20 @@ async function restoreFolder(
     const to = [path, data].reduce((place, one) => inPartial(place, one, partial), blobsAt(storageUrl));
     const own = join(partial, 'files');
     if (to.kind === 'folder' && to.folder === own) return;
-    // The folder `files` is renamed first, because the other place may be inside of it.
+    // The folder `files` is renamed first, because the place that STORAGE_URL names may be inside of it.
     await rename(own, `${own}.restored`);
     const from = { kind: 'folder', folder: `${own}.restored` } as const;
     await bringFiles({ from, to, erased }, restoring.progress);
-    // If the bytes stayed here, no later erasure would remove them.
+    // If the bytes also stayed in this folder, no later erasure would remove them here.
     await rm(from.folder, { recursive: true });
   });
   return countDocuments((service) => join(data, `${service}.sqlite`));
 }
 
-/** If a place is in the folder `data`, returns the same place in the folder `partial`. Returns any other place unchanged. */
+/**
+ * If a place is below the folder `data`, returns the corresponding place below the folder `partial`. Returns any other place
+ * unchanged.
+ */
 function inPartial(place: BlobsConfig, data: string, partial: string): BlobsConfig {
   if (place.kind !== 'folder') return place;
   const below = relative(data, place.folder);
@@ -170,7 +173,8 @@ async function restoreDatabases(
   try {
     const state = readState(folder, prefix);
     if (state?.isFinished) {
-      // A killed run has already handed the databases over to the platform. Only the folder still has to be removed.
+      // An earlier run, which was killed, has already handed the databases over to the platform. Only the folder still has to
+      // be removed.
       for (const service of storingNames) await target.checkClaimed(service, state.move);
       counts = state.counts ?? [];
     } else {
@@ -179,7 +183,7 @@ async function restoreDatabases(
         KITH_SECRET_PREVIOUS: previous,
         NODE_ENV: 'production',
       } as const;
-      // Once the data is handed over, its files cannot be opened any more.
+      // After the data is handed over, its files cannot be opened any more.
       if (!isMoved(folder.file('events.sqlite')))
         await resealFolder(path, secretsOf(withKnownSecret(folder, settings)));
       const parts = { folder, source: new Source(folder), target, prefix, copyFiles: toBucket };

@@ -59,7 +59,7 @@ export async function writeSealed(of: {
   const path = join(of.to, sealedFile);
   const blobs = await openBlobs(of.files);
   const entries = async function* (): AsyncGenerator<PackedEntry> {
-    // The manifest comes first, so that a reader gets the manifest before all other data.
+    // The manifest comes first, so that `readSealedManifest` need not read the rest of the backup.
     for (const name of [manifestFile, ...names]) {
       const from = join(of.work, name);
       if (existsSync(from)) yield { path: name, bytes: createReadStream(from) };

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { type Held, inHeldFolder } from './held-folder.ts';
 
 /**
- * Calls `work` with the folder `….partial` beside a path. If another process works in this folder, throws `StartError` and
- * leaves that process alone.
+ * Makes the folder `<path>.partial` if it does not exist, and calls `work` with it. If another process works in this folder,
+ * throws `StartError` and leaves that process alone.
  */
 export async function beside<T>(
   path: string,

@@ -9,7 +9,7 @@ export const adoptCommand: Command = {
 separate installation. Its events then count as newer than all earlier ones. Stop the platform first.`,
   reads: folderConfig,
   options: { from: { value: 'FOLDER', text: 'the backup’s folder (default: KITH_DATA)' } },
-  // Imports its code only when it runs, because the code loads services and databases.
+  // The command's code is imported only when the command runs, because that code loads services and databases.
   async run(given, around) {
     const { runAdopt } = await import('../backup/run-adopt.ts');
     return runAdopt(given, around);

@@ -23,7 +23,7 @@ embedded platform, whether or not the platform is running.`,
   },
   words: [{ value: 'FOLDER', what: 'folder' }],
   isLong: true,
-  // Imports its code only when it runs, because the code loads services and databases.
+  // The command's code is imported only when the command runs, because that code loads services and databases.
   async run(given, around) {
     const { runBackup } = await import('../backup/run-backup.ts');
     return runBackup(given, around);

@@ -23,7 +23,7 @@ docs/configuration.md lists all environment variables.`,
       text: 'warn if the certificate expires within this number of days (14)',
     },
   },
-  // Imports its code only when it runs, because the code loads services and databases.
+  // The command's code is imported only when the command runs, because that code loads services and databases.
   async run(given, around) {
     const { runDoctor } = await import('../doctor/run-doctor.ts');
     return runDoctor(given, around);

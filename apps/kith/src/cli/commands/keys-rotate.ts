@@ -6,7 +6,7 @@ import { keysResult } from './keys-shared.ts';
 export const rotateKeysCommand: Command = {
   name: 'keys rotate',
   summary: 'make a new key for access tokens',
-  text: 'The new key signs tokens once all verifiers have had time to fetch it. Existing tokens stay valid.',
+  text: 'The new key begins to sign tokens after all verifiers have had time to fetch it. Existing tokens stay valid.',
   reads: accessConfig,
   options: accessOptions,
   async run(given, around) {

@@ -17,7 +17,7 @@ starts on this folder. See docs/move.md.`,
     },
   },
   isLong: true,
-  // Imports its code only when it runs, because the code loads services and databases.
+  // The command's code is imported only when the command runs, because that code loads services and databases.
   async run(given, around) {
     const { runMove } = await import('../move/run-move.ts');
     return runMove(given, around);

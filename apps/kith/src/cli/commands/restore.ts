@@ -22,7 +22,7 @@ docs/backup.md.`,
   },
   words: [{ value: 'FOLDER', what: 'folder' }],
   isLong: true,
-  // Imports its code only when it runs, because the code loads services and databases.
+  // The command's code is imported only when the command runs, because that code loads services and databases.
   async run(given, around) {
     const { runRestore } = await import('../backup/run-restore.ts');
     return runRestore(given, around);

@@ -18,7 +18,7 @@ this case, stop the platform first.`,
   reads: restoredConfig,
   options: { from: { value: 'FOLDER', text: 'the data folder (default: KITH_DATA)' } },
   words: [{ value: 'SERVICE', what: 'restored service', choices: storing }],
-  // Imports its code only when it runs, because the code loads services and databases.
+  // The command's code is imported only when the command runs, because that code loads services and databases.
   async run(given, around) {
     const { runRestored } = await import('../restored/run-restored.ts');
     return runRestored(given, around);

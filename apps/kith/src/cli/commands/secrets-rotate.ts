@@ -13,7 +13,7 @@ any more.
 If the command was interrupted, run it again. See docs/secrets.md.`,
   reads: secretsConfig,
   options: {},
-  // Imports its code only when it runs, because the code loads services and databases.
+  // The command's code is imported only when the command runs, because that code loads services and databases.
   async run(given, around) {
     const { runRotateSecrets } = await import('../secrets/run-rotate.ts');
     return runRotateSecrets(given, around);

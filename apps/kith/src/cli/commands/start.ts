@@ -22,7 +22,7 @@ docs/configuration.md lists all environment variables.`,
     distributed: { text: 'start each service as its own process, on MongoDB, NATS and Redis' },
   },
   isLong: true,
-  // Imports its code only when it runs, because the code loads services and databases.
+  // The command's code is imported only when the command runs, because that code loads services and databases.
   async run(given, around) {
     const { runStart } = await import('../start/run-start.ts');
     return runStart(given, around);

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { Check, type Finding } from './finding.ts';
 
 const gibibyte = 1024 ** 3;
-/** How far the clocks of one installation may differ, in ms. Tokens and limits depend on seconds. */
+/** How far the clocks of one installation may differ, in ms. A larger difference would affect tokens and limits. */
 export const skewMs = 2_000;
 
 /** Checks whether Node has the version that package.json asks for. */

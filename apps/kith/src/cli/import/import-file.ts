@@ -37,9 +37,10 @@ export interface ImportedFile {
 }
 
 /**
- * Imports a file, from the position where the last run stopped. A few requests are under way at the same time. Everything before
- * the recorded position is done. So if the process dies, the next run repeats at most those few requests, and repeating them
- * changes nothing. After an import of users, the profiles of these users are copied to the services that search profiles.
+ * Imports a file, from the position where the last run stopped. A few requests are under way at the same time. All lines before
+ * the recorded position are imported or rejected. So if the process dies, the next run repeats at most those few requests, and
+ * repeating them changes nothing. After an import of users, the profiles of these users are copied to the services that search
+ * profiles.
  */
 export async function importFile(options: ImportFileOptions): Promise<ImportedFile> {
   const { access, projectId, file, kind, restart, onProgress } = options;

@@ -6,7 +6,7 @@ import { z } from 'zod';
 const shape = z.object({
   projectId: z.string(),
   kind: z.string(),
-  /** Everything before this position is done. */
+  /** All lines before this position are imported or rejected. */
   offset: z.int(),
   /** The hexadecimal SHA-256 of the bytes right before the offset. The import continues only if these bytes are unchanged. */
   before: z.string(),

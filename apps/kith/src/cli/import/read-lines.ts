@@ -48,7 +48,10 @@ export async function* readLines(
   if (begun.length > 0) yield { number: line + 1, bytes: begun, end: offset + begun.length + dropped };
 }
 
-/** The number of bytes at `offset` that end the line before. This is 0 if that line has a line end already. */
+/**
+ * How many bytes at `offset` are the line end of the previous line. 0 if the previous line already has a line end before
+ * `offset`.
+ */
 async function leftLineEnd(file: FileHandle, offset: number): Promise<number> {
   if (offset === 0) return 0;
   const { bytesRead, buffer } = await file.read(Buffer.alloc(3), 0, 3, offset - 1);

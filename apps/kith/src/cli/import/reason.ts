@@ -3,8 +3,8 @@ import type { z } from 'zod';
 import { nearest } from '../near.ts';
 
 /**
- * A reason quotes names that are not fields. Such a name can be any text, so a reason quotes at most `mostNames` of these
- * names, and cuts each to `longestName`.
+ * A reason quotes the unknown fields of a row. Their names can be any text. So a reason quotes at most `mostNames` of them, and
+ * cuts each name to `longestName` characters.
  */
 const mostNames = 3;
 const longestName = 64;

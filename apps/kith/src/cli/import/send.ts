@@ -51,7 +51,7 @@ export class Pace {
     return this.#rows;
   }
 
-  /** Waits, and lowers the number of rows in later requests. */
+  /** Waits, and makes later requests smaller, with fewer rows. */
   async slowDown(rows: number, signal: AbortSignal): Promise<void> {
     this.#rows = Math.min(this.#rows, Math.ceil(rows / 2));
     await wait(this.#pauseMs, undefined, { signal });
@@ -59,9 +59,9 @@ export class Pace {
 }
 
 /**
- * Sends rows. Sends them again while the platform is unreachable, slow or failing, because sending a stored row again changes
- * nothing. Rejects with `CallError` for any other answer, and with `StartError` if nobody answers for a minute. `signal` ends
- * the sending.
+ * Sends rows. While the platform is unreachable, slow or failing, sends the same rows again. This is safe, because a row that
+ * is already stored changes nothing. Rejects with `CallError` for any other answer, and with `StartError` if nobody answers for
+ * a minute. `signal` ends the sending.
  */
 export type Send = (rows: readonly string[], sending: Sending) => Promise<SentRows>;
 
@@ -84,7 +84,7 @@ export const sendRows: Send = async (rows, sending) => {
   return all;
 };
 
-/** Sends the row of one file as a form. Streams the file's bytes from the disk. */
+/** Sends one row of an import of files, together with the bytes of its file, as a form. Streams the bytes from the disk. */
 export const sendFile: Send = async ([row = ''], sending) => {
   const { path, name = basename(path), ...fields }: ImportedFile = JSON.parse(row);
   const bytes = await bytesAt(path, dirname(sending.file));

@@ -33,7 +33,7 @@ test.each([
   expect(sumOf(one)).not.toBe(sumOf(other));
 });
 
-test('a document that expires is firm until it expires', () => {
+test('isFirm accepts a document that expires, until it expires', () => {
   const now = 1_700_000_000_000;
   expect(isFirm({ _id: 'a' }, now)).toBe(true);
   for (const field of ['expireAt', 'expiresAt']) {

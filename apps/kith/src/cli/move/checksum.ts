@@ -29,8 +29,8 @@ export function canonical(value: unknown): string {
 }
 
 /**
- * Whether a document has not yet expired at the time `at`. A document that expires by then may already be gone in one of the two
- * places.
+ * Whether a document has not yet expired at the time `at`. A document that has expired by then is not compared, because it may
+ * already be gone in one of the two places.
  */
 export function isFirm({ expireAt, expiresAt }: Document, at: number): boolean {
   const end: unknown = expireAt ?? expiresAt;

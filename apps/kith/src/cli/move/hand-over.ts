@@ -6,9 +6,10 @@ import { dataFiles, type MovedCount, type MoveState, writeState } from './state.
 import type { Target } from './target.ts';
 
 /**
- * Hands the data over, once both places hold the same data. First forbids embedded platforms to open the folder, then marks the
- * databases as complete. Each step can be repeated. So if a move died between two steps, the next try completes it. Throws
- * `StartError` if the data was handed over already, or if this move has not filled these databases.
+ * Hands the data over to the distributed form. Call this after a comparison has found the same data in both places. First
+ * forbids embedded platforms to open the folder, then marks the databases as complete. Each step can be repeated. So if a move
+ * died between two steps, the next try completes it. Throws `StartError` if the data was handed over already, or if this move
+ * has not filled these databases.
  */
 export async function handOver(
   { folder, target }: { folder: DataFolder; target: Target },

@@ -19,7 +19,10 @@ import {
 } from './state.ts';
 import type { Target } from './target.ts';
 
-/** A document that expires within this time, in ms, may be gone before it is counted. */
+/**
+ * A document that expires within this time, in ms, is not compared, because one of the two places may remove it during the
+ * comparison.
+ */
 const soonMs = 5 * 60_000;
 
 /**

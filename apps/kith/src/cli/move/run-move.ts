@@ -17,8 +17,8 @@ import { isBegun, isHandedOver, readState } from './state.ts';
 import { Target } from './target.ts';
 
 /**
- * Carries out `kith move`. The command's definition is in another file, because this file imports code that only this command
- * needs.
+ * Carries out `kith move`. The command's definition is in another file, so that other commands do not load the code that this
+ * file imports.
  */
 export async function runMove(given: Given, { env, progress }: Surroundings): Promise<Result> {
   const { MONGODB_URL: url, KITH_PREFIX: prefix, KITH_DATA: kept, STORAGE_URL } = readConfig(moveConfig, env);
@@ -44,8 +44,8 @@ export async function runMove(given: Given, { env, progress }: Surroundings): Pr
     const parts = { folder, source: new Source(folder), target, prefix };
     const toBucket = async () => {
       const [own, bucket] = [filesIn(path), filesAt({ url, prefix }, undefined)];
-      // An earlier try may have copied files that were erased since. This move has claimed the databases, so they hold only
-      // files of this move.
+      // An earlier try may have copied files that were erased since then. These files can be removed, because this move has
+      // claimed the databases, so that they hold only files of this move.
       await removeOthers(own, bucket);
       await copyFiles(own, bucket, progress);
     };

@@ -10,7 +10,7 @@ interface Mark {
   finishedAt?: Date;
 }
 
-/** How many documents are read at a time. By default, a server sends up to 16 MiB at a time. */
+/** How many documents are read at a time. Without this number, a server sends up to 16 MiB at a time. */
 const batchSize = 500;
 
 type MovedDocument = Document & { _id: string | number };
@@ -27,7 +27,7 @@ export class Target implements AsyncDisposable {
 
   /** Connects to the databases. Throws `StartError`. */
   static async open(options: { url: string; prefix: string }): Promise<Target> {
-    // The driver is loaded only here, because the embedded form works without it (docs/adr/0043).
+    // The driver is loaded only when this function runs, because the embedded form works without it (docs/adr/0043).
     const { MongoClient } = await import('mongodb');
     const client = new MongoClient(options.url, {
       writeConcern: { w: 'majority', journal: true },

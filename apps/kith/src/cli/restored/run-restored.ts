@@ -8,8 +8,8 @@ import { requireInstallation, resolvePath } from '../data-folder.ts';
 import { restoredConfig } from './config.ts';
 
 /**
- * Carries out `kith restored`. The command's definition is in another file, because this file imports code that only a few
- * commands need.
+ * Carries out `kith restored`. The command's definition is in another file, so that other commands do not load the code that
+ * this file imports.
  */
 export async function runRestored(given: Given, { env }: Surroundings): Promise<Result> {
   const config = readConfig(restoredConfig, env);

@@ -46,7 +46,7 @@ async function rotateInFolder(path: string, given: Configured): Promise<Row[]> {
       file: folder.file(`${service}.sqlite`),
     }));
     rmSync(folder.file(olderSecretFile), { force: true });
-    // If the secret was given as a setting, the operator stores the secret elsewhere, and it must not stay in the folder.
+    // If the secret was given as a setting, the operator stores it elsewhere. So the data folder must not hold it.
     if (given.KITH_SECRET !== undefined) rmSync(folder.file(secretFile), { force: true });
     return rows;
   } finally {

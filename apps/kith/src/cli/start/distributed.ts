@@ -57,9 +57,9 @@ export async function startOnEngines(
       progress,
       onUp(name, internalUrl) {
         record.services[name] = internalUrl;
-        // This is also called after a process was started again, because it then has another port. If the record cannot be
-        // written, for example on a full disk, the process still runs. An error here would make Kith start the process once
-        // more.
+        // `onUp` is also called after a process was started again, because the process then has another port. If the record
+        // cannot be written, for example on a full disk, the process still runs. If `onUp` threw an error, Kith would start the
+        // process once more.
         try {
           folder.announce(record);
         } catch (error) {
@@ -74,7 +74,7 @@ export async function startOnEngines(
     return {
       told: await introduce({ config, folder, record: { ...record, url }, operatorToken: token }),
       log,
-      // If the gateway hangs, the platform is stopped anyway after this time.
+      // If the gateway hangs, the platform stops after this time without waiting for the gateway.
       drain: () => within(platform.drain(), drainMs + usualStopMs),
       async stop() {
         await platform.stop();
@@ -90,8 +90,8 @@ export async function startOnEngines(
 }
 
 /**
- * Unsets the other places of the secrets, which this process has already read. If KITH_SECRET_PREVIOUS is empty and its
- * `_COMMAND` stayed set, each process would run that command again.
+ * Unsets the variables that name a file or a command with a secret, because this process has already read the secrets. If
+ * KITH_SECRET_PREVIOUS_COMMAND stayed set and KITH_SECRET_PREVIOUS were empty, each process would run the command again.
  */
 const readAlready = Object.fromEntries(
   ['KITH_SECRET', 'KITH_SECRET_PREVIOUS'].flatMap((name) =>
@@ -106,7 +106,8 @@ const unset = { MONGODB_URL: undefined, NATS_URL: undefined, REDIS_URL: undefine
 async function confirm(question: string): Promise<boolean> {
   if (!process.stdin.isTTY) return false;
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
-  // Here Ctrl-C is only a key press and sends no signal. The process waits for the signal, so this line sends it.
+  // While the terminal reads an answer, Ctrl-C is only a key press and sends no signal. The process ends only on a signal, so
+  // this line sends the signal.
   terminal.once('SIGINT', () => process.kill(process.pid, 'SIGINT'));
   const ended = once(terminal, 'close').then(() => '');
   const answer = await Promise.race([terminal.question(`${question} [y/N] `), ended]);

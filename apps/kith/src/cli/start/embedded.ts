@@ -25,12 +25,14 @@ export async function startInProcess({
   folder.announce({ form: 'embedded', services: {}, drainMs });
   await openInPlace(folder.path, env, progress);
   const backup = readManifest(folder);
-  // Reads only these settings once more, because a program that prints the secret may run only once.
+  // Only the settings that a backup records are read again. If all settings were read again, a command that prints the secret
+  // would run twice, and it may be made for a single run.
   const config = { ...own, ...settingsOn(backup, env) };
   const log = createLogger({ name: 'kith', level: config.LOG_LEVEL });
   await refuseTakenPort(config);
   const token = operatorToken(folder, config.OPERATOR_TOKEN);
-  // If INTERNAL_PORT is not set, nobody relies on the usual port. Prometheus uses the same port, so it may be taken.
+  // If INTERNAL_PORT is not set, nobody relies on the usual port, and any free port will do. The usual port may be taken,
+  // because it is also the default port of Prometheus.
   const internalPortMayMove = !env.INTERNAL_PORT && !env.INTERNAL_PORT_FILE;
   const platform = await startEmbedded({
     config: { ...config, OPERATOR_TOKEN: token },

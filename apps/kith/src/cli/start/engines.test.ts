@@ -11,7 +11,7 @@ it.each([
   ['a folder of the embedded form', ['files', 'mail'], false],
   ['a folder in which an earlier version has run engines', ['credentials', 'logs'], true],
   ['a folder in which an earlier version has run plain engines', ['logs'], true],
-])('%s keeps the installation that its first start has made', async (_, parts, isOlder) => {
+])('%s keeps the installation that the first start has recorded in the folder', async (_, parts, isOlder) => {
   await using temporary = await mkdtempDisposable(join(tmpdir(), 'kith-installation-'));
   const folder = dataFolder(temporary.path);
   for (const name of parts) await mkdir(folder.file(name));

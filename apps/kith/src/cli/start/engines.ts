@@ -51,7 +51,10 @@ export function refuseSomeUrls(env: NodeJS.ProcessEnv): void {
   );
 }
 
-/** Uses the given engines, or starts engines. Started engines have passwords and encrypted connections, unless `isPlain` is set. */
+/**
+ * Uses the given engines. If none are given, starts engines, which have passwords and encrypted connections, unless `isPlain`
+ * is set.
+ */
 export async function reachEngines(options: Options): Promise<ReachedEngines> {
   const { provided, folder, prefix, isPlain, progress } = options;
   const installation = installationIn(folder);
@@ -74,8 +77,9 @@ export async function reachEngines(options: Options): Promise<ReachedEngines> {
 const installationFile = 'installation.json';
 
 /**
- * Returns the record of the installation in a data folder. The first start makes the record. The volumes also have the
- * installation's id. `isOlder` is true if an earlier version, which made no record, has run engines for this folder.
+ * Returns the record of the installation in a data folder. The first start makes the record. The Docker volumes of the engines
+ * also have the installation's id. `isOlder` is true if an earlier version, which made no record, has run engines for this
+ * folder.
  */
 export function installationIn(folder: DataFolder): Installation {
   const kept = folder.read(installationFile);
@@ -121,7 +125,7 @@ async function securely(
       throw new StartError(`${sentence} ${removal}`, { cause: error });
     },
   );
-  // The driver is loaded only here, because the embedded form works without it (docs/adr/0043).
+  // The driver is loaded only when this function runs, because the embedded form works without it (docs/adr/0043).
   const { keepStreams } = await import('@kith/bus/nats');
   const keeper = await keepStreams({
     ...{ name: 'keeper', prefix, ca, log, url: `tls://${at.nats}`, nkeySeed: credentials.seedOf('keeper') },
@@ -150,7 +154,8 @@ async function credentialsIn({ folder, prefix, certificates: given }: Options): 
   if (existsSync(earlier)) rmSync(earlier, { recursive: true });
   return ensureCredentials(folder.file('credentials'), {
     ...{ prefix, given, owner: engineOwner() },
-    // Docker publishes the port only at this machine's loopback address.
+    // In its container, NATS may listen on all addresses, because Docker publishes the port only at this machine's loopback
+    // address.
     monitorHost: '0.0.0.0',
   });
 }

@@ -6,7 +6,9 @@ const port = wholeNumber(0, 65_535);
 /** How long the distributed form may take to stop, in ms: its services have 25 s, and then its engines have 30 s. */
 const distributedStopMs = 75_000;
 
-/** Carries out `kith start`: runs the platform in this process. Resolves when the platform is up. */
+/**
+ * Carries out `kith start`: runs the platform, or with `--distributed` starts its processes. Resolves when the platform is up.
+ */
 export async function runStart(given: Given, surroundings: Surroundings): Promise<Result> {
   const around = { ...surroundings, env: { ...surroundings.env, ...portOf(given) } };
   const { distributed, 'plain-engines': isPlain = false } = given.options;
@@ -20,7 +22,7 @@ export async function runStart(given: Given, surroundings: Surroundings): Promis
     return running;
   };
   // The distributed form may take minutes to start its engines, so a signal ends the process immediately. The embedded form
-  // starts in seconds, so after a signal the start is first completed, and then the platform stops in order.
+  // starts in seconds, so after a signal the start is first completed, and then the platform is stopped cleanly.
   await startProcess('kith', start, {
     endsWhileStarting: distributed === true,
     stopMs: distributed ? distributedStopMs : undefined,
