@@ -126,7 +126,7 @@ export interface AuthMethods {
     options?: WriteOptions,
   ): Promise<{ factor: Factor; recoveryCodes: Array<string> | null }>;
   /**
-   * Removes a second factor. Removing the last one also removes the recovery codes.
+   * Removes a second factor. If it is the user's last one, the recovery codes are removed too.
    *
    * Errors of its own: `auth/factor-not-found`, `auth/step-up-required`, `auth/server-error`.
    */
@@ -228,7 +228,7 @@ export interface UsersMethods {
    */
   suggest(input: Methods['users.suggest']['input'], options?: CallOptions): Promise<Array<PublicUser>>;
   /**
-   * Returns whether a username can be taken.
+   * Returns whether a username is free.
    *
    * Errors of its own: `user/server-error`, `user/invalid-query`.
    */
@@ -294,7 +294,7 @@ export interface ConnectionsMethods {
    */
   listOfUser(input: Methods['connections.listOfUser']['input'], options?: CallOptions): List<Connection>;
   /**
-   * How many established connections a user has. If the same caller lists these connections, the list has the same total.
+   * How many established connections a user has. This is the total that the same caller would get with the list of these connections.
    *
    * Errors of its own: `connection/user-not-found`, `connection/server-error`.
    */
@@ -390,7 +390,7 @@ export interface ConnectionsMethods {
 
 export interface CollectionsMethods {
   /**
-   * The caller's root collection. It is made on first use.
+   * The caller's root collection. It is created when it is first needed.
    *
    * Errors of its own: `collection/server-error`.
    */
@@ -876,7 +876,7 @@ export const operations = {
   },
 } satisfies OperationTable;
 
-/** What the client's own methods call. */
+/** The operations that the handwritten methods of the client call. */
 export const managed = {
   signOut: { method: 'POST', path: '/auth/sign-out', auth: 'none' },
   requestNewAccessToken: { method: 'POST', path: '/auth/request-new-access-token', auth: 'none' },

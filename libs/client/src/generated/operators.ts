@@ -163,7 +163,7 @@ export interface AuthMethods {
     options?: CallOptions,
   ): Promise<{ keys: Array<SigningKey> }>;
   /**
-   * Makes an operator key. Only this answer contains its token, because Kith stores a hash. Only `OPERATOR_TOKEN` may make keys.
+   * Makes an operator key. Only this answer contains the key's token, because Kith stores only a hash of the token. Only `OPERATOR_TOKEN` may make keys.
    *
    * Errors of its own: `auth/server-error`, `auth/invalid-body`.
    */
@@ -178,13 +178,13 @@ export interface AuthMethods {
    */
   listOperators(input?: Methods['auth.listOperators']['input'], options?: CallOptions): List<OperatorKey>;
   /**
-   * Removes an operator key. Within a second, every gateway refuses its token.
+   * Removes an operator key. After at most a second, every gateway refuses the key's token.
    *
    * Errors of its own: `auth/key-not-found`, `auth/server-error`.
    */
   deleteOperator(input: Methods['auth.deleteOperator']['input'], options?: CallOptions): Promise<void>;
   /**
-   * Makes a server key of a project. Only this answer contains the key, because Kith stores a hash.
+   * Makes a server key of a project. Only this answer contains the key itself, because Kith stores only a hash of the key.
    *
    * Errors of its own: `project/not-found`, `auth/server-error`, `auth/invalid-body`.
    */
@@ -199,7 +199,7 @@ export interface AuthMethods {
    */
   listServerKeys(input: Methods['auth.listServerKeys']['input'], options?: CallOptions): List<ServerKey>;
   /**
-   * Removes a server key. Within a second, every gateway refuses it.
+   * Removes a server key. After at most a second, every gateway refuses the key.
    *
    * Errors of its own: `auth/key-not-found`, `auth/server-error`.
    */

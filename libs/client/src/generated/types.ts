@@ -5,7 +5,7 @@ import type { UploadSource } from '../upload-options.ts';
 /** What JSON can hold. */
 export type Json = string | number | boolean | null | Json[] | { [key: string]: Json };
 
-/** Error codes that every call may get, because the layers that a request passes before its operation answer with them. */
+/** Error codes that every call may get. They come from the layers that a request passes before it reaches its operation. */
 export type CommonErrorCode =
   | 'request/invalid-http'
   | 'request/invalid-json'
