@@ -227,7 +227,7 @@ test('the document says which fields only a server key may set', () => {
   expect(security).toEqual([{ userToken: [] }, { serverKey: [] }]);
   const schema = requestBody?.content['application/json']?.schema ?? {};
   const properties = schema.properties as Record<string, { type: string; description?: string }>;
-  const description = expect.stringMatching(/^Only a server key .* may set this\./);
+  const description = expect.stringMatching(/^Only a server key .* may set this field\./);
   expect(properties.role).toMatchObject({ type: 'string', minLength: 1, maxLength: 64, description });
   expect(properties.reputation).toMatchObject({ type: 'number', description });
   expect(properties.bio?.description).toBeUndefined();
