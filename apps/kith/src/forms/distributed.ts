@@ -93,7 +93,7 @@ export async function startDistributed(options: DistributedOptions): Promise<Dis
   const stop = async () => {
     isStopping = true;
     await running.get('gateway')?.interrupt();
-    // Only the gateway sends requests to the services, and it has ended. So the services need not drain.
+    // The gateway has ended, so the services get no more requests from clients, and need not drain.
     await Promise.all([...running.values()].map((one) => one.interrupt()));
   };
   // The gateway starts last, because it needs the services' addresses for bytes.
