@@ -30,7 +30,7 @@ export interface DistributedPlatform extends Platform {
   process(name: ProcessName): ServiceProcess | undefined;
   /** Starts a stopped service or gateway again. The service or gateway keeps its addresses; only its internal port changes. */
   start(name: ProcessName): Promise<void>;
-  /** Ends the gateway. Before its end, the gateway continues to serve for a while (`DRAIN_MS`). Call this before the stop. */
+  /** Ends the gateway. Before its end, the gateway continues to serve for a while (`DRAIN_MS`). Call this before `stop`. */
   drain(): Promise<void>;
 }
 

@@ -35,7 +35,7 @@ export interface Platform extends AsyncDisposable {
 /** A platform in this process, with the bus that its services use. */
 export interface EmbeddedPlatform extends Platform {
   readonly bus: Bus;
-  /** Reports that the platform is not ready, but continues to serve for a while (`DRAIN_MS`). Call this before the stop. */
+  /** Reports that the platform is not ready, but continues to serve for a while (`DRAIN_MS`). Call this before `stop`. */
   drain(): Promise<void>;
 }
 

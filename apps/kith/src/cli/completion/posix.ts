@@ -7,7 +7,7 @@ interface Dialect {
    * the word before.
    */
   head: string;
-  /** The command that completes files. */
+  /** The shell command that completes a word to the path of a file or folder. */
   files: string;
   /** The shell command that completes a word to one of the offered words. */
   offer(offers: readonly Offer[]): string;
