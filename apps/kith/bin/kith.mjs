@@ -1,5 +1,6 @@
 #!/usr/bin/env node
-// Starts the command line on any Node ≥ 20. The bootstrap then finds the right Node in the project's folder.
+// Starts the command line on any Node ≥ 20. The bootstrap then runs it with Node 24, and installs Node 24 first if it is
+// missing.
 import { sep } from 'node:path';
 
 // Paths of files and of the data folder are relative to the folder where the command was typed. npm runs scripts in the

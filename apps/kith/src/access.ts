@@ -1,4 +1,5 @@
-// This entry is for callers that only talk to a running platform. It does not load the services.
+// Programs that only send requests to a running platform import this entry of the package, because it does not load the
+// services.
 
 export { type Call, CallError, caller } from './demo/api.ts';
 export { dataFolderConfig } from './forms/data-folder-config.ts';

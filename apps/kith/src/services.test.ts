@@ -16,7 +16,7 @@ import { serviceBackups, serviceMoves, serviceOfEvent, services, storingNames } 
 const uses: readonly BusUses[] = [...services, gatewayUses];
 
 describe('the manifests fit each other', () => {
-  it.each(uses)('$name asks only questions that other services answer', ({ name, asks = [] }) => {
+  it.each(uses)('$name sends only requests that other services answer', ({ name, asks = [] }) => {
     for (const spec of asks) {
       const answering = services.find((one) => one.name === serviceOf(spec));
       expect(answering?.name).not.toBe(name);
@@ -25,7 +25,7 @@ describe('the manifests fit each other', () => {
     expect(new Set(asks).size).toBe(asks.length);
   });
 
-  it('every question that a service answers is asked by a service or the gateway', () => {
+  it('every request that a service answers is sent by a service or the gateway', () => {
     const asked = new Set(uses.flatMap(({ asks = [] }) => asks.map((spec) => spec.name)));
     const answered = services.flatMap(({ internal = [] }) => internal.map(({ spec }) => spec.name));
     expect(answered.filter((name) => !asked.has(name))).toEqual([]);
@@ -66,7 +66,7 @@ describe.each(uses)('the NATS user $name', (of) => {
   const { name, asks = [], emits = [], tells = [], hears = [], subscriptions = [] } = of;
   const { publish, subscribe } = natsRights('p')[name as 'gateway'];
 
-  it('has all rights that its manifest needs', () => {
+  it('the user has all rights that its manifest needs', () => {
     for (const spec of asks) expect(publish).toContain(internalSubject('p', spec));
     for (const feature of emits) expect(publish).toContain(eventFilter('p', { type: `${feature}.>` }));
     for (const notice of tells) expect(publish).toContain(noticeFilter('p', notice));
@@ -75,7 +75,7 @@ describe.each(uses)('the NATS user $name', (of) => {
     expect(subscribe).toContain(`_INBOX_${name}.>`);
   });
 
-  it('may ask no other question, and publish no other event or notice', () => {
+  it('the user may send no other request, and publish no other event or notice', () => {
     const others = publish.filter((subject) => /^p\.(svc|event|notice|feed)\./.test(subject));
     expect(others).toHaveLength(asks.length + emits.length + tells.length);
     expect(publish.includes('p.rpc.>')).toBe(name === 'gateway');

@@ -18,7 +18,7 @@ export const services = (
 
 export type ServiceProcessName = (typeof services)[number]['name'];
 
-/** The name of a service or of the gateway. Each can run as a process of its own. */
+/** The name of a service or of the gateway. Each service and the gateway can run as a process of its own. */
 export type ProcessName = ServiceProcessName | 'gateway';
 
 export const serviceNames = services.map(({ name }) => name);

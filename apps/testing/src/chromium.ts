@@ -2,7 +2,7 @@ import { type Chromium, provideChromium } from '@kith/engines';
 
 /**
  * Provides the Chromium for browser tests, ready for `chromium.launch()` of playwright-core. If no Chromium can be provided,
- * resolves with `undefined`, so that these tests are skipped. Under `CI=true`, this case is a failure.
+ * resolves with `undefined`, so that these tests are skipped. With `CI=true`, rejects instead.
  */
 export async function availableChromium(env: NodeJS.ProcessEnv = process.env): Promise<Chromium | undefined> {
   try {

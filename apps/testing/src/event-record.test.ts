@@ -6,7 +6,7 @@ const bytes = (event: object) => new TextEncoder().encode(JSON.stringify(event))
 const event = (type: string, actorId: string) => ({ id: randomUUID(), type, actorId });
 
 describe('EventRecord', () => {
-  it('finds events that came before or come after the call, and keeps each event once and in order', async () => {
+  it('waitFor finds events from before and after the call, and the record has each event once and in order', async () => {
     const record = new EventRecord();
     const [first, second] = [event('user.created', 'a'), event('user.updated', 'a')];
     record.add(bytes(first));
@@ -18,7 +18,7 @@ describe('EventRecord', () => {
     expect(record.all).toEqual([first, second]);
   });
 
-  it('finds only events that the condition accepts', async () => {
+  it('waitFor finds only events that the condition accepts', async () => {
     const record = new EventRecord();
     for (const actor of ['a', 'b']) record.add(bytes(event('user.created', actor)));
     const ofB = { actorId: 'b' };
@@ -28,7 +28,7 @@ describe('EventRecord', () => {
     expect(await record.waitFor(({ actorId }) => actorId === 'b')).toMatchObject(ofB);
   });
 
-  it('can consider only events after the call, or only events after a given event', async () => {
+  it('waitFor can consider only events after the call, or only events after a given event', async () => {
     const record = new EventRecord();
     record.add(bytes(event('user.updated', 'before')));
     const later = [
@@ -41,7 +41,7 @@ describe('EventRecord', () => {
     await expect(record.waitFor('user.updated', { since: unknown })).rejects.toThrow(RangeError);
   });
 
-  it('rejects and lists the events that came if it waits in vain, and rejects when the platform ends', async () => {
+  it('waitFor rejects if no event comes in time, and lists the events that came; it also rejects when the platform ends', async () => {
     const record = new EventRecord();
     for (const type of ['user.created', 'user.created', 'session.revoked'])
       record.add(bytes(event(type, 'a')));
@@ -53,7 +53,7 @@ describe('EventRecord', () => {
     await expect(waiting).rejects.toThrow('The platform has ended without user.deleted.');
   });
 
-  it('rejects with the error that the predicate throws', async () => {
+  it('waitFor rejects with the error that the predicate throws', async () => {
     const record = new EventRecord();
     const waiting = record.waitFor(() => {
       throw new Error('not so');

@@ -17,8 +17,8 @@ export interface WaitForEventOptions<E = PlatformEvent> {
   /** How long to wait; 15 s by default. */
   timeoutMs?: number;
   /**
-   * Which events are considered. `start` (default): every event since the platform's start. `now`: only events from now on. An
-   * event: only later events.
+   * Which events are considered. `start` (default): every event since the platform's start. `now`: only events after the call.
+   * An event: only events that came after this event.
    */
   since?: 'start' | 'now' | PlatformEvent;
 }

@@ -12,7 +12,10 @@ export interface FragileStore extends AsyncDisposable {
   mend(): void;
 }
 
-/** Makes a store fragile. MongoDB is reached through a line that can be cut, and a SQLite file can lose its tables. */
+/**
+ * Makes a store fragile. MongoDB is reached through a proxy that can cut the connections, and a SQLite file can lose its
+ * tables.
+ */
 export async function fragileStore(config: StoreConfig): Promise<FragileStore> {
   return config.kind === 'mongo' ? fragileMongo(config) : fragileSqlite(config);
 }
@@ -51,7 +54,8 @@ async function fragileMongo(config: StoreConfig & { kind: 'mongo' }): Promise<Fr
   return {
     config: { ...config, url: url.href },
     takeDown: () => line.cut(),
-    // A command names its collection in a BSON string. Such a string ends with a zero byte.
+    // A command names its collection in a BSON string, which ends with a zero byte. So collections with longer names are not
+    // affected.
     fail: (table) => line.cutAt(`${table}\0`),
     mend: () => line.mend(),
     [Symbol.asyncDispose]: () => line[Symbol.asyncDispose](),

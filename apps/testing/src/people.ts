@@ -13,7 +13,7 @@ export interface TestUser {
   user: OwnUser;
 }
 
-/** Shortcuts that make the people and objects that a test starts with. */
+/** Functions that make the users and objects that a test needs before it begins. */
 export interface People {
   /** Registers a project. Its default name is `Test`. */
   createProject(name?: string): Promise<Project>;
@@ -21,7 +21,7 @@ export interface People {
   createUser(projectId: string, profile?: Record<string, unknown>): Promise<TestUser>;
   /** Makes `from` send a request to `to`, and makes `to` accept it. Resolves with the connection's id. */
   connect(from: TestUser, to: TestUser, message?: string): Promise<string>;
-  /** Creates a collection below the user's root. */
+  /** Creates a collection below the user's root collection. */
   createCollection(user: TestUser, name: string): Promise<Collection>;
 }
 

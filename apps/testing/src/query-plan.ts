@@ -15,7 +15,7 @@ export function planOfSelect(db: DatabaseSync, sql: string): Plan {
     .prepare(`EXPLAIN QUERY PLAN ${sql}`)
     .all()
     .map(({ detail }) => String(detail));
-  // In a table with a rowid, the primary key is a separate index.
+  // In a table with a rowid, the primary key is a separate index (`sqlite_autoindex_…`).
   const isSearched = steps.some((step) =>
     /^SEARCH \w+ USING (PRIMARY KEY|INDEX sqlite_autoindex_\w+_1) \(\w+>.* AND \w+<.*\)$/.test(step),
   );

@@ -16,7 +16,10 @@ export interface Bent {
 
 const flags = { present: 1, verified: 4, attested: 64 };
 
-/** A passkey of P-256 without a browser. It gives the answers of `navigator.credentials` as JSON. */
+/**
+ * A passkey with a P-256 key, for tests without a browser. It returns the answers that `navigator.credentials` would give, as
+ * JSON.
+ */
 export class SoftwarePasskey {
   readonly #origin: string;
   readonly #keys = generateKeyPairSync('ec', { namedCurve: 'P-256' });

@@ -8,7 +8,7 @@ export const smallPng = Buffer.from(
   'base64',
 );
 
-/** Shortcuts that store a test's first files. */
+/** Functions that store the files that a test needs before it begins. */
 export interface Uploads {
   /** Stores bytes or a text as a file of the user. */
   uploadFile(user: TestUser, file: UploadSource | string, name?: string): Promise<StoredFile>;

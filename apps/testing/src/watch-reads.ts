@@ -16,7 +16,7 @@ export interface Read {
   plan(): Promise<Plan>;
 }
 
-/** A store. Its queries are watched when the store is opened with this configuration. */
+/** A store. If a store is opened with this configuration, its queries are watched. */
 export interface WatchedStore extends AsyncDisposable {
   config: StoreConfig;
   /**

@@ -76,7 +76,7 @@ async function leftOnEngines({ mongodbUrl, natsUrl }: Engines, prefix: string): 
   ];
 }
 
-describe('what is left of a platform that its suite does not stop', () => {
+describe('a platform that its suite does not stop', () => {
   const children: Child[] = [];
   let engines: Engines | undefined;
   // The processes start at the same time, because their starts take most of this suite's time.
@@ -92,14 +92,14 @@ describe('what is left of a platform that its suite does not stop', () => {
   });
   const childAt = (index: number) => children[index] as Child;
 
-  it('is removed when the process is asked to end', async () => {
+  it('its folder is removed when the process is asked to end', async () => {
     const child = childAt(0);
     expect(existsSync(child.folder)).toBe(true);
     expect(await child.end('SIGTERM')).toBe('SIGTERM');
     expect(existsSync(child.folder)).toBe(false);
   });
 
-  it('is removed by the next start if the process was killed', async () => {
+  it('its folder is removed by the next start if the process was killed', async () => {
     const child = childAt(1);
     await child.end('SIGKILL');
     expect(existsSync(child.folder)).toBe(true);
@@ -108,7 +108,7 @@ describe('what is left of a platform that its suite does not stop', () => {
     expect(existsSync(other.dataFolder)).toBe(true);
   });
 
-  it('stays if it belongs to another user of the machine', () => {
+  it('its folder stays if the folder belongs to another user of the machine', () => {
     const { pid } = spawnSync(process.execPath, ['--version']);
     const nameOf = (index: number) => `kith-platform-embedded-${hostname()}-${pid}-t00000000000${index}`;
     const folder = mkdtempSync(join(tmpdir(), 'kith-leftovers-'));
@@ -133,7 +133,7 @@ describe('what is left of a platform that its suite does not stop', () => {
     expect([status, stderr, left]).toEqual([0, '', [nameOf(1)]]);
   });
 
-  it('is nothing if the platform could not start', async () => {
+  it('no folder is left of a platform that could not start', async () => {
     const own = () => readdirSync(tmpdir()).filter((name) => name.includes(`-${process.pid}-t`));
     const before = own();
     await expect(startPlatform({ env: { PORT: 'none' } })).rejects.toThrow('PORT');
@@ -141,7 +141,7 @@ describe('what is left of a platform that its suite does not stop', () => {
   });
 
   it.runIf(availableEngines().includes('containers'))(
-    'is removed by the next start on the same engines, and the processes end immediately',
+    'its data is removed by the next start on the same engines, and its processes end immediately',
     async () => {
       const child = childAt(2);
       const left = () => leftOnEngines(engines as Engines, child.prefix);

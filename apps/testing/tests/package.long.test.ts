@@ -44,7 +44,7 @@ describe('the packages as they are published', () => {
   }, 240_000);
   afterAll(() => rm(folder, { recursive: true, force: true }));
 
-  it('are JavaScript, each with its types', async () => {
+  it('all packages are JavaScript, each with its types', async () => {
     const scope = join(folder, 'node_modules/@kith');
     for (const name of await readdir(scope)) {
       const content = await readdir(join(scope, name), { recursive: true });
@@ -54,13 +54,13 @@ describe('the packages as they are published', () => {
     }
   });
 
-  it.each(availableEngines())('start a platform where they are installed (%s)', async (engine) => {
+  it.each(availableEngines())('the installed packages start a platform (%s)', async (engine) => {
     const env = { ...process.env, ENGINE: engine, NODE_TEST_CONTEXT: undefined };
     const { stdout } = await run(process.execPath, ['--test', 'suite.js'], { cwd: folder, env });
     expect(stdout).toMatch(/pass 1\n/);
   });
 
-  it('have the types of events and of the client', async () => {
+  it('the packages have the types of events and of the client', async () => {
     const compilerOptions = {
       strict: true,
       noEmit: true,

@@ -24,7 +24,7 @@ describe.each(availableEngines())('startPlatform (%s)', (engine) => {
   });
   afterAll(() => Promise.all([platform?.stop(), other?.stop()]));
 
-  it('has a project from the start, and makes users in this project and in other projects', async () => {
+  it('the platform has a project from the start, and makes users in this project and in other projects', async () => {
     const ada = await platform.createUser({ name: 'Ada' });
     expect(ada).toMatchObject({ projectId: platform.project.id, user: { name: 'Ada' } });
     const { id: projectId } = await platform.createProject('Other');
@@ -37,7 +37,7 @@ describe.each(availableEngines())('startPlatform (%s)', (engine) => {
     await expect(platform.connect(ada, grace)).rejects.toMatchObject({ code: 'connection/user-not-found' });
   });
 
-  it('makes clients that are signed in as a user, and clients that are not signed in', async () => {
+  it('the platform makes clients that are signed in as a user, and clients that are not signed in', async () => {
     const [ada, grace] = [
       await platform.createUser({ name: 'Ada' }),
       await platform.createUser({ name: 'Grace' }),
@@ -53,7 +53,7 @@ describe.each(availableEngines())('startPlatform (%s)', (engine) => {
     expect(isKithError(refusal, 'auth/unauthorized')).toBe(true);
   });
 
-  it('stores files and images of a user', async () => {
+  it('the platform stores files and images of a user', async () => {
     const ada = await platform.createUser();
     const { storage } = platform.client(ada);
     const note = await platform.uploadFile(ada, 'Tape the bug into the book.', 'notes.txt');
@@ -66,7 +66,7 @@ describe.each(availableEngines())('startPlatform (%s)', (engine) => {
     expect(items).toEqual([image, bytes, note]);
   });
 
-  it('waits for events, and also finds events from before the call', async () => {
+  it('waitForEvent waits for events, and also finds events from before the call', async () => {
     const [ada, grace] = [await platform.createUser(), await platform.createUser()];
     const soon = platform.waitForEvent('connection.accepted', {
       where: ({ data }) => data.requesterId === ada.id,
@@ -90,7 +90,7 @@ describe.each(availableEngines())('startPlatform (%s)', (engine) => {
     expect((await blocked).data).toEqual({ blockerId: ada.id, blockedId: grace.id, connectionId });
   });
 
-  it('shares nothing with another platform of the same process', async () => {
+  it('the platform shares nothing with another platform of the same process', async () => {
     expect(other.url).not.toBe(platform.url);
     const user = await other.createUser();
     await other.waitForEvent('user.created', { where: ({ data }) => data.id === user.id });
@@ -104,7 +104,7 @@ describe.each(availableEngines())('startPlatform (%s)', (engine) => {
     ).rejects.toThrow(/403|404/);
   });
 
-  it('ends only once, ends all waiting calls, and leaves no folder and no open file', async () => {
+  it('the platform ends only once, ends all waiting calls, and leaves no folder and no open file', async () => {
     const folder = other.dataFolder.replace(/data$/, '');
     expect(existsSync(folder)).toBe(true);
     const waiting = expect(other.waitForEvent('user.deleted')).rejects.toThrow('has ended');
@@ -114,7 +114,7 @@ describe.each(availableEngines())('startPlatform (%s)', (engine) => {
     expect(existsSync(folder)).toBe(false);
     expect(openFiles().filter((file) => file.startsWith(folder))).toEqual([]);
     await expect(fetch(other.url)).rejects.toThrow();
-    // The other platform is still running.
+    // Only `other` has ended: `platform` is still running.
     expect((await platform.createUser()).projectId).toBe(platform.project.id);
   });
 });

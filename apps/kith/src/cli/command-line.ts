@@ -16,8 +16,8 @@ export interface Terminal {
 }
 
 /**
- * Runs the command that is named by the words. Returns the exit code: 0 for done, 1 for failed, 2 for wrong usage, 3 if nothing
- * is running. With `--json`, it writes the result to stdout as JSON, and an error to stderr as one JSON object.
+ * Runs the command that the words of a command line name. Returns the exit code: 0 for done, 1 for failed, 2 for wrong usage, 3
+ * if nothing is running. With `--json`, it writes the result to stdout as JSON, and an error to stderr as one JSON object.
  */
 export async function runCommandLine(words: readonly string[], terminal: Terminal): Promise<number> {
   const isJson = words.includes('--json');
@@ -117,7 +117,8 @@ function probablyMeant(first: string, second: string | undefined): string | unde
 function hintFor({ name }: Command, error: unknown, { env }: Terminal): string {
   if (!(error instanceof UsageError)) return '';
   const help = ` See kith ${name} --help.`;
-  // If somebody types `npm start --port 4000`, npm keeps `--port` for itself and passes only 4000 to the command.
+  // If somebody types `npm start --port 4000`, npm keeps `--port` for itself and passes only 4000 to the command. So this hint
+  // says how to pass on an option.
   const isFromNpm = env.npm_lifecycle_event && env.npm_lifecycle_event !== 'npx';
   if (!isFromNpm || !error.message.startsWith('Unexpected argument')) return help;
   return ` npm passes on only options after two dashes.${help}`;
@@ -141,8 +142,8 @@ function answerOf({ status, code, sentence, message }: CallError, given: Given |
 }
 
 /**
- * Returns a sentence that begins with a field's name. If the field was set by an option, the sentence begins with the option
- * instead.
+ * Takes a sentence that begins with the name of a field. If the user has set this field by an option, replaces the field's name
+ * by the option's name.
  */
 function asOption(sentence: string, given: Given | undefined): string {
   const [field = ''] = sentence.split(' ', 1);

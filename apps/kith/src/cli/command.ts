@@ -17,7 +17,7 @@ export interface Given {
   options: Readonly<Record<string, string | boolean | (string | boolean)[] | undefined>>;
 }
 
-/** An option of a command. Its name is its key in {@link Command.options}. */
+/** An option of a command. The option's name is its key in {@link Command.options}. */
 export interface Option {
   /** The description that `--help` and completion show. */
   text: string;
@@ -33,7 +33,7 @@ export interface Option {
   multiple?: boolean;
 }
 
-/** A word that a command requires. */
+/** A word that has to follow the command's name, for example an id. */
 export interface Word {
   /** The word's placeholder, as in {@link Option}. */
   value: string;
@@ -54,9 +54,9 @@ export interface Result {
 
 /** One command, defined in a file of `commands/`. Help, completion and the parser of the command line use this definition. */
 export interface Command {
-  /** The words that call the command. */
+  /** The words that call the command, for example `projects create`. */
   name: string;
-  /** A few words for the list of commands. */
+  /** A short description, for the list of commands. */
   summary: string;
   /** What `--help` prints in addition to the options. */
   text?: string;
@@ -98,7 +98,7 @@ export function notRunning(folder: string, advice = ''): Failure {
   return new Failure('not-running', `No Kith is running on the data folder ${folder}.${advice}`, 3);
 }
 
-/** The text of an option, or `undefined` if the option was not given. An option that the command needs always has a text. */
+/** The text of an option, or `undefined` if the option was not given. An option with `isNeeded` always has a text. */
 export function textOf(given: Given, name: string): string | undefined {
   const value = given.options[name];
   return typeof value === 'string' ? value : undefined;

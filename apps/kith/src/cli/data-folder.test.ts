@@ -13,12 +13,12 @@ describe('the data folder that a command is about', () => {
   });
   const shown = (KITH_CWD: string, env: NodeJS.ProcessEnv = {}) => dataFolderIn({ KITH_CWD, ...env });
 
-  it('is .kith in the folder where the command was typed', () => {
+  it('a command uses .kith in the folder where it was typed', () => {
     expect(shown(outside)).toBe(join(outside, '.kith'));
     expect(shown(project)).toBe(join(project, '.kith'));
   });
 
-  it('is the project’s .kith if the command was typed in a subfolder that has no .kith', () => {
+  it('a command uses the project’s .kith if it was typed in a subfolder that has no .kith', () => {
     expect(shown(join(inside, 'deep'))).toBe(join(project, '.kith'));
     mkdirSync(join(inside, '.kith'));
     expect(shown(inside)).toBe(join(inside, '.kith'));
@@ -26,7 +26,7 @@ describe('the data folder that a command is about', () => {
     expect(shown(`${project}-2`)).toBe(`${project}-2/.kith`);
   });
 
-  it('is KITH_DATA, relative to the folder where the command was typed', () => {
+  it('a command uses KITH_DATA, relative to the folder where it was typed', () => {
     expect(shown(outside, { KITH_DATA: 'data' })).toBe(join(outside, 'data'));
     expect(shown(outside, { KITH_DATA: inside })).toBe(inside);
     expect(shown(outside, { KITH_DATA: '' })).toBe(join(outside, '.kith'));

@@ -11,8 +11,8 @@ const named = z.object({ KITH_DATA: z.string().optional() });
 
 /**
  * The data folder that a command works on: KITH_DATA, or by default `.kith` in the folder where the command was typed. If the
- * command was typed in a subfolder of the project that has no `.kith`, the project's `.kith` is used, because npm always runs
- * `npm start` in the project's folder.
+ * command was typed in a subfolder of the project that has no `.kith`, the project's `.kith` is used. `npm start` uses the same
+ * folder, because npm always runs it in the project's folder.
  */
 export function dataFolderIn(env: NodeJS.ProcessEnv): string {
   const here = whereGiven(env);

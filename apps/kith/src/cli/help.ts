@@ -45,7 +45,7 @@ function environment(commands: readonly Command[]): string[] {
   );
   const lines = [...variables].map(([name, field]): [string, string] => {
     const preset = field.safeParse(undefined).data;
-    // The backticks of a description are only for the tables in the documentation.
+    // The backticks of a description are only for the tables in the documentation, so they are left out here.
     const text = (field.description ?? '').replaceAll('`', '');
     return [name, `${preset ?? ''}` === '' ? text : `${text} (default ${preset})`];
   });

@@ -24,6 +24,6 @@ test.each(['', 'x', 'destroy', 'mv', 'projectsprojects', 'p'.repeat(100_000)])(
   },
 );
 
-test('of two close words, the closer one is meant', () => {
+test('if two known words are close to the typed word, the closer one is suggested', () => {
   expect(nearest('projects', ['project', 'projects', 'projector'])).toBe('projects');
 });

@@ -1,4 +1,7 @@
-/** The known word that was probably meant. It differs only in case and hyphens, or in at most a third of its letters. */
+/**
+ * The known word that was probably meant. It differs from the typed word only in case, hyphens and underscores, or in at most a
+ * third of the typed letters.
+ */
 export function nearest(word: string, known: readonly string[]): string | undefined {
   const plain = bare(word);
   const most = Math.max(1, Math.floor(plain.length / 3));

@@ -43,10 +43,10 @@ export interface PlatformAccess {
 }
 
 /**
- * Reaches the platform at `--url` or KITH_URL. If no address is given, reaches the platform that runs on the data folder. The
- * token comes from OPERATOR_TOKEN or OPERATOR_TOKEN_FILE. If neither variable is set, the token comes from the data folder. The
- * data folder's token is sent only to the address that its installation has recorded. No argument holds a token, because
- * process lists and shell histories show arguments.
+ * Gives access to the platform at `--url` or KITH_URL, or by default to the platform that runs on the data folder. The token
+ * comes from OPERATOR_TOKEN or OPERATOR_TOKEN_FILE. If neither variable is set, the token comes from the data folder. The data
+ * folder's token is sent only to the address that its installation has recorded. No argument holds a token, because process
+ * lists and shell histories show arguments.
  */
 export function accessPlatform(given: Given, { env }: Pick<Surroundings, 'env'>): PlatformAccess {
   const config = readConfig(accessConfig, { ...env, KITH_URL: textOf(given, 'url') ?? env.KITH_URL });

@@ -17,7 +17,7 @@ export function tableOf<Row>(
     .join('');
 }
 
-/** Removes characters that would move the cursor or colour the terminal. Anybody can choose any text as a name. */
+/** Replaces characters that would move the cursor or colour the terminal, because anybody can choose any text as a name. */
 function plain(text: string): string {
   return text.replaceAll(/\p{Cc}/gu, ' ');
 }

@@ -16,7 +16,7 @@ test('DER values are encoded as X.690 requires', () => {
   expect(time(new Date('2050-01-01T00:00:00Z')).toString('latin1')).toBe('\x18\x0f20500101000000Z');
 });
 
-test('clients trust a server only with the server’s authority, and only under the server’s own names', async () => {
+test('clients trust a server only if they trust its authority and use one of its names', async () => {
   const authority = makeAuthority('Kith installation');
   const own = makeServer('nats', hosts, authority);
   const read = new X509Certificate(own.cert);
@@ -41,7 +41,7 @@ test('clients trust a server only with the server’s authority, and only under 
   server.close();
 });
 
-test('a certificate is not good for other hosts, for another authority, or in the year before it ends', () => {
+test('isGood refuses a certificate for other hosts, from another authority, or with less than a year left', () => {
   const authority = makeAuthority('Kith installation');
   const { cert } = makeServer('nats', hosts, authority);
   const days = (count: number) => Date.now() + count * 24 * 3600_000;

@@ -33,7 +33,7 @@ export interface CredentialsOptions {
 
 /** The credentials of an installation's processes and engines, in files. */
 export interface Credentials {
-  /** The authority's certificate, PEM. `caFile` is the path of its file. */
+  /** The certificate of the authority, as PEM. `caFile` is the path of the file with this certificate. */
   ca: string;
   caFile: string;
   /** The folder of an engine's files: `nats.conf`, `redis.conf`, `tls.pem`. */
@@ -112,7 +112,7 @@ export async function ensureCredentials(folder: string, options: CredentialsOpti
   };
 }
 
-/** Makes the authority on first use. Makes a certificate for each server that has none, or whose certificate ends soon. */
+/** Makes the authority on first use. Makes a certificate for each server that has no certificate which `isGood` accepts. */
 function ownCertificates(
   folder: string,
   folderOf: (engine: EngineName) => string,

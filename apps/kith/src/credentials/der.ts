@@ -23,7 +23,7 @@ export function integer(bytes: Buffer): Buffer {
   return tagged(0x02, (short[0] ?? 0) < 0x80 ? short : Buffer.concat([Buffer.from([0]), short]));
 }
 
-/** A string of bits. The last `unused` bits of `content` are not part of it. */
+/** A string of bits. The last `unused` bits of `content` only fill up the last byte, and do not belong to the string. */
 export const bits = (content: Buffer, unused = 0) =>
   tagged(0x03, Buffer.concat([Buffer.from([unused]), content]));
 

@@ -1,5 +1,5 @@
-// Makes the users of the database server. docker-compose runs this file once the server is up, before the services start. Usage:
-// `node make-database-users.ts <folder>`. setup.ts has written the folder.
+// Makes the users of the database server. docker-compose runs this file when the server is up, before the services start.
+// Usage: `node make-database-users.ts <folder>`. setup.ts has written the folder.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ensureDatabaseUsers } from './database-users.ts';

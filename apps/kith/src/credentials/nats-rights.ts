@@ -14,10 +14,11 @@ export interface NatsRights {
 }
 
 /**
- * The rights of every user under a prefix (docs/adr/0003), from the manifests (docs/adr/0042). Services can trust context headers
- * because of these rights. Only the gateway publishes `<prefix>.rpc.>`. A service sends only the listed requests, and publishes
- * only its own features' events. Nobody can read another user's inbox. A NATS user that makes a consumer can choose any
- * subject, and the server then delivers to this subject. So only the keeper may make streams and consumers (docs/adr/0056).
+ * The rights of every user under a prefix (docs/adr/0003), from the manifests (docs/adr/0042). Services can trust context
+ * headers because of these rights: only the gateway may publish `<prefix>.rpc.>`. A service may send only the listed requests,
+ * and publish only events of its own features. No user may read another user's inbox. A NATS user that makes a consumer can
+ * choose any subject, and the server then delivers to this subject. So only the keeper may make streams and consumers
+ * (docs/adr/0056).
  */
 export function natsRights(prefix: string): Record<NatsUser, NatsRights> {
   const processes: readonly BusUses[] = [gatewayUses, ...services];

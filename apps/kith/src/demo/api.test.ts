@@ -19,7 +19,7 @@ describe('a call that a rate limit refuses', () => {
     return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   };
 
-  it('is repeated if the wait is shorter than the patience', async () => {
+  it('the call is repeated if Retry-After is shorter than the patience', async () => {
     const call = caller(await refusingOnce(1), { patienceMs: 30_000 });
     expect(await call('GET', '/')).toEqual({ asked: 2 });
   });
@@ -28,14 +28,17 @@ describe('a call that a rate limit refuses', () => {
     [31, 30_000, 'rate-limit/exceeded'],
     [1, undefined, 'rate-limit/exceeded'],
     [1, 30_000, 'auth/too-many-attempts'],
-  ])('fails with a wait of %i s, a patience of %j ms and the code %s', async (seconds, patienceMs, code) => {
-    const call = caller(await refusingOnce(seconds, code), patienceMs ? { patienceMs } : {});
-    await expect(call('GET', '/')).rejects.toThrow(`GET / answered 429 ${code}`);
-  });
+  ])(
+    'the call fails with a Retry-After of %i s, a patience of %j ms and the code %s',
+    async (seconds, patienceMs, code) => {
+      const call = caller(await refusingOnce(seconds, code), patienceMs ? { patienceMs } : {});
+      await expect(call('GET', '/')).rejects.toThrow(`GET / answered 429 ${code}`);
+    },
+  );
 });
 
 describe('answering', () => {
-  it('waits for a gateway that does not listen yet', async () => {
+  it('answering waits for a gateway that does not listen yet', async () => {
     const port = await freePort();
     const answered = answering(`http://127.0.0.1:${port}`, 30_000);
     // The connection is refused now, because the server does not listen yet.
@@ -45,7 +48,7 @@ describe('answering', () => {
     server.close();
   });
 
-  it('rejects if no gateway answers in time', async () => {
+  it('answering rejects if no gateway answers in time', async () => {
     await expect(answering(`http://127.0.0.1:${await freePort()}`, 0)).rejects.toThrow(StartError);
   });
 });

@@ -54,8 +54,8 @@ const people = [
  * users can no longer sign in: somebody may have stored data in its project. Signs in both users, and writes `start.json` into
  * the data folder, with mode 0600. If rate limits let only a part of the demo be made, the next call makes the rest.
  *
- * @param stateName The name of the file that remembers the demo. Each form of the platform has its own file, so both forms can
- * use the same folder.
+ * @param stateName The name of the file that records what has been made of the demo. Each form of the platform has its own
+ * file, so both forms can use the same folder.
  */
 export async function ensureDemo(
   folder: DataFolder,
@@ -85,8 +85,8 @@ interface Making {
   operatorToken: string;
   earlier: string | undefined;
   /**
-   * Stores how far the demo is made. The id of a user who has not signed up yet is empty. The id of a missing collection is
-   * also empty.
+   * Records what has been made of the demo. The id of a user who has not signed up yet is empty. The id of a missing collection
+   * is also empty.
    */
   keep(start: StartFile): void;
 }

@@ -7,6 +7,6 @@ export const dataFolderConfig = z.object({
     .enum(['full', 'normal'])
     .default('full')
     .describe(
-      '`full`: answered changes survive a power failure. `normal`, for disks that sync slowly: answered changes survive only a crash of the process',
+      '`full`: acknowledged changes survive a power failure. `normal`, for disks that sync slowly: acknowledged changes survive only a crash of the process',
     ),
 });

@@ -28,7 +28,7 @@ describe('a data folder', () => {
   const taken = (who: string) =>
     new StartError(`${who} uses the data folder ${path}; stop it, or set KITH_DATA to another folder.`);
 
-  it('is made together with missing folders above it, and only its owner can enter them', () => {
+  it('the folder is made together with missing folders above it, and only its owner can enter them', () => {
     openDataFolder(path).release();
     for (const made of [path, join(path, '..')]) expect(statSync(made).mode & 0o777).toBe(0o700);
   });
@@ -36,7 +36,7 @@ describe('a data folder', () => {
   const url = 'http://127.0.0.1:4000';
   const record = { form: 'embedded', url, services: { gateway: 'http://127.0.0.1:4001' } } as const;
 
-  it('can be opened by only one process, and records the address of this process', () => {
+  it('only one process can open the folder, and the folder records the address of this process', () => {
     const folder = openDataFolder(path);
     expect(() => openDataFolder(path)).toThrow(taken('Another Kith process'));
     expect(runningIn(path)).toBeUndefined();
@@ -49,7 +49,7 @@ describe('a data folder', () => {
     expect(existsSync(join(path, 'running.json'))).toBe(false);
   });
 
-  it('forgets the address of a process that was killed', () => {
+  it('the folder forgets the address of a process that was killed', () => {
     const killed = openDataFolder(path);
     killed.announce(record);
     const left = killed.read('running.json') ?? '';
@@ -62,7 +62,7 @@ describe('a data folder', () => {
     folder.release();
   });
 
-  it('of another user gives an error that names this user, and does not count as unused', () => {
+  it('a folder of another user gives an error that names this user, and is not taken for an unused folder', () => {
     openDataFolder(path).release();
     for (const above of ['..', '../..']) chmodSync(join(path, above), 0o755);
     const says = asStranger(path, () => [
@@ -78,7 +78,7 @@ describe('a data folder', () => {
     ]);
   });
 
-  it('of a process on another machine gives an error that names the machine', () => {
+  it('a folder that a process on another machine uses gives an error that names the machine', () => {
     const folder = openDataFolder(path);
     const other = { ...folder.announce(record), host: 'elsewhere', machine: 'another' };
     folder.write('running.json', JSON.stringify(other));
@@ -88,7 +88,7 @@ describe('a data folder', () => {
     folder.release();
   });
 
-  it.runIf(machineId())('is recognized on its own machine even after the host name has changed', () => {
+  it.runIf(machineId())('a process is found on its own machine even after the host name has changed', () => {
     const folder = openDataFolder(path);
     const renamed = { ...folder.announce(record), host: 'elsewhere' };
     folder.write('running.json', JSON.stringify(renamed));

@@ -54,7 +54,7 @@ export function openDataFolder(path: string): OpenDataFolder {
     const url = readRunning(folder.path)?.url;
     return url ? `Another Kith is up at ${url} and` : 'Another Kith process';
   });
-  // The record may be from a process that was killed.
+  // This record may be from a process that was killed, so it is removed.
   rmSync(record, { force: true });
   return {
     ...folder,

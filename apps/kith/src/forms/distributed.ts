@@ -30,7 +30,7 @@ export interface DistributedPlatform extends Platform {
   process(name: ProcessName): ServiceProcess | undefined;
   /** Starts a stopped service or gateway again. The service or gateway keeps its addresses; only its internal port changes. */
   start(name: ProcessName): Promise<void>;
-  /** Ends the gateway. Before its end, the gateway continues to serve for a while (`DRAIN_MS`). Call this before the stop. */
+  /** Ends the gateway. Before its end, the gateway continues to serve for a while (`DRAIN_MS`). Call this before `stop`. */
   drain(): Promise<void>;
 }
 
@@ -93,7 +93,7 @@ export async function startDistributed(options: DistributedOptions): Promise<Dis
   const stop = async () => {
     isStopping = true;
     await running.get('gateway')?.interrupt();
-    // Only the gateway sends requests to the services, and it has ended. So the services need not drain.
+    // The gateway has ended, so the services get no more requests from clients, and need not drain.
     await Promise.all([...running.values()].map((one) => one.interrupt()));
   };
   // The gateway starts last, because it needs the services' addresses for bytes.

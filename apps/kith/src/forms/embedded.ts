@@ -35,7 +35,7 @@ export interface Platform extends AsyncDisposable {
 /** A platform in this process, with the bus that its services use. */
 export interface EmbeddedPlatform extends Platform {
   readonly bus: Bus;
-  /** Reports that the platform is not ready, but continues to serve for a while (`DRAIN_MS`). Call this before the stop. */
+  /** Reports that the platform is not ready, but continues to serve for a while (`DRAIN_MS`). Call this before `stop`. */
   drain(): Promise<void>;
 }
 
@@ -83,7 +83,8 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedP
     const operationsAtOnce = config.OPERATIONS_AT_ONCE;
     const runtime = { bus, log, metrics, nodeEnv: config.NODE_ENV, operationsAtOnce };
     const isSilent = isCopy(readManifest(folder));
-    // A copy is often started with the environment of the original platform, and must not change any data of the original.
+    // A copy is often started with the environment of the original platform, and must not change any data of the original. So
+    // it keeps its files and its list of erasures in its own folder.
     const settings = withSecret(folder, isSilent ? keptInFolder(config) : config);
     const secrets = secretsOf(settings);
     const upstreams: Record<string, string> = {};
@@ -137,7 +138,10 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedP
   }
 }
 
-/** What a part lacks. Each text names the part, because all parts answer as one process. */
+/**
+ * What a service or the gateway lacks before it is ready. Each text begins with the name of this service or of the gateway,
+ * because a single `/readyz` answers for all of them.
+ */
 async function missingIn(part: RunningService): Promise<string[]> {
   return (await part.notReady()).map((what) => `${part.name}: ${what}`);
 }

@@ -17,8 +17,8 @@ export function makeFolder(path: string): void {
 }
 
 /**
- * Does not use `recursive: true`. No folder can be made below /proc (ENOENT), and with `recursive: true` Node would try this for
- * ever.
+ * Makes a folder and all missing folders above it, one after the other. With `recursive: true`, Node would try for ever to make
+ * a folder below /proc, where no folder can be made (ENOENT).
  */
 function makeWithParents(path: string): void {
   if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) return;

@@ -18,9 +18,10 @@ type Found = Stamp | 'missing' | 'empty' | 'unstamped' | 'restored';
 
 /**
  * Checks that the data files of a folder are all files of one installation, and refuses the folder otherwise. No file may be
- * missing, empty, damaged, from another installation, or under the name of another file. With such a file, a service would
- * begin without its data, while other services would still use their copies of this data. Throws `StartError`. Accepts a folder
- * of an old version, which did not stamp its files. Call `stamp` once all files are there.
+ * missing, empty, damaged, from another installation, or under the name of another file. If a folder with such a file were
+ * accepted, the service of this file would begin without its data, while other services would still use their copies of the
+ * data. Throws `StartError`. Accepts a folder of an old version, which did not stamp its files. Call `stamp` as soon as all
+ * files are there.
  */
 export function checkInstallation(folder: DataFolder, names: readonly string[]): { stamp(): void } {
   const found = new Map(names.map((name) => [name, stampOf(folder, name)]));
@@ -68,7 +69,8 @@ function stampOf(folder: DataFolder, name: string): Found {
       const row = db.prepare('SELECT id, file, files FROM installation').get();
       if (row) return { ...(row as unknown as Stamp), files: JSON.parse(row.files as string) };
     }
-    // An operator may have put an old backup here, from a version that did not stamp files.
+    // This may be a backup from a version that did not stamp files. It is accepted if `kith restored` has noted that it was
+    // restored.
     const epoch = tables.has('facts') && db.prepare("SELECT value FROM facts WHERE name = 'epoch'").get();
     return epoch && JSON.parse(epoch.value as string).isNew ? 'restored' : 'unstamped';
   } catch (error) {

@@ -51,7 +51,7 @@ function lastEvents(file: string): { logId?: string; last: Map<string, Logged> }
     'SELECT position, id, body FROM events WHERE at > ? ORDER BY position DESC LIMIT ?',
   );
   for (const { position, id, body } of rows.iterate(Date.now() - rememberedMs, most)) {
-    // An event that was published again, for example a dead letter, may be older than what the service's file keeps.
+    // An event that was published again, for example a dead letter, may be so old that the service's file need not have it.
     if (originalId(id as string) !== id) continue;
     const event = JSON.parse(new TextDecoder().decode(body as Uint8Array)) as EventEnvelope;
     const service = serviceOfEvent(event);
@@ -69,13 +69,13 @@ function hasLost(
   if (!statSync(file, { throwIfNoEntry: false })?.size) return false;
   using db = new DatabaseSync(file, { timeout: 5_000 });
   const tables = tablesOf(db);
-  // A file of an earlier version has no epoch yet.
+  // A file of an earlier version has no epoch yet. It is not examined.
   if (!tables.has('events') || !tables.has('facts')) return false;
   // If the event was published before a restore that is already noted, the file need not have the event.
   const fact = db.prepare("SELECT value FROM facts WHERE name = 'epoch'").get()?.value as string | undefined;
   if (fact && (aggregate.epoch ?? 0) < (JSON.parse(fact) as { number: number }).number) return false;
-  // If the file has marked this position or a later one as published, the file once had the event. The event was then erased
-  // together with an account.
+  // If the file has marked this position or a later one as published, the file had the event at that time. Since then the event
+  // was erased together with an account.
   const log = db.prepare("SELECT value FROM facts WHERE name = 'log'").get()?.value as string | undefined;
   const isMarked = db.prepare('SELECT 1 FROM marks WHERE position >= ? LIMIT 1');
   if (log && (JSON.parse(log) as { created: string }).created === logId && isMarked.get(position))

@@ -6,7 +6,7 @@ import { StartError } from '@kith/base';
 import type { ProcessName } from '../services.ts';
 import { nodeFlags } from './node-flags.ts';
 
-/** The message that a process sends to its parent once it serves. */
+/** The message that a process sends to its parent as soon as it serves. */
 export interface ReadyMessage {
   type: 'ready';
   internalPort: number;
@@ -85,8 +85,8 @@ function spawnLogged(
 }
 
 /**
- * The file `main` of a service is in the same folder as its file `index`. Both are TypeScript in the repository, and JavaScript
- * in an installed package.
+ * The file `main` of a service is in the same folder as its file `index`. Both files are TypeScript in the repository, and
+ * JavaScript in an installed package.
  */
 function mainOf(name: ProcessName): string {
   const index = resolve(`@kith/${name}`);

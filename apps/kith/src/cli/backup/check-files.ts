@@ -36,7 +36,7 @@ export async function checkFiles(
   }
 }
 
-/** Returns, for some of the files, the prefix that all keys of the file's bytes have in common. */
+/** Picks some of the files, and returns for each of them the prefix that the keys of its bytes have in common. */
 function someFiles({ bytes }: (typeof serviceBackups)[number], file: string): string[] {
   if (!bytes) return [];
   // The database is not opened read-only, because SQLite would then leave extra files beside it.

@@ -18,10 +18,10 @@ export interface Held {
 }
 
 /**
- * Does some work in a temporary folder. The folder must not be left behind, because its data is not fully protected until the
- * data is sealed or complete. First removes what a killed process has left in the folder. Removes the folder after the work, or
- * when a signal ends this process. If the process is killed, `removeLeft` can detect that no process works in the folder any
- * more. Throws `StartError` if another process works in the folder.
+ * Runs `work` in a temporary folder. The folder must not be left behind, because its data may be unsealed or incomplete. First
+ * removes what a killed process has left in the folder. Removes the folder after the work, or when a signal ends this process.
+ * If the process is killed, `removeLeft` can detect that no process works in the folder any more. Throws `StartError` if
+ * another process works in the folder.
  */
 export async function inHeldFolder<T>(
   path: string,
@@ -29,7 +29,7 @@ export async function inHeldFolder<T>(
   { isSealed = false }: Held = {},
 ): Promise<T> {
   const lock = lockHeld(path, isSealed);
-  // If a folder were marked but not locked, its process would seem to be dead.
+  // A folder without a lock gets no mark. With the mark alone, `removeLeft` would take this process for dead.
   if (lock) writeFileSync(join(path, marker), `process ${process.pid} on ${hostname()}`, { mode: 0o600 });
   const forget = removeAtSignal(path);
   try {
@@ -102,7 +102,10 @@ function emptyFolder(path: string): void {
   for (const name of names) rmSync(join(path, name), options);
 }
 
-/** Removes the marker last. So if the removal is interrupted, the rest of the folder can still be removed later. */
+/**
+ * Removes the marker last. So if the removal is interrupted, the folder is still marked, and `removeLeft` removes the rest
+ * later.
+ */
 function removeFolder(path: string): void {
   emptyFolder(path);
   rmSync(join(path, lockFile), options);

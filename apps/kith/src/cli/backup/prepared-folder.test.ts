@@ -44,7 +44,7 @@ it('while another run fills databases from a folder, the folder is not replaced'
   again.release();
 });
 
-it('a moved folder without a note, from an earlier version, is handed over', async () => {
+it('a moved folder without a note is from an earlier version, and is not prepared again', async () => {
   await mkdir(path);
   markMoved(join(path, 'events.sqlite'));
   expect(await prepare()).toEqual([]);

@@ -27,9 +27,10 @@ interface Note {
 
 /**
  * Prepares the folder from which databases are filled. If a killed run with the same backup and the same list of erasures has
- * left a folder, uses this folder again. If the killed run had another list, prepares a new folder, which keeps the claim on
- * the databases. If the old folder were used, users who are on the new list but not on the old one would come back. Throws
- * `StartError` if the folder's data was already moved. Returns the erasures that `prepare` has applied.
+ * left a folder, uses this folder again. If the killed run had another list, prepares a new folder. It gets the move id of the
+ * old folder, because the killed run may have claimed the databases for this id. If the old folder were used, users who are on
+ * the new list but not on the old one would come back. Throws `StartError` if the folder's data was already moved. Returns the
+ * erasures that `prepare` has applied.
  */
 export async function prepareFolder(
   path: string,
@@ -64,12 +65,12 @@ export async function prepareFolder(
   const note = kept === undefined ? undefined : (JSON.parse(kept) as Note);
   if (note?.inputs === hashed) return note.applied;
   if (!existsSync(path)) return whole(path, (partial) => make(partial));
-  // Another run may still fill the databases from this folder.
+  // The folder is locked first, because another run may still fill the databases from it.
   const folder = openDataFolder(path);
   try {
     if (isMoved(folder.file('events.sqlite'))) {
-      // A folder without a note is from an earlier version of Kith. It can be used, because the remaining steps need no list of
-      // erasures.
+      // A folder without a note is from an earlier version of Kith. Such a folder can be used, because the remaining steps need
+      // no list of erasures.
       if (!note) return [];
       throw new StartError(
         `This restore was begun with another list of erasures and is nearly complete. Run it again with that list, or drop the databases, remove ${path}, and restore again.`,

@@ -50,7 +50,7 @@ export async function runBackup(given: Given, { env, progress }: Surroundings): 
   const read = readConfig(backupConfig, env);
   const copied = read.MONGODB_URL ? undefined : readManifest(dataFolder(read.KITH_DATA));
   const copy = isCopy(copied) ? copied : undefined;
-  // As in `kith start`, the environment takes precedence over the settings of a restored installation.
+  // As in `kith start`, the environment takes precedence over the settings that a folder's `backup.json` records.
   const own = { ...read, ...settingsOn(copied, env) };
   const config = copy ? keptInFolder(own) : own;
   const isAnonymised = given.options.anonymise === true;
@@ -96,8 +96,8 @@ async function write(
   folder: string,
   { config, copy, isAnonymised, progress, isSealed = false }: How,
 ): Promise<{ counts: Count[]; password?: string }> {
-  // If the source is itself a backup, it may hold users whom the original platform has erased since then. A restore applies
-  // only erasures after `begunAt`. So the new backup takes `begunAt` from the source.
+  // If the source is itself a backup, it may hold users whom the original platform erased after the source was made. A restore
+  // applies only erasures after `begunAt`. So the new backup takes `begunAt` from the source.
   const begunAt = copy?.begunAt ?? new Date().toISOString();
   const fileOf = (name: string) => join(folder, `${name}.sqlite`);
   const settings = config.MONGODB_URL

@@ -173,8 +173,8 @@ async function restoreDatabases(
   try {
     const state = readState(folder, prefix);
     if (state?.isFinished) {
-      // An earlier run, which was killed, has already handed the databases over to the platform. Only the folder still has to
-      // be removed.
+      // An earlier run has filled the databases and handed them over to the platform. It was killed before it removed the
+      // folder. So only the folder still has to be removed.
       for (const service of storingNames) await target.checkClaimed(service, state.move);
       counts = state.counts ?? [];
     } else {
@@ -183,7 +183,8 @@ async function restoreDatabases(
         KITH_SECRET_PREVIOUS: previous,
         NODE_ENV: 'production',
       } as const;
-      // After the data is handed over, its files cannot be opened any more.
+      // If an earlier run has already marked the files as moved, they cannot be opened and sealed again here. But that run has
+      // sealed them before.
       if (!isMoved(folder.file('events.sqlite')))
         await resealFolder(path, secretsOf(withKnownSecret(folder, settings)));
       const parts = { folder, source: new Source(folder), target, prefix, copyFiles: toBucket };
@@ -237,7 +238,8 @@ async function copyFolder(from: string, path: string, progress: (line: string) =
   }
   const names = dataFiles.map((one) => `${one}.sqlite`).filter((name) => existsSync(join(from, name)));
   try {
-    // If a platform runs on these databases, or was killed, their latest changes are in other files beside them.
+    // If a platform runs on these databases, or was killed, their latest changes are in other files beside them. So the files
+    // are not simply copied.
     await snapshotFiles(names.map((name) => ({ from: join(from, name), to: join(path, name) })));
     for (const name of names) checkWhole(join(path, name));
   } catch (error) {

@@ -28,7 +28,7 @@ const blobsBelow = 'files/';
 const removedBelow = 'removed/';
 const names: readonly string[] = [secretFile, ...dataFiles.map((name) => `${name}.sqlite`)];
 
-/** Whether a folder holds a backup that has not been opened yet. */
+/** Whether a folder holds a sealed backup that has not been opened yet. */
 export function isSealed(folder: string): boolean {
   return existsSync(join(folder, sealedFile)) && !existsSync(join(folder, manifestFile));
 }

@@ -17,8 +17,8 @@ export async function beside<T>(
 }
 
 /**
- * Makes a folder completely or not at all. `make` fills a folder below `….partial`, which then gets its final name. If
- * `replaced` is given, an existing folder with the final name is first moved to this path, and removed at the end.
+ * Makes a folder completely or not at all. `make` fills the folder `<path>.partial/new`, which is then renamed to `path`. If
+ * `replaced` is given, an existing folder at `path` is first renamed to `replaced`, and removed at the end.
  */
 export function whole<T>(
   path: string,
@@ -30,7 +30,7 @@ export function whole<T>(
     await mkdir(folder, { mode: 0o700 });
     const made = await make(folder);
     if (replaced !== undefined) await rename(path, replaced);
-    // If there is an empty folder with the final name, the new folder replaces it.
+    // If there is an empty folder at `path`, the new folder replaces it.
     await rename(folder, path);
     if (replaced !== undefined) await rm(replaced, { recursive: true });
     return made;

@@ -25,7 +25,7 @@ const options = {
   ...accessOptions,
 } satisfies Record<string, Option>;
 
-/** Exports the audit log, newest first. */
+/** Lists the rows of the audit log, newest first. */
 export const auditCommand: Command = {
   name: 'audit',
   summary: 'list what was done, when and by whom',

@@ -6,7 +6,7 @@ export const backupCommand: Command = {
   name: 'backup',
   summary: 'write a backup of all data, while the platform runs',
   text: `Writes all data to a new folder while the platform keeps running. The backup contains every change that was
-answered before the command began. \`KITH_DATA=FOLDER kith start\` starts the backup; \`kith restore\` restores it. See
+answered before the command began. \`KITH_DATA=FOLDER kith start\` runs Kith on the backup; \`kith restore\` restores it. See
 docs/backup.md.
 
 With MONGODB_URL and NATS_URL it backs up the distributed form. Without MONGODB_URL it backs up the data folder of an

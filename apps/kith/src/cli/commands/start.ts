@@ -1,7 +1,7 @@
 import type { Command } from '../command.ts';
 import { folderConfig } from '../data-folder.ts';
 
-/** Starts the platform, in this process or as processes of its own. */
+/** Starts the platform in this process, or with `--distributed` as several processes. */
 export const startCommand: Command = {
   name: 'start',
   summary: 'start the platform',

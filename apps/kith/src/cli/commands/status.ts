@@ -59,7 +59,8 @@ async function servicesOf({ services }: Running): Promise<Service[]> {
   const urls = [...new Set(Object.values(services))];
   const missing = new Map(await Promise.all(urls.map(async (url) => [url, await missingAt(url)] as const)));
   return Object.entries(services).map(([name, internalUrl]) => {
-    // The embedded form gives one answer for all services. The answer names the service of each missing part.
+    // The embedded form gives one answer for all services. Each text in the answer begins with the name of the service that
+    // lacks something.
     const own = missing.get(internalUrl)?.flatMap((what) => {
       const [first, rest] = what.split(': ');
       return rest === undefined ? what : first === name ? rest : [];

@@ -2,9 +2,12 @@ import type { Offer, OptionOffer, Place } from './places.ts';
 
 /** The parts of the script that differ between bash and zsh. */
 interface Dialect {
-  /** The script's lines before the cases. They set `at` to the place, `cur` to the current word and `prev` to the word before. */
+  /**
+   * The script's lines before its `case` statements. These lines set `at` to the place, `cur` to the current word and `prev` to
+   * the word before.
+   */
   head: string;
-  /** The command that completes files. */
+  /** The shell command that completes a word to the path of a file or folder. */
   files: string;
   /** The shell command that completes a word to one of the offered words. */
   offer(offers: readonly Offer[]): string;
@@ -59,7 +62,7 @@ ${dialect.foot}
 `;
 }
 
-/** The script's case for an option that takes a value. The case says what can follow the option. */
+/** The branch for an option that takes a value, in one of the script's `case` statements. The branch completes this value. */
 function valueCase(dialect: Dialect, path: string, { name, value }: OptionOffer): string[] {
   if (value === 'none') return [];
   const offers = value === 'text' ? ':' : value === 'file' ? dialect.files : dialect.offer(value.map(bare));

@@ -32,7 +32,7 @@ export async function checkCertificate(address: string, leastDays: number): Prom
   return check.findings;
 }
 
-/** Returns the time at which a server's certificate ends. If clients refuse the certificate, also returns the reason. */
+/** Returns the time at which a server's certificate expires. If clients refuse the certificate, also returns the reason. */
 function certificateAt(host: string, port: number): Promise<{ until: number; refusal: string | undefined }> {
   return new Promise((resolve, reject) => {
     // Bad certificates are accepted here, because this function only examines the certificate and sends no data.

@@ -54,7 +54,7 @@ async function checkNats(url: string, { NATS_NKEY, KITH_PREFIX: prefix }: Doctor
     if (!found.asksWho)
       check.warn(
         'NATS accepts connections without credentials.',
-        'Start NATS with the users that Kith writes (docs/adr/0003-nats-users.md).',
+        'Start NATS with the configuration that Kith writes, which defines the users (docs/adr/0003-nats-users.md).',
       );
     if (check.findings.length === 0) check.ok(`NATS ${found.version}.`);
   } catch (error) {

@@ -58,7 +58,7 @@ export async function checkAddress(address: string): Promise<Finding[]> {
       check.wrong(`The server at ${address} is not Kith (status ${answer.status}).`, mend);
       return check.findings;
     }
-    // The header gives the time only in whole seconds.
+    // The header gives only whole seconds. So the server's clock is on average half a second ahead of the header.
     const said = Date.parse(answer.headers.get('date') ?? '');
     if (!Number.isNaN(said)) tellSkew(check, said + 500 - (asked + Date.now()) / 2);
     if (check.findings.length === 0) check.ok(`Kith answers at ${address}.`);

@@ -45,7 +45,7 @@ function environmentOf(given: Given, env: NodeJS.ProcessEnv): NodeJS.ProcessEnv 
   try {
     const inFile = parseEnv(readFileSync(file, 'utf8'));
     const own: NodeJS.ProcessEnv = { ...env, NODE_ENV: undefined, NODE_ENV_FILE: undefined };
-    // NAME takes precedence over NAME_FILE. So a NAME of the command's own environment would override a NAME_FILE in the file.
+    // NAME takes precedence over NAME_FILE. So if the file sets NAME_FILE, a NAME of the command's own environment is left out.
     for (const name of Object.keys(inFile)) delete own[name.replace(/_(FILE|COMMAND)$/, '')];
     const all = { ...own, ...inFile };
     return { ...all, KITH_DATA: dataFolderIn(all) };

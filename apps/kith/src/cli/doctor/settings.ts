@@ -54,7 +54,7 @@ export function checkSettings({ config, refused }: Settings, env: NodeJS.Process
   if (!isProduction) {
     check.warn(
       `NODE_ENV is ${config.NODE_ENV}: demo data, test tokens and the whole reference are open to everybody.`,
-      'Set NODE_ENV=production before strangers can reach this address.',
+      'Set NODE_ENV=production before strangers can reach this installation.',
     );
   } else {
     checkProduction(config, check);
@@ -110,7 +110,7 @@ function checkProduction(config: DoctorConfig, check: Check): void {
     );
   if (TRUST_PROXY_HOPS > 0 && everyInterface.includes(HOST))
     check.warn(
-      `HOST is ${HOST} behind a proxy: clients that reach PORT without the proxy can claim any address.`,
+      `HOST is ${HOST} behind a proxy: clients that reach PORT without the proxy can claim any IP address.`,
       'Set HOST=127.0.0.1, or let the firewall open PORT only to the proxy.',
     );
 }

@@ -67,7 +67,7 @@ test('lines that are not valid rows are reported, and blank lines are not', asyn
   ]);
 });
 
-test('a request lists the names that other requests may also use', async () => {
+test('each request lists the names that its rows take or need', async () => {
   const collection = {
     userForeignId: 'u',
     id: '2',

@@ -29,7 +29,7 @@ export async function* batches(
   for await (const line of lines) {
     const read = readRow(line.bytes, kind.row);
     if (read && 'json' in read) {
-      // Adds up the lengths of whole lines, because a sent row is not longer than its line.
+      // A sent row is never longer than its line. So the request is not longer than the lengths of its lines together.
       const length = line.bytes.length;
       if (batch.rows.length === kind.rowsAtOnce || bytes + length > mostBytes) {
         yield batch;

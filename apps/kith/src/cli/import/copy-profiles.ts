@@ -2,7 +2,7 @@ import { rebuildConnectionsProfiles, rebuildNotificationsProfiles } from '@kith/
 import type { PlatformAccess } from '../platform-access.ts';
 
 /**
- * Makes the services that keep copies of profiles copy the profiles of a project. An import of users publishes no events, so
+ * Asks the services that keep copies of profiles to copy the profiles of a project. An import of users publishes no events, so
  * the copies lack the new users. Without this step, the first lists and searches would have to ask identity.
  */
 export async function copyProfiles(access: PlatformAccess, projectId: string): Promise<void> {

@@ -74,7 +74,8 @@ export async function importFile(options: ImportFileOptions): Promise<ImportedFi
     const inAll = countsOf(kept.progress);
     return { run: difference(inAll, before), inAll, rejectedFile: kept.rejectedFile };
   } finally {
-    // After a failure, other requests are still under way. Their answers are no longer recorded.
+    // After a failure, other requests may still be under way. Their answers are not recorded, so the next run sends their rows
+    // again.
     await inOrder.end().catch(() => undefined);
     await kept.close();
   }

@@ -15,9 +15,10 @@ export interface InOrderOptions {
 }
 
 /**
- * Sends a few batches at the same time, and settles them in the order of the file. So the settled batches are always the
- * beginning of the file, without a gap. If a batch takes or needs a name that an earlier batch takes, the batch is sent after
- * the earlier batch is done. So the first row with a name gets the name, and a parent exists before its children.
+ * Sends a few batches at the same time. Settles the answered batches one after the other, in the order of the file. So the
+ * settled batches are always the beginning of the file, without a gap. If a batch takes or needs a name that an earlier batch
+ * takes, the batch is sent after the earlier batch is done. So the first row with a name gets the name, and a parent exists
+ * before its children.
  */
 export class InOrder {
   readonly #options: InOrderOptions;
@@ -29,7 +30,10 @@ export class InOrder {
     this.#options = options;
   }
 
-  /** Sends a batch as soon as there is room. Rejects if this batch or an earlier one has failed. */
+  /**
+   * Sends a batch as soon as fewer than `atOnce` batches are under way and the batch depends on none of them. Rejects if this
+   * batch or an earlier one has failed.
+   */
   async add(batch: Batch): Promise<void> {
     while (this.#underWay.size >= atOnce || this.#hangsOnOthers(batch)) await this.#oldest();
     const answer = this.#options.send(batch, this.#failed.signal);

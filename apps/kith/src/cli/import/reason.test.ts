@@ -26,7 +26,7 @@ test('a missing field is reported as required, and a wrong value as wrong', () =
   expect(reasonOf(right)).toBeUndefined();
 });
 
-test('the contract’s own message about a choice of two fields is kept', () => {
+test('the reason repeats the contract’s own message about a choice of two fields', () => {
   const either = strict.refine(needsName, {
     path: ['passwordHash'],
     error: 'Give passwordHash or key.',

@@ -51,7 +51,7 @@ export class Pace {
     return this.#rows;
   }
 
-  /** Waits, and makes later requests smaller, with fewer rows. */
+  /** Makes a pause, and lets later requests have fewer rows. */
   async slowDown(rows: number, signal: AbortSignal): Promise<void> {
     this.#rows = Math.min(this.#rows, Math.ceil(rows / 2));
     await wait(this.#pauseMs, undefined, { signal });
@@ -100,7 +100,7 @@ export const sendFile: Send = async ([row = ''], sending) => {
 
 /**
  * The part of a name that a form can carry and that the platform stores: the last part of a path, without control characters.
- * The platform refuses a form with a control character in it, or with a backslash before the closing quote.
+ * The platform refuses a form whose file name contains a control character or ends with a backslash.
  */
 function sendable(name: string): string {
   const last = name.split(/[/\\]/).findLast((part) => part !== '') ?? '';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Document } from 'mongodb';
 
-/** Counts documents and adds up their hashes. The same documents give the same sum in any order. */
+/** Counts documents, and combines their hashes by XOR. So the same documents give the same sum in any order. */
 export class Checksum {
   count = 0;
   readonly #sum = Buffer.alloc(32);

@@ -11,7 +11,10 @@ import { withKnownSecret } from '../../forms/installation-secret.ts';
 import { serviceMoves, services } from '../../services.ts';
 
 const everyMs = 100;
-/** How long services have to finish pending work, in ms. An event that fails is retried for a quarter of an hour. */
+/**
+ * How long services have to finish pending work, in ms. This is longer than the quarter of an hour for which an event that
+ * fails is retried.
+ */
 const patienceMs = 20 * 60_000;
 
 /** A bus that records which consumers the services have. */

@@ -44,12 +44,12 @@ export async function runMove(given: Given, { env, progress }: Surroundings): Pr
     const parts = { folder, source: new Source(folder), target, prefix };
     const toBucket = async () => {
       const [own, bucket] = [filesIn(path), filesAt({ url, prefix }, undefined)];
-      // An earlier try may have copied files that were erased since then. These files can be removed, because this move has
-      // claimed the databases, so that they hold only files of this move.
+      // An earlier try may have copied files that were erased since then. They are removed from GridFS. This is safe, because
+      // this move has claimed the databases, so GridFS holds only files of this move.
       await removeOthers(own, bucket);
       await copyFiles(own, bucket, progress);
     };
-    // If the files are in S3, they stay there.
+    // If STORAGE_URL is set, both forms keep the files at this place, so no files are copied.
     const counts = await moveData({ ...parts, ...(!STORAGE_URL && { copyFiles: toBucket }) }, progress);
     return { value: { counts }, text: tableOfCounts(counts) };
   } finally {

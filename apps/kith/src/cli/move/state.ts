@@ -67,8 +67,8 @@ export function isBegun(folder: DataFolder, state: MoveState): boolean {
 }
 
 /**
- * Whether all data is copied and compared, and has not changed since. The data cannot have changed if the files are untouched, or
- * if the mark in the events' file keeps platforms from opening the folder.
+ * Whether all data was copied and compared, and has not changed since the comparison. The data cannot have changed if the files
+ * are untouched, or if the mark in the events' file keeps platforms from opening the folder.
  */
 export function isHandedOver(folder: DataFolder, state: MoveState): boolean {
   return state.counts !== undefined && (isMoved(folder.file('events.sqlite')) || isBegun(folder, state));

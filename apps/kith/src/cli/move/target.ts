@@ -5,7 +5,7 @@ import { Checksum, isFirm } from './checksum.ts';
 
 interface Mark {
   _id: string;
-  /** The move that fills this database. */
+  /** The id of the move that fills this database. */
   move: string;
   finishedAt?: Date;
 }

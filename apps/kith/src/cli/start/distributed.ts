@@ -59,7 +59,7 @@ export async function startOnEngines(
         record.services[name] = internalUrl;
         // `onUp` is also called after a process was started again, because the process then has another port. If the record
         // cannot be written, for example on a full disk, the process still runs. If `onUp` threw an error, Kith would start the
-        // process once more.
+        // process once more, so the error is only shown.
         try {
           folder.announce(record);
         } catch (error) {

@@ -26,7 +26,7 @@ export async function startInProcess({
   await openInPlace(folder.path, env, progress);
   const backup = readManifest(folder);
   // Only the settings that a backup records are read again. If all settings were read again, a command that prints the secret
-  // would run twice, and it may be made for a single run.
+  // (`KITH_SECRET_COMMAND`) would run twice, and such a command may work only once.
   const config = { ...own, ...settingsOn(backup, env) };
   const log = createLogger({ name: 'kith', level: config.LOG_LEVEL });
   await refuseTakenPort(config);

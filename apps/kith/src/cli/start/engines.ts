@@ -149,7 +149,8 @@ async function securely(
 }
 
 async function credentialsIn({ folder, prefix, certificates: given }: Options): Promise<Credentials> {
-  // If this folder exists, an earlier version has made it. No server accepts the seeds in this folder any more.
+  // If this folder exists, an earlier version has made it. No server accepts the seeds in this folder any more, so the folder
+  // is removed.
   const earlier = folder.file('nats-users');
   if (existsSync(earlier)) rmSync(earlier, { recursive: true });
   return ensureCredentials(folder.file('credentials'), {

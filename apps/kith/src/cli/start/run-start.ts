@@ -3,7 +3,10 @@ import { startProcess } from '@kith/service';
 import { type Given, type Result, type Surroundings, textOf, UsageError } from '../command.ts';
 
 const port = wholeNumber(0, 65_535);
-/** How long the distributed form may take to stop, in ms: its services have 25 s, and then its engines have 30 s. */
+/**
+ * How long the distributed form may take to stop after it has drained, in ms. Its services may take 25 s and then its engines
+ * 30 s, so this leaves 20 s more.
+ */
 const distributedStopMs = 75_000;
 
 /**
