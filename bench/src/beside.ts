@@ -14,9 +14,10 @@ const roundsOf = (isQuick: boolean) => (isQuick ? 7 : 3);
 const least = 0.95;
 
 /**
- * Measures a row of another checkout and of this checkout in turn, each in a process of its own. Compares the best round of each
- * checkout, because other work on the machine only makes rounds worse. A ratio above 1 means that this checkout is better. The
- * ratios of the single rounds show the noise.
+ * Measures the same row of the benchmark in another checkout and in this checkout, in turn. Each measurement runs in a process
+ * of its own. Compares the best round of each checkout, because other work on the machine only makes rounds worse. A ratio
+ * above 1 means that this checkout is better. The report also lists the ratio of every single round, so that readers see how
+ * much the ratios vary.
  */
 export async function measureBeside(
   row: Row & Required<Pick<Row, 'compared'>>,
@@ -26,7 +27,8 @@ export async function measureBeside(
   const measured: Record<'before' | 'now', Map<string, Compared>>[] = [];
   for (let round = 1; round <= rounds; round++) {
     const figures = { before: new Map<string, Compared>(), now: new Map<string, Compared>() };
-    // The order changes every round. So if the machine gets slower or faster, this affects both checkouts.
+    // The checkout that is measured first changes every round. So if the machine gets slower or faster during the run, this
+    // affects both checkouts.
     const turns = [['before', before] as const, ['now', own] as const];
     for (const [name, checkout] of round % 2 === 1 ? turns : turns.toReversed()) {
       progress(`${row.name}, round ${round} of ${rounds}: ${name} …`);

@@ -23,10 +23,11 @@ export interface BenchEngines extends AsyncDisposable {
   redisUrl: string;
   /** The images of the engines, for the report. */
   images: Record<string, string>;
-  /** Pins the containers of engines to cores, in the notation of `taskset`. `undefined` removes the pinning. */
+  /** Pins the containers of engines to cores. `cores` has the notation of `taskset`. `undefined` removes the pinning. */
   pin(engines: readonly Engine[], cores: string | undefined): Promise<void>;
   /**
-   * Whether `pin` has an effect. If engines are given by URL, `pin` does nothing, because these engines belong to somebody else.
+   * Whether `pin` has an effect. If engines are given by URL, `pin` does nothing, because these engines do not belong to the
+   * benchmark.
    */
   canPin: boolean;
 }

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { availableParallelism, cpus, release, totalmem } from 'node:os';
 import { coreTimes } from './processes.ts';
 
-/** Describes the measured machine and versions, for the report. */
+/** Describes the measured machine, and the versions of the software on it, for the report. */
 export function describeMachine(images: Record<string, string>): [what: string, is: string][] {
   return [
     ['commit', commit()],
@@ -45,7 +45,7 @@ function firstLine(program: string, words: string[]): string {
       )[0] ?? ''
     ).trim();
   } catch (error) {
-    // `wrk -v` prints its version and fails.
+    // `wrk -v` prints its version, but exits with an error. So the version is read from the output of the failed command.
     return ((error as { stdout?: string }).stdout?.split('\n')[0] ?? 'unknown').trim();
   }
 }

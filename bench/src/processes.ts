@@ -3,7 +3,7 @@ import { openSync, readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { nodeFlags } from '@kith/platform';
 
-/** A process of the benchmark. */
+/** A process that the benchmark has started. */
 export interface Running {
   readonly pid: number;
   /** The message that the process sent when it was ready. */
@@ -100,7 +100,7 @@ export function cpuByName(): MachineTime {
       const name = nameOf(pid);
       processes[name] = (processes[name] ?? 0) + cpuMicros(Number(pid));
     } catch {
-      // The process has ended since its id was listed.
+      // The process has ended since its id was listed, so it is left out.
     }
   }
   const { used, idle } = coreTimes();

@@ -26,7 +26,8 @@ describe('the events of the benchmark', () => {
     const lags = new Lags(200);
     for (let at = 0; at < 200; at++) lags.applied(1_000, 1_000 + at * 10);
     expect(lags.take()).toEqual({ count: 200, seconds: 1.99, p50: 1_000, p99: 1_980, max: 1_990 });
-    // If the consumer's clock is behind, an event seems to come from the future. Its lag then counts as 0.
+    // If the consumer's clock is behind, an event seems to come from the future. Its lag then counts as 0, not as a negative
+    // time.
     lags.applied(5_000, 4_000);
     expect(lags.take()).toEqual({ count: 1, seconds: 0, p50: 0, p99: 0, max: 0 });
     expect(lags.count).toBe(0);

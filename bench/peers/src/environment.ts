@@ -1,4 +1,7 @@
-/** The settings of every peer. They have the same key, Redis, NATS server and upstream as the settings of Kith's gateway. */
+/**
+ * The settings of every peer. The benchmark starts every peer with the same public key, Redis, NATS server and upstream service
+ * as Kith's gateway.
+ */
 export const environment = {
   publicKey: needed('PUBLIC_KEY'),
   issuer: needed('TOKEN_ISSUER'),
@@ -12,7 +15,7 @@ export const environment = {
   windowSeconds: 3_600,
 } as const;
 
-/** The claims of a token that the peers use. */
+/** The claims that the peers read from a token. */
 export interface Claims {
   sub: string;
   projectId: string;

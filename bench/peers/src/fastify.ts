@@ -1,5 +1,5 @@
-// A gateway with Fastify and Fastify's own plugins in front of an HTTP service. It caches verified tokens, and counts limits in
-// Redis.
+// A gateway with Fastify and Fastify's own plugins in front of an HTTP service. It caches verified tokens, and counts requests
+// towards their limits in Redis.
 import type { AddressInfo } from 'node:net';
 import proxy from '@fastify/http-proxy';
 import jwt from '@fastify/jwt';

@@ -1,6 +1,6 @@
-// The consuming service on NATS and MongoDB. It answers a request on `<prefix>.bench.count` with the number of events that it has
-// applied. It answers a request on `<prefix>.bench.take` with all figures about these events (see `Applied` in lags.ts), and then
-// counts from 0 again.
+// Runs the service that consumes the events, on NATS and MongoDB. It answers a request on `<prefix>.bench.count` with the
+// number of events that it has applied. It answers a request on `<prefix>.bench.take` with all figures about these events (see
+// `Applied` in lags.ts), and then counts from 0 again.
 import { createLogger } from '@kith/base';
 import { NatsBus } from '@kith/bus/nats';
 import { runProcess } from '@kith/service';

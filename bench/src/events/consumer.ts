@@ -12,7 +12,7 @@ import type { RunningService } from '@kith/service';
 import type { StoreConfig } from '@kith/store';
 import type { Lags } from './lags.ts';
 
-/** A bus that records how late the copy of profiles has applied each event. */
+/** A bus that records how long after its occurrence each event was applied to the copy of profiles. */
 class NotingBus extends BusWrapper {
   readonly #lags: Lags;
 
@@ -33,7 +33,7 @@ class NotingBus extends BusWrapper {
 const mark = Buffer.from('"occurredAt":"');
 const timeLength = '2026-01-01T00:00:00.000Z'.length;
 
-/** Reads the time when an event occurred, without parsing the whole event again. */
+/** Reads from an event's JSON when the event occurred. Does not parse the JSON, because the service parses it anyway. */
 function occurredAt(body: Uint8Array): number {
   const text = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
   const from = text.indexOf(mark) + mark.length;

@@ -21,8 +21,8 @@ const producer = {
   store: async (events: readonly Parameters<typeof changeOf>[0][]) => {
     for (const event of events) {
       await documents.change([changeOf(event)]);
-      // In a real platform, each change comes in a separate request, and the event loop turns between two requests. So this
-      // code waits for the next turn after each change.
+      // In a real platform, each change comes in a separate request, so other work can run between two changes. To allow this
+      // here, too, the code waits for the next turn of the event loop after each change.
       await nextTurn();
     }
   },

@@ -28,8 +28,8 @@ export const eventsRow: Row = {
     return {
       json: forms,
       markdown: describe(forms),
-      // A quick run does not judge the memory, because its burst is short. V8 enlarges the space for new objects step by step,
-      // and is still doing so when the burst ends.
+      // A quick run does not judge the memory. The reason: its burst is short, and V8 enlarges the space for new objects step
+      // by step, even until the end of such a burst. So memory also grows when nothing is wrong.
       verdicts: Object.entries(isQuick ? {} : forms).map(([name, figures]) =>
         atMost(
           `events, ${name}: memory in the second half of the burst over the first`,

@@ -12,7 +12,7 @@ export interface FormFigures {
   consume: number;
   burst: {
     events: number;
-    /** The rate of the relay during the burst. In the burst, events are also stored and consumed on the same machine. */
+    /** The rate of the relay during the burst. During the burst, the same machine also stores and consumes events. */
     relay: number;
     applied: Applied;
     requests: Watched['requests'];
@@ -35,8 +35,8 @@ export interface FormParts {
   startConsumer(): Promise<Consumer>;
   /**
    * `burst`: the number of events that are published alone, and the number of events in the burst. `each`: the number of events
-   * that are relayed alone. A high `burst` gives better figures: NATS takes 20,000 events within a second, and V8 still
-   * enlarges its heap during this second, so the rate of a short burst is too low.
+   * that are relayed alone. The rates are more accurate with a high `burst`. NATS accepts 20,000 events within a second, and V8
+   * still enlarges its heap during this second, so the rate of a short burst is too low.
    */
   sizes: { each: number; burst: number };
   progress: (line: string) => void;

@@ -4,7 +4,10 @@ import { makeEvent } from '@kith/service';
 import { profileOf } from '../whole/seed.ts';
 
 const projectId = '00000000-0000-4000-8000-000000000000';
-/** The number of users. Their events alternate, so that the events of one user do not directly follow each other. */
+/**
+ * The number of users. The events of different users alternate, so that the events of one user do not directly follow each
+ * other.
+ */
 const users = 1_000;
 /** How many events each user has. The first event announces a new user, and the others announce changes of the user. */
 const each = 5;

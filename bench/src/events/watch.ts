@@ -10,7 +10,7 @@ const everyMs = 20;
 export interface Watched {
   /** Its resident memory in MiB, measured about twice a second. */
   memory: number[];
-  /** How long the answer to a trivial request took, in ms, from the time when the request was due. */
+  /** The times until trivial requests were answered, in ms. Each time begins when its request was due. */
   requests: { p50: number; p99: number; max: number; failed: number };
 }
 

@@ -17,7 +17,8 @@ export async function heldDuring(
   work: () => Promise<void>,
 ): Promise<Held> {
   const names = ['gateway', 'storage'] as const;
-  // Processes release the memory of earlier work only after a while, so the measurement begins later.
+  // Processes release the memory of earlier work only after a while. So this function waits before it measures the level at
+  // rest.
   await new Promise((resolve) => setTimeout(resolve, settleMs));
   const before = names.map((name) => residentMib(pids[name]));
   const most = [...before];

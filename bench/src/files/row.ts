@@ -31,8 +31,8 @@ export interface FilesRow {
   uploads: { kith: Figures<FilesSample>; peer: Figures<FilesSample> };
   downloads: { kith: Figures<FilesSample>; peer: Figures<FilesSample> };
   /**
-   * The memory above the level at rest during uploads of 50 MiB, in MiB. `one` is for a single upload, and `ten` for ten at a time.
-   * Each is the highest of three measurements.
+   * How far memory rises above its level at rest during uploads of 50 MiB, in MiB. `one` is for a single upload, and `ten` for
+   * ten at a time. Each is the highest of three measurements.
    */
   memory: { one: Held; ten: Held };
 }
@@ -58,7 +58,7 @@ export async function measureFiles(options: FilesOptions): Promise<FilesRow> {
     PATH: process.env.PATH,
     NODE_ENV: 'production',
     LOG_LEVEL: 'warn',
-    // The processes reach the database at its container's address without TLS.
+    // Needed because the processes reach the database at its container's address, without TLS.
     ALLOW_PLAIN_ENGINES: 'true',
     NATS_URL: natsUrl,
     REDIS_URL: redisUrl,
@@ -219,9 +219,10 @@ function fileIdOf(path: string): string {
 }
 
 /**
- * Removes the files below a folder, except files in a folder of the given name. After each round this has to be done on both
- * sides of the comparison. If the files of only one side were removed, the comparison would not be fair: that side would write
- * into memory that has just been released, and the machine would first have to provide new memory for the other side.
+ * Removes the files below a folder, except files in a folder of the given name. After each round, the files of both sides of
+ * the comparison have to be removed. If the files of only one side were removed, the comparison would not be fair: that side
+ * would write into memory that has just been released, and the machine would first have to provide new memory for the other
+ * side.
  */
 async function removeFiles(folder: string, kept?: string): Promise<void> {
   const removed = async () => {

@@ -1,4 +1,5 @@
-// The service behind the gateways that speak HTTP. It answers each user with a page.
+// The service behind those gateways that forward requests over HTTP. It answers each request with a page of connections for the
+// user who sent the request.
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { pageFor } from '../page.ts';

@@ -1,5 +1,6 @@
-// The service behind the gateways that speak NATS. It answers each user with a page. It also answers the questions that Kith's
-// gateway sends to identity. It does nothing else, so that the figures show the gateways' own cost.
+// The service behind those gateways that forward requests over NATS. It answers each request with a page of connections for the
+// user who sent the request. It also answers the requests that Kith's gateway sends to identity. It does nothing else, so that
+// the figures show the gateways' own cost.
 import {
   getJwks,
   getProjectSettings,

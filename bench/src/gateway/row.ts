@@ -28,7 +28,8 @@ export interface GatewayOptions extends LoadOptions {
 
 /**
  * Measures the gateways in rounds. Each round measures every stack once, so that other work on the machine affects all stacks
- * equally. Every stack is warmed up first. Before and after the rounds, every user makes one request to each stack.
+ * equally. Every stack is warmed up first. Before and after the rounds, every user makes one request to each stack, to check
+ * that all users get their own pages.
  */
 export async function measureGateways(options: GatewayOptions): Promise<GatewayRow> {
   const { folder, rounds, progress } = options;

@@ -121,8 +121,8 @@ const gatewaySettings = {
   PORT: '0',
   INTERNAL_PORT: '0',
   LOG_LEVEL: 'warn',
-  // Without this setting, a gateway that ends would first wait for a load balancer. It would then be killed before it has
-  // written its CPU profile.
+  // Without this setting, a gateway that is told to end would first wait until load balancers have stopped using it. The
+  // benchmark would kill it before it has written its CPU profile.
   DRAIN_MS: '0',
 };
 

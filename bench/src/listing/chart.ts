@@ -21,8 +21,9 @@ const gap = 72;
 const decades = { from: 2, to: 6 };
 
 /**
- * Draws how long a page takes for each length of its list. Lengths are in powers of ten, and times begin at zero. The image has
- * light and dark colours and follows the reader's system, so it is readable on light and dark pages.
+ * Draws how long it takes to get a page, for each length of the page's list. The axis of lengths is logarithmic, and the axis
+ * of times begins at zero. The image has light and dark colours and follows the reader's system, so it is readable on light and
+ * dark pages.
  */
 export function chart(fields: readonly Field[], caption: string): string {
   const titles = [
@@ -44,7 +45,7 @@ path,circle{fill:none;stroke-width:2}.dashed{stroke-dasharray:5 4}
 </style>`,
     `<text x="${left}" y="20" class="title">${caption}</text>`,
     ...fields.map((field, at) => drawField(field, left + at * (width + gap))),
-    // Two columns: the solid lines, and beside them the dashed lines.
+    // Two columns: the names of the solid lines, and beside them the names of the dashed lines.
     ...titles.map((line, at) =>
       drawName(line, left + (at % 2) * (width + gap), legendTop + Math.floor(at / 2) * 20),
     ),

@@ -56,7 +56,7 @@ export function collectionsLayout(of: { children: number[]; entities: number[] }
     kinds: [
       {
         name: 'sub-collections',
-        title: 'collections below one',
+        title: 'collections in a collection',
         spec: listSubCollections,
         hasNumbers: false,
         hasQuery: false,

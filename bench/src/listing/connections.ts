@@ -21,12 +21,13 @@ import { profileOf } from '../whole/seed.ts';
 import { interleave } from './interleave.ts';
 import { firstMs, type Layout, type SeedRow, type Target } from './layout.ts';
 
-/** How many connections each of the other users has. */
+/** How many connections each user has whose list is not measured. */
 const each = 10;
 
 /**
  * Users whose lists of connections have the lengths `established`, and users whose lists of pending requests have the lengths
- * `pending`. There are also other users with ten connections each. Together they have `others` rows.
+ * `pending`. There are also users whose lists are not measured, with ten connections each. The lists of these users have
+ * `others` rows in total.
  */
 export function connectionsLayout(of: { established: number[]; pending: number[]; others: number }): Layout {
   const projectId = randomUUID();

@@ -67,7 +67,7 @@ function linesOf({ kind, title, lists }: KindFigures, names: readonly string[]):
   return [line('first', 'page 1', false), line('end', 'near the end, by cursor', true)];
 }
 
-/** The table of all figures, and the time of a search. */
+/** The text of a table with all figures, also those of searches. */
 export function describeListing(figures: readonly KindFigures[]): string {
   const lines = figures.flatMap(({ engine, title, lists }) =>
     lists.map(({ size, pages }) => [

@@ -21,7 +21,7 @@ export interface KindFigures {
 export interface ListingOptions {
   mongodbUrl: string;
   folder: string;
-  /** The length of the longest list. Some kinds of lists end at 100,000. */
+  /** The length of the longest list. For some kinds of lists, the longest list has 100,000 rows. */
   longest: number;
   /** How many rows of other users there are beside the measured lists of connections. */
   others: number;

@@ -1,4 +1,4 @@
-/** The options of a row that loads an address with wrk. */
+/** The options of a row that puts load on an address with wrk. */
 export interface LoadOptions {
   natsUrl: string;
   redisUrl: string;

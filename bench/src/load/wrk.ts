@@ -28,7 +28,7 @@ export interface ClosedLoad {
   cores?: string | undefined;
 }
 
-/** Loads an address with wrk. Each connection sends its next request as soon as it has an answer. */
+/** Puts load on an address with wrk. Each connection sends its next request as soon as it has an answer. */
 export function closedLoad(load: ClosedLoad): Promise<Loaded> {
   return runWrk('requests.lua', load, []);
 }
@@ -39,8 +39,8 @@ export interface OpenLoad extends ClosedLoad {
 }
 
 /**
- * Loads an address with wrk at a constant rate. A request's time begins when the request is due, so it includes waiting for a
- * slow server (see `open.lua`).
+ * Puts load on an address with wrk, at a constant rate. A request's time begins when the request is due, so it includes waiting
+ * for a slow server (see `open.lua`).
  */
 export function openLoad(load: OpenLoad): Promise<Loaded> {
   return runWrk('open.lua', load, [String(load.rate)]);
@@ -64,7 +64,9 @@ export interface Overloaded {
   statuses: Partial<Record<200 | 429 | 503 | 504, { count: number; p50: number; p99: number }>>;
 }
 
-/** Loads an address at a rate that can be too high for the server, and counts the answers by status (see `overload.lua`). */
+/**
+ * Puts load on an address at a rate that can be too high for the server, and counts the answers by status (see `overload.lua`).
+ */
 export function overload(load: OpenLoad & { deadlineMs: number }): Promise<Overloaded> {
   return runWrk('overload.lua', load, [String(load.rate), String(load.deadlineMs)]);
 }

@@ -9,7 +9,10 @@ import { keepApart } from './keep-apart.ts';
 const rounds = 7;
 const seconds = 8;
 const noisyClients = 10;
-/** The quiet project's load and the noisy project's limit. Both are shares of the highest rate that the whole path can answer. */
+/**
+ * The quiet project's load and the noisy project's limit. Both are shares of the highest rate that the whole path, from the
+ * gateway to the database, can answer.
+ */
 const quietShare = 0.3;
 const allowedShare = 0.05;
 /** The noisy project's rate, as a multiple of its limit. */

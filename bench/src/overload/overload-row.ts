@@ -16,7 +16,10 @@ const connections = 4_096;
 const rounds = 3;
 const seconds = 10;
 
-/** Makes five times the load that the whole path can answer. Measures how much of this load is still answered in time. */
+/**
+ * Makes five times the load that the whole path, from the gateway to the database, can answer. Measures how much of this load
+ * is still answered in time.
+ */
 export const overloadRow: Row = {
   name: 'overload',
   title: `${times} times the load`,

@@ -38,7 +38,8 @@ export const refusalsRow: Row = {
 
     const [first] = population.people;
     if (!first) throw new Error('There are no users.');
-    // All requests are of one project, because requests are counted by project and client.
+    // All requests are for the same project. Requests are counted by project and client, so with several projects the requests
+    // of a client would be spread over several counts.
     const asked = Array.from({ length: clients }, (_, at) => ({ person: first, address: `10.8.0.${at}` }));
     const few = writeRequests(join(folder, 'limited.requests'), asked, (one) => ({ path: pagePath(one) }));
     const limited = await platform.startGateway('limited', {
@@ -85,8 +86,8 @@ export const refusalsRow: Row = {
       ].join('\n\n'),
       verdicts: [
         atMost('refused by a limit: p99', refused['429'] ?? Number.POSITIVE_INFINITY, 100, ' ms'),
-        // If there are no 503s, no request was refused early. Then the 504s are judged, and their requests waited until the
-        // deadline.
+        // If there are no 503s, no request was refused early. In this case the times of the 504s are judged instead: the
+        // requests that waited until the deadline.
         atMost(
           'refused under five times the load: p99',
           refused['503'] ?? refused['504'] ?? Number.POSITIVE_INFINITY,

@@ -2,16 +2,16 @@
 export interface Costs {
   gateway: number;
   service: number;
-  /** The cost in nats-server, for the question and its reply. */
+  /** The CPU time of nats-server for the request and its answer. */
   nats: number;
   redis: number;
-  /** The cost in the database, for the queries of one request. */
+  /** The CPU time of the database for the queries of one request. */
   database: number;
 }
 
 /** The traffic that a request causes. */
 export interface Traffic {
-  /** The bytes over NATS, for question and reply together. */
+  /** The bytes over NATS, for request and answer together. */
   natsBytes: number;
   redisOperations: number;
   databaseReads: number;

@@ -144,7 +144,7 @@ function perRequest(
   }
   const idle = (after.idle - before.idle) / answered;
   // wrk has ended, so its process is not in the list any more. The rest, which is the machine's time minus the times of all
-  // listed parts, is the time of wrk and the kernel together.
+  // listed parts, is stored as the time of wrk, although it also contains time of the kernel.
   const all = (after.used - before.used) / answered;
   const known = Object.values(parts).reduce((sum, one) => sum + one, 0);
   parts.wrk = Math.max(all - known, 0);

@@ -52,7 +52,7 @@ export async function measureStart(options: StartOptions): Promise<StartFigures>
   const env: NodeJS.ProcessEnv = {
     PATH: process.env.PATH,
     NODE_ENV: 'production',
-    // The processes reach the database at its container's address without TLS.
+    // Needed because the processes reach the database at its container's address, without TLS.
     ALLOW_PLAIN_ENGINES: 'true',
     ALLOW_TEST_TOKENS: 'true',
     LOG_LEVEL: 'warn',

@@ -88,7 +88,7 @@ export async function startWhole(settings: WholeSettings): Promise<WholePlatform
   const environment: NodeJS.ProcessEnv = {
     PATH: process.env.PATH,
     NODE_ENV: 'production',
-    // The processes reach the database at its container's address without TLS.
+    // Needed because the processes reach the database at its container's address, without TLS.
     ALLOW_PLAIN_ENGINES: 'true',
     LOG_LEVEL: 'warn',
     MONGODB_URL: mongodbUrl,
