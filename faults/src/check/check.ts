@@ -165,7 +165,7 @@ async function comparePerson(
       const times = told.get(what) ?? 0;
       told.delete(what);
       if (times > 1) doubled.push(`${what} was notified ${times} times`);
-      // If a request is withdrawn, its unread notification is removed, too.
+      // If a request is withdrawn, its unread notification is removed, so its absence is no loss.
       if (times === 0 && !withdrawn.has(connectionId ?? '')) lost.push(`${what} was not notified`);
     }
   }
