@@ -5,7 +5,7 @@ import { kithSettings } from './kith-settings.ts';
 const { KITH_URL: url, KITH_PROJECT: projectId } = process.env;
 
 export default defineConfig({
-  // The base is relative, so that any folder of a site can serve the build.
+  // The base is relative, so that the build can be served from any folder of a site.
   base: './',
   plugins: [react(), ...(url && projectId ? [kithSettings({ url, projectId })] : [])],
 });

@@ -22,7 +22,7 @@ function Visit() {
   const session = useSession();
   const route = useRoute();
   useSessionEnd();
-  // This page works with and without a session, because the person who opens a link in a mail is not always signed in.
+  // The page for mails works with and without a session, because the person who opens a link in a mail is not always signed in.
   if (route.page === 'mail') return <MailPage key={route.token} kind={route.kind} token={route.token} />;
   if (!session) return <WelcomePage />;
   // The key changes when another user signs in, so that React discards all state of the previous user.

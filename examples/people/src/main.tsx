@@ -9,7 +9,7 @@ import './styles/index.css';
 const root = createRoot(document.getElementById('root') as HTMLElement);
 try {
   const { url, projectId } = await loadSettings();
-  // The name contains the project, because a session is valid for only one project.
+  // The name of the session in `localStorage` contains the project, because a session is valid for only one project.
   const kith = createClient({ url, projectId, session: localStorageSession(`kith-people-${projectId}`) });
   root.render(
     <StrictMode>

@@ -14,8 +14,8 @@ export interface Findings {
 
 /**
  * Compares the answers that the crowd got with the platform's present answers, lists, totals, events and notifications. Repeats
- * the comparison until everything agrees, or until nothing has improved for `timeoutMs`. A minute is needed because, after the
- * log was lost, consumers read all events again. Nobody else may change anything during the check.
+ * the comparison until everything agrees, or until nothing has improved for `timeoutMs`. The default is a minute, because
+ * consumers need time to read all events again if the event log was lost. Nobody else may change anything during the check.
  */
 export async function check(crowd: Crowd, log: EventLog, timeoutMs = 60_000): Promise<Findings> {
   await learnAll(crowd);
@@ -165,7 +165,7 @@ async function comparePerson(
       const times = told.get(what) ?? 0;
       told.delete(what);
       if (times > 1) doubled.push(`${what} was notified ${times} times`);
-      // If a request is withdrawn, its unread notification is removed, too.
+      // If a request is withdrawn, its unread notification is removed, so its absence is no loss.
       if (times === 0 && !withdrawn.has(connectionId ?? '')) lost.push(`${what} was not notified`);
     }
   }

@@ -3,7 +3,7 @@ import type { EventEnvelope } from '@kith/contracts';
 /** All events that were ever seen in a platform's log, by aggregate and `seq`. */
 export abstract class EventLog {
   readonly aggregates = new Map<string, Map<number, EventEnvelope>>();
-  /** Different events with the same `seq`. */
+  /** A text for each pair of different events that have the same aggregate and the same `seq`. */
   readonly contradictions: string[] = [];
 
   /** Reads the events that have arrived since the last read. */
@@ -19,7 +19,7 @@ export abstract class EventLog {
 
   protected add(event: EventEnvelope): void {
     const { type, id, seq } = event.aggregate;
-    // The fault suite itself has published these events.
+    // Leaves out events that the fault suite itself has published.
     if (type === 'faults') return;
     const key = `${type} ${id}`;
     const events = this.aggregates.get(key) ?? new Map<number, EventEnvelope>();

@@ -11,7 +11,7 @@ import { QrCode } from './qr-code.tsx';
 export type BegunTotp = Extract<Methods['auth.enrolFactor']['output'], { type: 'totp' }>;
 type Confirmed = Methods['auth.confirmFactor']['output'];
 
-/** Shows the secret for an authenticator app, and asks for its first code. */
+/** Shows the secret for an authenticator app, and asks for the first code that the app shows. */
 export function AddAuthenticator(props: {
   begun: BegunTotp;
   onConfirmed(confirmed: Confirmed): void;

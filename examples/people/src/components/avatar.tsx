@@ -11,7 +11,7 @@ export function Avatar({ person, size = 'm' }: { person: Person; size?: 's' | 'm
   const address = avatar && addressesOf(kith.storage.urlOf(avatar)).find((one) => !broken.includes(one));
   if (address) {
     const onError = () => setBroken([...broken, address]);
-    // The person's name is beside the picture, so the picture needs no text.
+    // The person's name is beside the picture, so the picture needs no alternative text.
     return <img className={`avatar ${size}`} src={address} alt="" onError={onError} />;
   }
   return (

@@ -4,7 +4,7 @@ import { sentenceOf } from '../lib/sentences.ts';
 import { Button } from './button.tsx';
 import { FormProblem } from './form-problem.tsx';
 
-/** Uses the token of a mail only after the reader confirms, because mail scanners also follow links. */
+/** Uses the token of a mail only after a click on a button, because programs that scan mails also open links. */
 export function ConfirmAddress({
   token,
   isUndo,
@@ -21,9 +21,10 @@ export function ConfirmAddress({
     setIsBusy(true);
     try {
       await kith.auth.verifyEmail({ token });
-      // After an undo, all sessions of this account have ended. So the user who is signed in on this page is signed out, even
-      // if it is another user. After a confirmation, the session is refreshed, because the session contains a copy of the user,
-      // with the field `isVerified`. The address is confirmed even if the sign-out or the refresh fails.
+      // An undo has ended all sessions of the account. The page does not know whether the account is that of the signed-in
+      // user, so it signs this user out in any case. After a confirmation, the session is refreshed, because it contains a copy
+      // of the user with the field `isVerified`. A failure of the sign-out or of the refresh is ignored, because the token has
+      // already been used successfully.
       if (isUndo) await kith.auth.signOut().catch(() => undefined);
       else if (kith.session) await kith.auth.refresh().catch(() => null);
       onDone();

@@ -9,7 +9,10 @@ import { FormProblem } from './form-problem.tsx';
 
 const empty = { newEmail: '', password: '' };
 
-/** Asks for a new e-mail address. The account gets this address only when the link in the mail to this address is opened. */
+/**
+ * Asks for a new e-mail address. The account gets the new address only after the user has opened the link in the mail to this
+ * address, and has confirmed the change.
+ */
 export function EmailForm() {
   const kith = useKith();
   const proved = useProof();

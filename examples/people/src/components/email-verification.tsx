@@ -21,7 +21,7 @@ export function EmailVerification() {
   });
   const form = useForm({ token: '' }, async ({ token }) => {
     await kith.auth.verifyEmail({ token: token.trim() });
-    // The address is confirmed even if the refresh fails.
+    // A failure of the refresh is ignored, because the address is already verified.
     await kith.auth.refresh().catch(() => null);
     setIsCodeSent(false);
     show({ text: 'Your e-mail address is confirmed.' });

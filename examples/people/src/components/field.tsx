@@ -14,7 +14,7 @@ type FieldProps = Words &
     | (TextareaHTMLAttributes<HTMLTextAreaElement> & { rows: number })
   );
 
-/** An input with its label, and a hint or an error below. With `rows` it has several lines. */
+/** An input with its label, and a hint or an error below. If `rows` is given, the input has several lines. */
 export function Field({ label, hint, error, ...input }: FieldProps) {
   const id = useId();
   const note = error ?? hint;

@@ -5,7 +5,10 @@ import { Button } from './button.tsx';
 import { FolderNode } from './folder-node.tsx';
 import { Problem } from './problem.tsx';
 
-/** The folders in a folder. An open folder also shows its own folders. Each folder is loaded when it is opened. */
+/**
+ * The folders in a folder. An open folder also shows its own folders. The content of a folder is loaded when the folder is
+ * opened.
+ */
 export function FolderTree(props: {
   rootId: string;
   /** The depth below the top of the tree. */

@@ -24,7 +24,7 @@ const paths = {
 };
 export type IconName = keyof typeof paths;
 
-/** A small picture. The text beside it has the same meaning. */
+/** A small picture. Screen readers skip it, because the text beside it has the same meaning. */
 export function Icon({ name }: { name: IconName }) {
   return (
     <svg className="icon" viewBox="0 0 24 24" aria-hidden="true" focusable="false">

@@ -11,8 +11,8 @@ export function NewPasswordForm({ token, onDone }: { token: string; onDone: () =
   const kith = useKith();
   const { field, onSubmit, isBusy, problem } = useForm(empty, async ({ newPassword }) => {
     await kith.auth.resetPassword({ token, newPassword });
-    // All sessions of this account have ended. So the user who is signed in on this page is signed out, even if it is another
-    // user. The password is set even if the sign-out fails.
+    // The reset has ended all sessions of the account. The page does not know whether the account is that of the signed-in
+    // user, so it signs this user out in any case. A failure of the sign-out is ignored, because the password is already set.
     await kith.auth.signOut().catch(() => undefined);
     onDone();
   });

@@ -10,8 +10,8 @@ import { initiatorOf, textOf } from '../lib/notifications.ts';
 import { hrefOf } from '../lib/routes.ts';
 
 /**
- * Listens to the user's notifications. After each notification, components that show the changed data load it again. Every tab
- * opens its own stream.
+ * Listens to the user's notifications. After each notification, components that show notifications or connections load them
+ * again. Every tab opens its own stream, so a change is announced only in this tab.
  */
 export function NotificationsProvider({ children }: { children: ReactNode }) {
   const kith = useKith();

@@ -10,7 +10,10 @@ import { SaveButton } from './save-button.tsx';
 /** A person in a list, with buttons for the possible actions. */
 export function PersonCard(props: {
   person: PublicUser;
-  /** The relation to the signed-in user, if the list contains it. */
+  /**
+   * The person's relation to the signed-in user, if the data of the list contains this relation. If it does not, the card loads
+   * it.
+   */
   relation?: Relation;
   /** A text about the person that is shown instead of the bio. */
   note?: ReactNode;

@@ -15,7 +15,7 @@ export function ProofProvider({ children }: { children: ReactNode }) {
   const close = () => {
     // If the user has given a proof, the promise is already resolved, and rejecting it has no effect.
     asking?.reject(new DOMException('The user has not proved themselves.', 'AbortError'));
-    // The next dialog may already be open when a previous dialog calls `close`.
+    // The next dialog may already be open when a previous dialog calls `close`. This call must not close the next dialog.
     if (asked.current !== asking) return;
     asked.current = undefined;
     setAsking(undefined);

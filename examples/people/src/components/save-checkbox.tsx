@@ -12,9 +12,10 @@ export function SaveCheckbox(props: { folder: Collection; entityId: string; save
   const [chosen, setChosen] = useState<{ isIn: boolean; instead: SavedIn }>();
   const last = useRef(Promise.resolve());
   const stored = savedIn.collections.some(({ id }) => id === folder.id);
-  // An answer that arrives while a choice is being stored can show the state before the choice. So the choice hides the answer.
+  // `savedIn` may arrive while a choice is being stored, and may then have the state before the choice. So until the choice is
+  // stored, the checkbox shows the choice and not `savedIn`.
   if (isBusy && chosen && chosen.instead !== savedIn) setChosen({ ...chosen, instead: savedIn });
-  // Shows the choice until it has been stored or refused and a newer answer has arrived. After that, shows the answer again.
+  // Shows the choice until it has been stored or refused and a newer `savedIn` has arrived. After that, shows `savedIn` again.
   const isIn = chosen && (isBusy || chosen.instead === savedIn) ? chosen.isIn : stored;
   const toggle = () => {
     setChosen({ isIn: !isIn, instead: savedIn });

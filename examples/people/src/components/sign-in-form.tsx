@@ -6,7 +6,7 @@ import { Button } from './button.tsx';
 import { Field } from './field.tsx';
 import { SecondStepForm } from './second-step-form.tsx';
 
-/** Opens a session with e-mail address and password. If the user has set up a second step, asks for it, too. */
+/** Opens a session with e-mail address and password. If the user has a second factor, asks for it, too. */
 export function SignInForm() {
   const kith = useKith();
   /** The address and the password that the user has entered. Set only if they are right and a second factor is still needed. */

@@ -37,7 +37,7 @@ export function useSavedPeople(collectionId: string): Walk<SavedEntity> {
   );
 }
 
-/** The folders in which something is saved. */
+/** The folders in which an entity is saved. */
 export type SavedIn = Methods['collections.isEntitySaved']['output'];
 
 /** Asks in which folders a person is saved. */

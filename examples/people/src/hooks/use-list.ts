@@ -5,7 +5,7 @@ import { useVersion } from './use-version.ts';
 
 export interface Walk<Item> {
   items: Item[];
-  /** The number of all items; `undefined` until the first page is there. */
+  /** The number of all items; `undefined` until the first page is loaded. */
   total: number | undefined;
   isLoading: boolean;
   error: unknown;
@@ -28,9 +28,9 @@ const nothing = { items: [], total: undefined, isLoading: true, isDone: false, e
 
 /**
  * Loads a list page by page, as far as requested. When a change of the list's topic is announced, loads the list again, up to
- * the same length. Until it is loaded, the old items are shown.
+ * the same length. Until the new items have arrived, the old items are shown.
  *
- * @param key Identifies the list. Another key means another list.
+ * @param key Identifies the list. With another key, another list is loaded.
  */
 export function useList<Item>(
   key: string,

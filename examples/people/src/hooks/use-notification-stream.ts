@@ -3,8 +3,8 @@ import { useEffect, useEffectEvent, useState } from 'react';
 import { useKith } from './use-kith.ts';
 
 /**
- * Listens to a user's notifications as long as the component is shown. Calls `onGap` whenever notifications may have been missed:
- * at the beginning, and after a lost connection. Returns whether the stream is open.
+ * Listens to a user's notifications as long as the component is shown. Calls `onGap` whenever notifications may have been
+ * missed: at the beginning, and after a lost connection. Returns whether the stream is open.
  */
 export function useNotificationStream(
   userId: string,
@@ -37,7 +37,8 @@ export function useNotificationStream(
     listen().catch((error) => {
       if (signal.aborted) return;
       setIsLive(false);
-      // If the session has ended, the client's `onSession` reports this.
+      // An error of the client means that the session has ended. The client's `onSession` reports this, so there is nothing to
+      // do here.
       if (!isKithError(error)) throw error;
     });
     return () => controller.abort();

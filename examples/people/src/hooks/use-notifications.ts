@@ -26,7 +26,7 @@ export function useNotificationList(): Walk<AppNotification> {
   );
 }
 
-/** Marks notifications as read, in every tab. */
+/** Returns functions that mark notifications as read, and make every tab show the change. */
 export function useNotificationActions() {
   const { notifications } = useKith();
   const one = useAction(async (notificationId: string) => {

@@ -7,7 +7,8 @@ import { useUser } from './use-session.ts';
 export function usePeopleSearch(query: string): Query<PublicUser[]> {
   const kith = useKith();
   const { id: ownId } = useUser();
-  // A block removes people from the results, and blocks belong to the topic `connections`.
+  // The search belongs to the topic `connections`, because blocks belong to this topic, and a block removes people from the
+  // results.
   return useQuery(query || undefined, 'connections', async (signal) => {
     const people = await kith.users.suggest({ query }, { signal });
     return people.filter(({ id }) => id !== ownId);

@@ -11,8 +11,8 @@ export function useProfileUpdate(): (profile: Profile) => Promise<OwnUser> {
   const { id: userId } = useUser();
   return async (profile) => {
     const user = await kith.users.update({ userId, ...profile });
-    // The session contains the user, and all tabs share it. So every tab gets the new profile when the session is refreshed. The
-    // profile is saved even if the refresh fails.
+    // The session contains the user, and all tabs share it. So every tab gets the new profile when the session is refreshed. A
+    // failure of the refresh is ignored, because the profile is already stored.
     await kith.auth.refresh().catch(() => null);
     announce('connections');
     return user;

@@ -11,7 +11,7 @@ export interface Query<T> {
 /**
  * Loads data when its component is shown, and again whenever a change of the data's topic is announced.
  *
- * @param key Identifies the query. Another key means another query. `undefined` loads nothing.
+ * @param key Identifies the query. With another key, other data is loaded. `undefined` loads nothing.
  */
 export function useQuery<T>(
   key: string | undefined,

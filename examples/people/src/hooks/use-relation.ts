@@ -24,7 +24,7 @@ export function useRelationActions({ id: userId }: Person) {
     try {
       await act();
     } finally {
-      // Announces a change even if the action was refused, because a refusal means that the page shows an old relation.
+      // Announces a change even if the action was refused, because a refusal usually means that the page shows an old relation.
       announce('connections');
       announce('notifications');
     }

@@ -21,7 +21,10 @@ export function announce(topic: Topic): void {
   otherTabs.postMessage(topic);
 }
 
-/** Announces a change only in this tab. Use it if every tab learns of the change by itself. */
+/**
+ * Announces a change only in this tab. Use it if every tab learns of the change by itself, for example from its own stream of
+ * notifications.
+ */
 export function announceHere(topic: Topic): void {
   versions[topic]++;
   for (const listener of [...listeners]) listener();

@@ -1,7 +1,10 @@
 import { type AppNotification, isKithNotification, type KithNotification } from '@kith/client';
 import { nameOf, type Person } from './people.ts';
 
-/** The person that a notification is about, with the profile at that time; `null` if it is about nobody. */
+/**
+ * Returns the person that a notification is about, with the profile at the time of the notification; `null` if it is about
+ * nobody.
+ */
 export function initiatorOf(notification: AppNotification): Person | null {
   if (!isKithNotification(notification)) return null;
   const { metadata } = notification;
@@ -18,7 +21,10 @@ const says: Record<KithNotification['type'], string> = {
   'connection-accepted': 'accepted your request',
 };
 
-/** The text of a notification. The application's own kinds come from the application's back end, `server/announce.ts`. */
+/**
+ * Returns the text of a notification. The notifications of the application's own back end (`server/announce.ts`) have their
+ * text in `metadata`.
+ */
 export function textOf(notification: AppNotification): string {
   const person = initiatorOf(notification);
   if (person && isKithNotification(notification)) return `${nameOf(person)} ${says[notification.type]}`;

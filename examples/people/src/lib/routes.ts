@@ -5,14 +5,14 @@ export type Route =
   | { page: 'connections' }
   | { page: 'requests' }
   | { page: 'blocked' }
-  /** An open folder is named together with its parent, because the folder is found in the parent's list. */
+  /** An open folder is named together with its parent, because the page finds the folder in the parent's list of folders. */
   | { page: 'folders'; open?: { parentId: string; id: string } }
   | { page: 'notifications' }
   | { page: 'account' }
   /** The target of a link in a mail: `#/mail?mail=<kind>&token=<token>`. */
   | { page: 'mail'; kind: string; token: string };
 
-/** Reads an address. An unknown or empty address means the first page. */
+/** Returns the route that an address names. An unknown or empty address names the page `people`. */
 export function routeOf(hash: string): Route {
   const [path = '', query] = hash.split('?');
   const [page, id, subId] = path.replace(/^#\/?/, '').split('/').map(decoded);
@@ -48,7 +48,7 @@ function decoded(part: string): string {
   }
 }
 
-/** Writes an address, for `href`. */
+/** Returns the address of a route, for `href`. */
 export function hrefOf(route: Route): string {
   return `#/${partsOf(route).map(encodeURIComponent).join('/')}`;
 }

@@ -1,7 +1,8 @@
 import { isKithError, type KithErrorCode, KithNetworkError } from '@kith/client';
 
 /**
- * For each error code, the sentence that people read. The platform's own texts are not shown, because they are for developers.
+ * For each error code, the sentence that the application shows. The platform's own texts are not shown, because they are for
+ * developers.
  */
 const sentences: Partial<Record<KithErrorCode, string>> = {
   'auth/invalid-credentials': 'This e-mail address and password do not belong together.',
@@ -23,7 +24,7 @@ const sentences: Partial<Record<KithErrorCode, string>> = {
   DUPLICATE_EMAIL: 'There is an account with this e-mail address already.',
   DUPLICATE_USERNAME: 'This username is taken.',
   'project/not-found': 'This application is not set up on the platform.',
-  'connection/request-pending': 'A request between you is waiting already.',
+  'connection/request-pending': 'One of you has asked the other already.',
   'connection/already-connected': 'You are connected already.',
   'connection/request-declined': 'Your earlier request was declined.',
   'connection/not-allowed': 'You cannot connect with this person.',
@@ -32,7 +33,7 @@ const sentences: Partial<Record<KithErrorCode, string>> = {
   'connection/invalid-message': 'A message can have at most 1,000 characters.',
   'user/not-found': 'This person is not here any more.',
   'collection/not-found': 'This folder is not there any more.',
-  'collection/invalid-parent': 'The folder above is not there any more.',
+  'collection/invalid-parent': 'The folder that should contain this folder is not there any more.',
   'collection/invalid-name': 'A name needs 1 to 200 characters.',
   'collection/too-deep': 'Folders cannot be nested any deeper.',
   'storage/invalid-image': 'This is no picture that can be shown. Use JPEG, PNG, WebP, GIF or AVIF.',
@@ -52,7 +53,7 @@ const fields: Record<string, string> = {
   newPassword: 'Use 8 to 256 characters.',
 };
 
-/** Describes an error in a sentence for people. */
+/** Returns a sentence that describes an error to the people who use the application. */
 export function sentenceOf(error: unknown): string {
   if (error instanceof KithNetworkError) return 'The platform cannot be reached. Check your connection.';
   // This error is thrown when somebody cancels a dialog of the browser or of the application.
@@ -61,13 +62,13 @@ export function sentenceOf(error: unknown): string {
   return sentences[error.code] ?? fields[error.field ?? ''] ?? 'Something went wrong. Try again.';
 }
 
-/** The sentence of an error about one field of a form; `undefined` if the error is not about this field. */
+/** Returns the sentence of an error about one field of a form; `undefined` if the error is not about this field. */
 export function sentenceFor(error: unknown, field: string): string | undefined {
   if (!isKithError(error) || !error.errors.some((one) => one.field === field)) return undefined;
   return field === error.field ? sentenceOf(error) : (fields[field] ?? sentenceOf(error));
 }
 
-/** The field that an error is about; `undefined` if the error is about no field. */
+/** Returns the field that an error is about; `undefined` if the error is about no field. */
 export function fieldOf(error: unknown): string | undefined {
   return isKithError(error) ? error.field : undefined;
 }

@@ -21,7 +21,7 @@ export function CurrentPage() {
     case 'account':
       return <AccountPage />;
     case 'mail':
-      // `App` shows this page itself, whether or not somebody is signed in.
+      // `App` shows the page for mails itself, whether or not somebody is signed in.
       return null;
     default:
       return <ConnectionsPage part={route.page} />;

@@ -12,7 +12,7 @@ const words = {
   },
   emailChanged: {
     title: 'Undo the change of your e-mail address',
-    text: 'Your account gets its former address back, and is signed out everywhere.',
+    text: 'Your account gets its former address back, and you are signed out everywhere.',
     done: 'Your account has its former address back. Now set a new password.',
   },
   other: {

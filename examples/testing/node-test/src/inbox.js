@@ -14,6 +14,6 @@ export async function readInbox(kith) {
 }
 
 function sentenceOf({ type, metadata }) {
-  // The application's own back end can send notifications of further types.
+  // `sentences` has no entry for the types that the application's own back end may send.
   return sentences[type]?.(metadata.initiatorName ?? 'Somebody') ?? 'Something new';
 }

@@ -41,7 +41,7 @@ test('readInbox also returns notifications that the application itself sends', a
     body: { name: 'shop' },
   });
   const server = createServerClient({ url: platform.url, projectId, serverKey });
-  // A new key is accepted a moment after it was made.
+  // The platform accepts a new key only after a moment, so the first attempts may fail.
   await waitFor(() => server.notifications.create({ userIds: [grace.id], type: 'order-shipped' }));
   await told(grace, 'order-shipped');
   assert.deepEqual(await readInbox(platform.client(grace)), ['Something new']);

@@ -3,7 +3,7 @@ import { startPlatform } from '@kith/testing';
 import { expect, test } from 'vitest';
 import { invite } from '../src/invite.ts';
 
-// This is a separate file, because each file has a platform of its own. This file runs at the same time as the other files.
+// Each test file starts a platform of its own, so this file can run at the same time as the other file.
 test('invite fails if the inviting user has signed out', async () => {
   await using platform = await startPlatform();
   const [ada, grace] = [await platform.createUser(), await platform.createUser()];
