@@ -84,7 +84,8 @@ Written by \`npm run test:faults -- --write --seed ${seed} --rate ${rate}\`${isW
 
 ${table(head, rows)}
 
-${missed.length > 0 ? `Not passed:\n\n${missed.join('\n')}\n\n` : ''}Some faults need no load. Others need more orders of events than a load produces. The suites of \`npm test\` cause these faults:
+${missed.length > 0 ? `Not passed:\n\n${missed.join('\n')}\n\n` : ''}Some faults need no load. Others depend on orders of events that a load rarely produces. The suites of \`npm test\` cause these
+faults:
 
 - failovers of a replica set at every step of settler and outbox ([a model of three
   members](../libs/store/tests/replica-set.test.ts)),

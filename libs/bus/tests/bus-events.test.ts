@@ -125,7 +125,7 @@ describe.each(availableEngines())('publish and consume (%s)', (engine) => {
     for (const { drain } of both) await drain();
   });
 
-  test('delivers an event once if it was published twice', async () => {
+  test('delivers an event only once, even if it was published twice', async () => {
     const { publish, consumer } = space();
     const { contents, drain } = await collect(consumer('twice'));
     await publish('first', 'thing.made', 'same-id');
@@ -180,7 +180,7 @@ describe.each(availableEngines())('publish and consume (%s)', (engine) => {
     await drain();
   });
 
-  test('gives up a poison event after its attempts, but only for the consumer that fails', async () => {
+  test('gives up a poison event after the last attempt, but only for the consumer that fails', async () => {
     const { subject, publish, consumer } = space();
     const options = consumer('poisoned', { maxDeliveries: 3, backoffMs: [10] });
     const poisoned = await collect(options, ({ body }) => {
