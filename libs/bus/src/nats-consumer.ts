@@ -40,7 +40,7 @@ interface Fetched {
   over: number | undefined;
 }
 
-/** The events of a fetch that are not started immediately. */
+/** The events of a fetch that are not handled immediately. */
 interface Rest {
   /** Events that may have killed the process that worked on them (`#isSuspect`). */
   suspects: Fetched[];
@@ -144,8 +144,8 @@ export class NatsConsumer {
       try {
         const consumer = this.#consumer ?? (await this.#open());
         const { suspects, left } = await this.#fetch(consumer, await mostOf(consumer));
-        // Returns the events that were fetched but are not handled here to the server, so that another replica gets them
-        // immediately. If they were returned before the fetch has ended, the server could send them to this replica again.
+        // Gives the fetched events that are not handled here back to the server, so that another replica gets them immediately.
+        // If they were given back before the fetch has ended, the server could send them to this replica again.
         for (const one of left) await this.#tell(one, (message) => message.nak());
         await this.#workAlone(suspects);
         failures = 0;

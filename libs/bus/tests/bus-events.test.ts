@@ -169,7 +169,7 @@ describe.each(availableEngines())('publish and consume (%s)', (engine) => {
     );
     try {
       await publish('slow');
-      // More events than one fetch returns.
+      // These are more events than one fetch returns.
       const others = Array.from({ length: 120 }, (_, index) => String(index));
       await Promise.all(others.map((content) => publish(content)));
       await waitFor(() => seen.length > others.length, { what: 'the other events' });

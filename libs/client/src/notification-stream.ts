@@ -154,6 +154,6 @@ function notificationEventOf({ type, data, lastEventId }: ServerSentEvent): Noti
   }
   if (type === 'reset') return { type, id: lastEventId };
   if (type === 'evicted') return { type };
-  // This client is older than this kind of event, so it skips the event.
+  // This version of the client does not know this type of event, so it skips the event.
   return undefined;
 }

@@ -186,8 +186,8 @@ export class SessionKeeper {
       answer = await this.#refreshBy(from.refreshToken);
     } catch (error) {
       if (!isEnd(error)) throw error;
-      // The token may be refused because another tab has refreshed the session first, without a lock. Or somebody may have
-      // signed in in another tab.
+      // The token may be refused because another tab has refreshed the session first, without a lock. Or a sign-in in another
+      // tab may have replaced the session.
       if (await this.#adoptOther(from)) return this.#session;
       const hasLeft = this.isLeaving && error.code === 'auth/unauthorized';
       const change: SessionChange = hasLeft ? { reason: 'signed-out' } : { reason: 'ended', error };

@@ -84,7 +84,7 @@ export function optionalText(max: number) {
 
 /**
  * Checks the size of a value before the schema checks the content. Checking the content may take a hundred times as long, so a
- * value that is too large must be refused before.
+ * value that is too large has to be refused first.
  * @param refusal Returns the message for a value that is too large, and undefined for other values.
  */
 export function sized<S extends z.ZodType>(schema: S, refusal: (value: object) => string | undefined) {

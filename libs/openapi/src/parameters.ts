@@ -23,7 +23,8 @@ export const parameters: Readonly<Record<string, JsonObject>> = {
     in: 'path',
     required: true,
     description: 'The id of the project. Upper and lower case make no difference.',
-    // This parameter has no example, because tools would use it, and send every request for a project that does not exist.
+    // This parameter has no example, because tools would use the example, and send every request for a project that does not
+    // exist.
     schema: { type: 'string', format: 'uuid', maxLength: 36 },
   },
   Range: {
@@ -38,7 +39,7 @@ export const parameters: Readonly<Record<string, JsonObject>> = {
     'The `ETag` or the `Last-Modified` of the client’s version. If the stored version is another one, `Range` is ignored.',
     '"d2hhdCBpdCBpcw"',
   ),
-  // `If-Match` and `If-Unmodified-Since` have no example, because tools would send it, and every answer would be 412.
+  // `If-Match` and `If-Unmodified-Since` have no example, because tools would send the example, and every answer would be 412.
   IfMatch: condition(
     'If-Match',
     'The `ETag` of the client’s version, or a list of such tags. If the stored version has none of these tags, the answer is 412.',
@@ -75,8 +76,8 @@ export const parameters: Readonly<Record<string, JsonObject>> = {
     in: 'header',
     description:
       'Only with a server key: the id of the user for whom the key acts. The user must belong to the key’s project and must not be suspended.',
-    // This parameter has no example, because tools would send it together with a user's token, and only a server key may send
-    // this header.
+    // This parameter has no example, because tools would send the example together with a user's token, and only a server key
+    // may send this header.
     schema: { type: 'string', format: 'uuid', maxLength: 36 },
   },
   LastEventId: {

@@ -73,7 +73,7 @@ export class Secrets {
     const [format, id, text = ''] = sealed.split('.');
     const root = this.#roots.find((one) => one.id === id);
     if (format !== version || !root) {
-      throw new CannotOpen('It was sealed under a KITH_SECRET that this process does not have.');
+      throw new CannotOpen('The text was sealed under a KITH_SECRET that this process does not have.');
     }
     const bytes = Buffer.from(text, 'base64url');
     const nonce = bytes.subarray(0, nonceBytes);
@@ -83,7 +83,7 @@ export class Secrets {
       opening.setAuthTag(bytes.subarray(nonceBytes, nonceBytes + tagBytes));
       return Buffer.concat([opening.update(bytes.subarray(nonceBytes + tagBytes)), opening.final()]);
     } catch (error) {
-      throw new CannotOpen('It was changed after it was sealed, or is bound to something else.', {
+      throw new CannotOpen('The text was changed after it was sealed, or is bound to something else.', {
         cause: error,
       });
     }

@@ -32,7 +32,7 @@ export interface Seen {
   answeredAt?: number;
 }
 
-/** An HTTP proxy in front of a platform that causes faults on purpose. */
+/** An HTTP proxy in front of a platform. The proxy causes faults on purpose. */
 export class FaultyProxy implements AsyncDisposable {
   readonly seen: Seen[] = [];
   readonly #server;

@@ -207,7 +207,7 @@ export const importConnections = operation({
   body: rowsOf(importedConnection),
 });
 
-/** Imports users' collections. A parent must come before the collections below it (docs/import.md). */
+/** Imports users' collections. The row of a parent must come before the rows of the collections below it (docs/import.md). */
 export const importCollections = operation({
   ...common,
   name: 'collections.import',
@@ -227,7 +227,7 @@ export const importEntities = operation({
   body: rowsOf(importedEntity),
 });
 
-/** Imports a file of a user, one per request. The other fields of the form come before the file (docs/import.md). */
+/** Imports a file of a user, one per request. The other fields of the form must come before the file (docs/import.md). */
 export const importFile = operation({
   ...common,
   name: 'storage.import-file',

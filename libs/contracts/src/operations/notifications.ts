@@ -117,7 +117,7 @@ export const markAllNotificationsAsRead = operation({
 /**
  * Sends the caller each notification as soon as it comes, as a Server-Sent Event. The event `notification` has the notification
  * as `data`, and its feed sequence as `id`. A client resumes with this id in `Last-Event-ID`. The event `reset` says that the
- * stream cannot resume. The event `evicted` says that five newer streams of the same user are open
+ * stream cannot continue after the given id. The event `evicted` says that five newer streams of the same user are open
  * (spec#notifications-stream-resume, spec#notifications-stream-reset, spec#notifications-stream-places). The gateway serves
  * this operation. `output` is the data of one event.
  */
@@ -180,7 +180,7 @@ const position = z.int().min(0);
 
 /**
  * Adds a stream to the user's open streams, of which there are at most five. A sixth stream replaces the oldest. Returns the
- * position of the feed.
+ * position at which the feed ends now.
  */
 export const openFeed = internalOperation({
   ...internal,

@@ -40,7 +40,7 @@ const ofNotifications = {
 const get = { method: 'GET', limit: perFiveMinutes(100), body: nothing, status: 200, errors: [] } as const;
 const update = { method: 'PATCH', limit: perFiveMinutes(50), status: 200, errors: [] } as const;
 
-/** Who may ask the caller to connect, and whether others see the caller's list (spec#connections-settings). */
+/** Who may ask the caller to connect, and whether others see the caller's connections (spec#connections-settings). */
 export const getConnectionSettings = operation({
   ...ofConnections,
   ...get,

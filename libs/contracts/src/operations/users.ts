@@ -4,7 +4,7 @@ import { avatarText, nameText } from '../profile-texts.ts';
 import { clearableText, jsonObject, shownText, text, timestamp, uuid } from '../scalars.ts';
 import { nothing, perFiveMinutes } from './shared.ts';
 
-/** What anyone may see of a user (spec#users-public). */
+/** The public profile of a user (spec#users-public). */
 export const publicUser = z.object({
   id: uuid,
   foreignId: shownText(512).nullable(),
