@@ -1,6 +1,6 @@
-// `npm run test:faults`: the platform's distributed form under load, and one fault after the other.
+// `npm run test:faults`: puts the platform under load, and causes one fault after the other.
 //   --quick          a shorter run of five minutes, which reports times but does not judge them
-//   --only a,b       only these rows
+//   --only a,b       only the rows with these names
 //   --rate N         requests a second (default: 200, or 100 with --quick); at most half of what the machine serves
 //   --seed N         the seed for all random choices; the run prints its seed, so that it can be repeated
 //   --before COMMIT  the older version, for the row that mixes two versions (default: HEAD~1)
@@ -75,8 +75,8 @@ console.log(`${passed} passed, ${failed} failed`);
 process.exit(failed ? 1 : 0);
 
 /**
- * Measures the highest rate that the platform serves, in requests per second. The rows get at most half of this load: under a
- * higher load, the effects of a fault could not be distinguished from the effects of the load. Newly started processes are
+ * Measures the highest rate that the platform serves, in requests per second. The rows get at most half of this rate: at a
+ * higher rate, the effects of a fault could not be distinguished from the effects of the load. Newly started processes are
  * slow, so a first load warms them up.
  */
 async function mostServed(crowd: Crowd): Promise<number> {

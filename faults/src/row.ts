@@ -22,7 +22,10 @@ export interface Stage<P extends Place> {
 
 /** A row of the run: a fault that is caused while the load goes on. */
 export interface Row<P extends Place> extends RowFacts {
-  /** Causes the fault once, and ends it again. Dead processes start again by themselves. */
+  /**
+   * Causes the fault once, and ends it again. It does not have to restart processes that have died: they start again by
+   * themselves.
+   */
   fault(stage: Stage<P>, time: number): Promise<void>;
 }
 
@@ -45,7 +48,7 @@ export interface RowFacts {
   servesAll?: true;
   /** The longest allowed silence, in ms. If it is missing, silence is only recorded. */
   silenceMs?: number;
-  /** The statuses with which a request may be refused during the fault, in addition to 5xx. */
+  /** In addition to 5xx, the statuses with which a request may be refused during the fault. */
   bears?: readonly number[];
 }
 

@@ -4,14 +4,20 @@ import { type JetStreamManager, jetstream, jetstreamManager } from '@nats-io/jet
 import { type ConnectionOptions, connect } from '@nats-io/transport-node';
 import { EventLog } from './event-log.ts';
 
-/** How many requests run at the same time. Each request reads one event. */
+/** When the events are read one by one, how many requests run at the same time. Each request reads one event. */
 const oneByOne = 100;
 
-/** The events in JetStream. If `options` has an `authenticator`, the user is an operator, who may only read events one by one. */
+/**
+ * Reads the events from JetStream. If `options` has an `authenticator`, the client connects as the NATS user of an operator.
+ * This user may not create a consumer, so the events are read one by one.
+ */
 export class NatsLog extends EventLog {
   readonly #options: ConnectionOptions;
   readonly #stream: string;
-  /** How far the stream has been read, and when the stream was created. If the time of creation changes, it is a new stream. */
+  /**
+   * The position up to which the stream has been read, and when the stream was created. If the time of creation changes, the
+   * stream was created again, and is read from its beginning.
+   */
   #read = { upTo: 0, created: '' };
 
   constructor(options: ConnectionOptions, prefix: string) {
@@ -27,7 +33,8 @@ export class NatsLog extends EventLog {
   async read(): Promise<void> {
     const connection = await connect(this.#options);
     try {
-      // An operator may not read information about the account. So the client must not check the account.
+      // By default, the client first reads information about the account. An operator has no right to do so, so this check is
+      // off.
       const manager = await jetstreamManager(connection, { checkAPI: false });
       const { created, state } = await manager.streams.info(this.#stream);
       if (created !== this.#read.created || state.last_seq < this.#read.upTo)

@@ -2,7 +2,7 @@ import { DatabaseSync } from 'node:sqlite';
 import type { EventEnvelope } from '@kith/contracts';
 import { EventLog } from './event-log.ts';
 
-/** The events of the embedded form. */
+/** Reads the events of the embedded form from their SQLite file. */
 export class SqliteLog extends EventLog {
   readonly #file: string;
   #upTo = 0;

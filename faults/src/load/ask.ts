@@ -1,11 +1,11 @@
 import type { Kind, Record } from './record.ts';
 
 export interface Answer {
-  /** The status of the answer; 0 if there was no answer. */
+  /** The HTTP status of the answer. 0 if there was no answer; 503 for a status in the record's `bears`. */
   status: number;
   // biome-ignore lint/suspicious/noExplicitAny: the fields of an answer are checked one by one.
   body: any;
-  /** Whether the effect of the request is known. It is known after a success, a refusal by a rule, or a 503. */
+  /** Whether it is known if the request had an effect. It is known after every status below 500, and after 503. */
   isCertain: boolean;
   isOk: boolean;
 }
@@ -17,7 +17,7 @@ export type Ask = (
   options?: { token?: string | undefined; body?: unknown },
 ) => Promise<Answer>;
 
-/** How long to wait for an answer, in ms. This is longer than the deadline of every process that handles the request. */
+/** How long to wait for an answer, in ms. Every process that handles the request gives up earlier. */
 const patienceMs = 15_000;
 
 /** Makes requests to a project through the balancer and records their outcomes. */
@@ -39,7 +39,7 @@ export function asker(url: string, projectId: string, record: () => Record): Ask
       const isServed = response.status < 500 && !isBorne;
       noted.note(kind, response.status, isServed);
       const status = isBorne ? 503 : response.status;
-      // The status 503 promises that nothing was done.
+      // The status 503 promises that the request had no effect.
       return {
         status,
         body: text && JSON.parse(text),

@@ -11,7 +11,10 @@ export class Folder extends Key {
   id: string | undefined;
   name = '';
   readonly saved = new Set<string>();
-  /** The name or the thing in the last request, if it is not known whether that request had an effect. */
+  /**
+   * The name that the last request sets, or the thing that it saves or removes, if it is not known whether this request had an
+   * effect.
+   */
   #unsure: { name?: string; thing?: string } | undefined;
 
   constructor(scene: Scene, owner: Person, rootId: string) {
@@ -98,7 +101,7 @@ export class Folder extends Key {
     this.saved.clear();
   }
 
-  /** Reads the collection, but compares nothing. */
+  /** Reads the collection, but does not compare it with its expected state. */
   async read(): Promise<void> {
     const token = this.owner.accessToken;
     await this.scene.ask('collections', 'GET', `/collections/${this.rootId}/sub-collections`, { token });

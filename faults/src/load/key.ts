@@ -18,7 +18,10 @@ export abstract class Key {
     this.unsureUntil = performance.now() + settledMs;
   }
 
-  /** Changes or reads the key. If it is not known whether the last change was made, only reads the key. */
+  /**
+   * Makes a random request that changes or reads the data on the platform. If it is not known whether the last change was made,
+   * only reads the data.
+   */
   abstract act(): Promise<void>;
 
   async run(): Promise<void> {
@@ -32,7 +35,7 @@ export abstract class Key {
 }
 
 /**
- * How long a change without an answer stays unsure, in ms. A service does not begin a request after the request's deadline of 5
- * s, and ends each request within another 5 s.
+ * How long after its request a change without an answer may still be made, in ms. A service does not begin a request after the
+ * request's deadline of 5 s, and ends each request within another 5 s.
  */
 const settledMs = 12_000;

@@ -85,9 +85,8 @@ export async function gather(
     if (chance < 0.25) return pick(people).readConnections();
     if (chance < 0.4) return pick(people).readFeed();
     if (chance < 0.43) return signTestToken();
-    // Keys that are busy, or whose state is not known, are left alone. If no key is free, other data of the same kind is read
-    // instead. Otherwise there could be no requests of this kind for a while, and the record could count this pause as a
-    // silence.
+    // Does not use a key that is busy, or whose last change may still be made. If no key is free, only reads data of the same
+    // service. Otherwise the service might get no requests for a while, and the record could count this pause as a silence.
     if (chance < 0.65) return free(pairs)?.run() ?? pick(people).readConnections();
     if (chance < 0.85) return free(folders)?.run() ?? pick(folders).read();
     return free(people)?.run() ?? pick(people).readProfile();

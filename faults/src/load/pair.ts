@@ -6,13 +6,16 @@ export type Standing =
   | { is: 'none' }
   | { is: 'pending' | 'declined' | 'connected'; by: Person; connectionId: string };
 
-/** A change of a standing, and the event that announces the change. */
+/** A request that changes a standing, and the type of the event that announces the change. */
 interface Move {
   event: string;
   method: string;
   path: string;
   token: string;
-  /** The standing after the change. `connectionId` comes from the answer. */
+  /**
+   * The standing after the change. `connectionId` is the id in the answer, or the id of the current connection if the answer
+   * has none.
+   */
   to(connectionId: string): Standing;
 }
 
@@ -23,7 +26,7 @@ export class Pair extends Key {
   standing: Standing = { is: 'none' };
   /** The types of the events of all acknowledged changes, in order. */
   readonly told: string[] = [];
-  /** How many attempts got no answer. */
+  /** How many changes had an unknown outcome when they were tried. */
   unsure = 0;
 
   constructor(scene: Scene, people: readonly [Person, Person]) {
@@ -94,8 +97,8 @@ export class Pair extends Key {
   }
 
   /**
-   * Reads the standing of the two people. If it is not known whether the last change was made, takes over what was read.
-   * Otherwise compares it with the expected standing.
+   * Reads the standing of the two people. If it is not known whether the last change was made, what was read becomes the
+   * expected standing. Otherwise compares what was read with the expected standing.
    */
   async learn(): Promise<void> {
     const { ask, record } = this.scene;
@@ -117,8 +120,8 @@ export class Pair extends Key {
     const [one, other] = this.people;
     const { status, type, connectionId } = found;
     if (status === 'none') return { is: 'none' };
-    // The answer about a connected pair does not name the person who asked. So this method uses the person who asked according
-    // to the last known standing.
+    // The answer about a connected pair does not say who of the two people asked. So this method takes the person who asked
+    // from the last known standing.
     const before = 'by' in this.standing ? this.standing.by : one;
     const by = type === undefined ? before : type === 'sent' ? one : other;
     return { is: status as 'pending', by, connectionId };

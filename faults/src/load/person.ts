@@ -3,7 +3,7 @@ import type { Ask } from './ask.ts';
 import { Key } from './key.ts';
 import type { Record } from './record.ts';
 
-/** The context that every key needs for its requests. */
+/** The context that every `Key` needs for its requests. */
 export interface Scene {
   ask: Ask;
   /** The record of the current row. */
@@ -22,7 +22,7 @@ export class Person extends Key {
   accessToken: string;
   refreshToken: string;
   name: string;
-  /** Every acknowledged name, in order. `unsureNames` are names that may have been stored. */
+  /** Every acknowledged name, in order. `unsureNames` are names that may have been stored although no answer confirmed it. */
   readonly names: string[] = [];
   readonly unsureNames = new Set<string>();
 
@@ -86,7 +86,7 @@ export class Person extends Key {
 
   /**
    * Rotates the refresh token. If there is no answer, tries again with the same token during the token's grace period. After
-   * this period, the platform would take it for a stolen token, so the person signs in again.
+   * this period, the platform would treat the token as stolen, so the person signs in again.
    */
   async rotate(): Promise<void> {
     const { ask, record } = this.scene;
@@ -112,8 +112,8 @@ export class Person extends Key {
   }
 
   /**
-   * Signs in, and repeats the request until it is answered. The person has no valid refresh token any more. If the person sent
-   * the old token, the platform would take it for a stolen token.
+   * Signs in, and repeats the request until it is answered. Called when the person's refresh token may be used up. If the
+   * person sent this token once more, the platform would treat it as stolen.
    */
   async signIn(): Promise<void> {
     const { ask, record } = this.scene;
@@ -150,7 +150,7 @@ export class Person extends Key {
 }
 
 /**
- * The longest time between the first try and the beginning of a retry, in ms. A retry has to come within the old token's grace
- * period of 30 s, and waiting for an answer takes up to 15 s.
+ * The longest time between the first try and the beginning of a retry, in ms. The platform has to handle the retry within the
+ * old token's grace period of 30 s, and a retry may take up to 15 s.
  */
 const graceMs = 14_000;

@@ -4,7 +4,7 @@ export type Kind = 'identity' | 'connections' | 'collections' | 'notifications' 
 /** The outcomes of a row's requests, and the longest silence. */
 export class Record {
   requests = 0;
-  /** Statuses that count as no answer, in addition to 5xx. */
+  /** In addition to 5xx, the statuses of requests that count as not served. */
   bears: readonly number[] = [];
   /** How many answers confirmed a change. */
   acknowledged = 0;

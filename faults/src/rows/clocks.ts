@@ -14,7 +14,8 @@ export const clockRows: readonly Row<Nodes>[] = shifts.map((ms): Row<Nodes> => {
     title: `the clock of a node ${size.replace(/(\d+)/, '$1 ')} ${way} for 10 s`,
     times: 1,
     quick: 0,
-    // One gateway may refuse a token as expired while the other gateway accepts the same token.
+    // The clocks of the two gateways differ. So one gateway may refuse a token as expired while the other accepts the same
+    // token.
     bears: [401],
     async fault({ world, rest }) {
       const replicas = Object.values(world.nodes[1].replicas);

@@ -15,7 +15,7 @@ export const fullDatabaseRows: readonly Row<Nodes>[] = [
     quick: 0,
     async fault({ world, rest, back }) {
       const { smallDatabase } = world;
-      if (!smallDatabase) throw new Error('The disk of the database cannot be filled.');
+      if (!smallDatabase) throw new Error('This row needs the database with the small disk.');
       await smallDatabase.fill();
       await rest(8_000);
       await smallDatabase.free();
@@ -24,7 +24,7 @@ export const fullDatabaseRows: readonly Row<Nodes>[] = [
   },
 ];
 
-/** Rows that run on the embedded form. The folder of the platform's files is on a separate disk. */
+/** Rows that run on the embedded form. The folder of the platform's files is on a separate small disk, which can be filled. */
 export const fullFolderRows: readonly Row<Embedded>[] = [
   {
     name: 'embedded-disk-full',

@@ -5,7 +5,7 @@ import type { Nodes } from '../world/nodes.ts';
 
 const engines: readonly Engine[] = ['mongo', 'nats', 'redis'];
 const titles = { mongo: 'the database', nats: 'the broker', redis: 'Redis' };
-/** How long a restarting engine may be unavailable, in ms. */
+/** The longest allowed silence when an engine restarts, in ms. */
 const restartMs = 6_000;
 
 const killed = async ({ world }: Stage<Nodes>, ...names: readonly Engine[]) => {

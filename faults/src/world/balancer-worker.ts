@@ -13,8 +13,8 @@ import { seeded } from '@kith/bench/random';
 import type { Order, Upstream } from './balancer.ts';
 import { isReady } from './is-ready.ts';
 
-// The balancer runs on a separate thread. On the thread that makes the load, connections would wait for many seconds, and the
-// balancer would pass on requests after their clients have given up.
+// The balancer runs on a separate thread. If it ran on the thread that makes the load, connections would wait for many seconds,
+// and the balancer would pass on requests after their clients have given up.
 
 const quickMs = 1_000;
 const upstreams: readonly Upstream[] = workerData;

@@ -8,7 +8,8 @@ import type { Place } from './place.ts';
 /** The distributed form as docker-compose.yml starts it. */
 export interface Compose extends Place {
   /**
-   * Runs `docker restart` on one of the containers. Docker kills the container's process immediately, without a SIGTERM before.
+   * Runs `docker restart -t 0` on the container of a service. Docker then kills the container's process without waiting for it
+   * to stop.
    */
   restart(service: string): Promise<void>;
 }

@@ -35,7 +35,7 @@ export interface Nodes extends Place {
   nodes: readonly [Node, Node];
   replicas: readonly Replica[];
   balancer: Balancer;
-  /** The first part of the platform's database names, subjects and keys. */
+  /** The prefix of the names of the platform's databases, of its NATS subjects and of its Redis keys. */
   prefix: string;
 }
 
@@ -61,7 +61,7 @@ export async function startNodes(options: {
   const prefix = uniquePrefix();
   const operatorToken = `operator-${prefix}`;
   const ports = new Set<number>();
-  // No process listens on the chosen ports yet, so `freePort` can return the same port twice.
+  // No process listens on the chosen ports yet, so `freePort` can return the same port twice. This function never does.
   const ownPort = async (): Promise<number> => {
     const port = await freePort();
     if (ports.has(port)) return ownPort();

@@ -67,13 +67,13 @@ export class Replica {
     if (this.pid) process.kill(this.pid, signal);
   }
 
-  /** Sends SIGTERM, waits for the end, and starts the next process. */
+  /** Sends SIGTERM, waits until the process has ended, and starts a new process. */
   async restart(extra: NodeJS.ProcessEnv = this.#extra): Promise<void> {
     await this.stop();
     await this.start(extra);
   }
 
-  /** Sends SIGTERM, and waits for the end. The process is not started again. */
+  /** Sends SIGTERM, and waits until the process has ended. The process is not started again. */
   async stop(): Promise<void> {
     this.#isWanted = false;
     await this.#starting?.catch(() => undefined);

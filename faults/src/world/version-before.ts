@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 const run = promisify(execFile);
 const here = resolve(import.meta.dirname, '../../..');
 
-/** Makes a checkout of another commit. It uses the third-party packages of this checkout. */
+/** Makes a checkout of another commit, which uses the third-party packages of this checkout. */
 export async function checkOut(commit: string): Promise<{ folder: string } & AsyncDisposable> {
   const folder = await mkdtemp(join(tmpdir(), 'kith-before-'));
   await run('git', ['-C', here, 'worktree', 'add', '--detach', folder, commit]);

@@ -3,7 +3,10 @@ import { hash, randomBytes } from 'node:crypto';
 const prefixes = { operator: 'kith_op_', server: 'kith_sk_' } as const;
 export type ApiKeyKind = keyof typeof prefixes;
 
-/** Makes a key of 256 random bits. Its prefix shows what kind of key it is, to people and to scanners for leaked secrets. */
+/**
+ * Makes a key of 256 random bits. Its prefix shows the kind of the key, so that people and scanners for leaked secrets
+ * recognise it.
+ */
 export function makeApiKey(kind: ApiKeyKind): string {
   return prefixes[kind] + randomBytes(32).toString('base64url');
 }

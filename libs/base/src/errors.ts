@@ -1,6 +1,6 @@
 import { type ErrorCode, errors, type FieldError } from '@kith/contracts';
 
-/** An error answer of the contract. A handler throws it, and the adapter turns it into an error envelope. */
+/** An error answer of the contract. If a handler or the gateway throws it, the caller gets it as an error envelope. */
 export class ApiError extends Error {
   override name = 'ApiError';
   readonly code: ErrorCode;

@@ -1,8 +1,8 @@
 import { ApiError } from './errors.ts';
 
 /**
- * Returns the error for a failure that came after a change was made. `gateway/unavailable` says that nothing was changed, so it
- * becomes `gateway/timeout`. Other errors stay as they are.
+ * Returns the error to report if something fails after a change was made. `gateway/unavailable` says that nothing was changed,
+ * so it becomes `gateway/timeout`. Other errors stay as they are.
  */
 export function failedAfterChange(error: unknown): unknown {
   const saysNothing = error instanceof ApiError && error.code === 'gateway/unavailable';
@@ -13,6 +13,6 @@ export function failedAfterChange(error: unknown): unknown {
 export function notMade(): ApiError {
   return new ApiError('gateway/unavailable', {
     message:
-      'Other requests kept changing this at the same time. Nothing was changed. Try again in a second.',
+      'Other requests kept changing the same data at the same time, so this request changed nothing. Try again in a second.',
   });
 }

@@ -19,7 +19,7 @@ describe('a change that loses a race against other changes', () => {
     expect(Date.now()).toBeLessThan(deadline);
   });
 
-  it('is tried again in turn, if several such changes wait in the same process', async () => {
+  it('takes turns with other such changes in the same process when it is tried again', async () => {
     const turns = new Turns();
     const inTurn = (work: () => Promise<number>) => turns.run(['one'], work);
     let atOnce = 0;
@@ -39,7 +39,7 @@ describe('a change that loses a race against other changes', () => {
     expect(await Promise.all(both)).toEqual([1, 1]);
   });
 
-  it('fails with the error of its attempt', async () => {
+  it('fails with the error that its attempt throws', async () => {
     const attempt = () => Promise.reject(new ApiError('user/not-found'));
     await expect(untilMade(attempt)).rejects.toMatchObject({ code: 'user/not-found' });
   });

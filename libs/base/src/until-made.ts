@@ -31,7 +31,7 @@ export async function untilMade<T>(
     deadline?: number | undefined;
     /**
      * Runs work after the earlier changes of the same object in this process have ended. Waits no longer than `until` (Unix
-     * ms). By default, nothing waits.
+     * ms). By default, changes do not wait for each other.
      */
     inTurn?: ((work: () => Promise<T>, until: number) => Promise<T>) | undefined;
   } = {},

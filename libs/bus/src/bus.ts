@@ -20,8 +20,8 @@ export interface OutgoingEvent {
   id: string;
   body: Uint8Array;
   /**
-   * The trace parent of the change that the event reports, if the change was traced. Sent beside the event, not in its body
-   * (docs/adr/0017).
+   * The trace parent of the change that the event reports, if the change was traced. It is sent together with the event, but
+   * not in the event's body (docs/adr/0017).
    */
   traceparent?: string | undefined;
 }
@@ -60,15 +60,16 @@ export interface ConsumeOptions {
   /** How many events a process works on at the same time on NATS, 1 by default. In the embedded form, events come one by one. */
   atOnce?: number;
   /**
-   * Attempts before an event goes to the dead-letter subject. On NATS, every delivery counts, even if the process died or
-   * stopped before a handler received the event. At least half of the deliveries are attempts (docs/adr/0029).
+   * After how many failed attempts an event becomes a dead letter. On NATS, deliveries are counted instead of attempts: a
+   * delivery counts even if the process died or stopped before a handler received the event. At least half of the deliveries
+   * are attempts (docs/adr/0029).
    */
   maxDeliveries?: number;
   /** How long to wait before each further attempt, in ms. The last number applies to all later attempts. */
   backoffMs?: readonly number[];
   /**
-   * On NATS: if a process has not reported for this long, in ms, that it still works on an event, the event goes to another
-   * process.
+   * On NATS: how long a process may go without reporting that it still works on an event, in ms. After this time, the event
+   * goes to another process.
    */
   ackWaitMs?: number;
   /** In the embedded form: the consumer's progress, which is stored in the consumer's own database. */
@@ -121,8 +122,8 @@ export interface Bus {
   readonly prefix: string;
   /**
    * Asks one of the subject's servers. Throws `NoResponders` immediately if the subject has no server, and `RequestTimeout`
-   * after `timeoutMs`. Throws `RangeError` or `TypeError` for a message that cannot be sent. Header values arrive without outer
-   * white space.
+   * after `timeoutMs`. Throws `RangeError` or `TypeError` for a message that cannot be sent. Header values arrive without
+   * leading and trailing white space.
    */
   request(subject: string, message: Message, timeoutMs: number, how?: RequestOptions): Promise<Message>;
   /**
@@ -190,16 +191,16 @@ export interface Bus {
   onReconnect(callback: () => void): void;
   /** Whether requests can be sent now. */
   isConnected(): boolean;
-  /** Sends what is buffered and closes. Repeatable. */
+  /** Sends the buffered messages and closes the bus. Repeatable. */
   close(): Promise<void>;
 }
 
-/** The subject has no server. A client gets a 503. */
+/** The subject has no server. A client of the API then gets a 503. */
 export class NoResponders extends Error {
   override name = 'NoResponders';
 }
 
-/** The subject has a server, but the server did not answer in time. A client gets a 504. */
+/** The subject has a server, but the server did not answer in time. A client of the API then gets a 504. */
 export class RequestTimeout extends Error {
   override name = 'RequestTimeout';
 }
@@ -239,8 +240,8 @@ export function originalId(id: string): string {
 }
 
 /**
- * The subject of the dead letter for an event that a consumer has given up. It contains the event's id, so that the dead letter
- * can be found and removed.
+ * The subject of the dead letter for an event that a consumer has given up. The subject contains the event's id, so that the
+ * dead letter can be found and removed by this id.
  */
 export function deadLetterSubject(prefix: string, durable: string, id: string): string {
   return `${prefix}.dead.${durable}.${subjectToken(originalId(id))}`;

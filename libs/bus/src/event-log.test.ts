@@ -59,7 +59,7 @@ test('positions, retries and dead letters still exist after a restart of the pro
   await third.close();
 });
 
-test('an open log removes events that are over a week old after every consumer has passed them', async () => {
+test('an open log removes events that are over a week old and that every consumer has passed', async () => {
   const file = join(folder, 'old.sqlite');
   const events = new EventLog({ prefix: 'x', file, log, expireEveryMs: 20 });
   publish(events, 'old');
@@ -144,7 +144,7 @@ test('an event that waits for its next attempt does not wait longer because the 
   await second.close();
 });
 
-test('only the owner of the file of an event log can read and write it', async () => {
+test('only the owner of an event log’s file can read and write the file', async () => {
   const file = join(folder, 'mode.sqlite');
   const events = new EventLog({ prefix: 'x', file, log });
   const { stat } = await import('node:fs/promises');
@@ -221,7 +221,7 @@ describe('a consumer whose database has lost applied events gets all of them aga
     expect(kept.position).toBe(5);
   });
 
-  test('except events that it has given up, unless it starts over', async () => {
+  test('except events that it has given up, which it gets again only if it starts over', async () => {
     const { kept, progress } = notes();
     const file = join(folder, 'given-up.sqlite');
     const first = new EventLog({ prefix: 'x', file, log });

@@ -41,7 +41,7 @@ const keepDeadMs = 90 * 24 * 3600 * 1000;
 const expireEveryMs = 3600 * 1000;
 /**
  * A condition for all copies of an event. The id of a replayed event is the original id, then `~` and a suffix. Character 126
- * is `~`, and 127 is the next character.
+ * is `~`, and 127 is the next character. So the condition finds every id that begins with the original id and `~`.
  */
 const copies = 'id = :id OR (id > :id || char(126) AND id < :id || char(127))';
 
@@ -219,8 +219,8 @@ export class EventLog {
 
   /**
    * Removes old events that every consumer has passed and that no consumer retries. Consumers that no service uses any more are
-   * ignored, because such a consumer would keep all later events forever. If a service uses such a consumer again within seven
-   * days, for example after an upgrade is undone, the consumer misses nothing (docs/adr/0001).
+   * ignored: they stay at their positions, so the log would otherwise keep all later events forever. If a service uses such a
+   * consumer again within seven days, for example after an upgrade is undone, the consumer misses nothing (docs/adr/0001).
    */
   #expire(): void {
     const remove = this.#db.prepare(

@@ -53,8 +53,8 @@ export class LogConsumer {
       options.durable,
     );
     this.#sql = prepare(db);
-    // `#countBrokenOff` may set the position to the event whose attempt was broken off. So it must come before `#takeBack`:
-    // afterwards, it would skip events that have to be applied again.
+    // `#countBrokenOff` may set the position to the event whose attempt was broken off. So it must be called before
+    // `#takeBack`. If it were called afterwards, it would skip events that have to be applied again.
     this.#countBrokenOff();
     this.#takeBack();
   }
@@ -125,8 +125,8 @@ export class LogConsumer {
   }
 
   /**
-   * Returns the event to deliver now. Returns `passed` if a page of the log had no event on the consumer's subjects, and `end`
-   * if nothing is left.
+   * Returns the event to deliver now. Returns `passed` if it only skipped events, because they are not on the consumer's
+   * subjects or have failed before. Returns `end` if nothing is left.
    */
   #next(): EventRow | 'passed' | 'end' {
     if (this.idle) return 'end';
@@ -157,10 +157,10 @@ export class LogConsumer {
   }
 
   /**
-   * Compares the position in the log's file with the position that the consumer's own database has noted. A lower noted
-   * position means that the database has lost the events applied after it. The consumer then goes back to the noted position.
-   * Later events that wait for their next attempt keep their failure counts, and dead letters stay dead letters. If these were
-   * reset, an event that kills its process would never be given up.
+   * Compares the position in the log's file with the position that the consumer's own database has noted. If the noted position
+   * is lower, the database was replaced by an older copy, and has lost the effects of the events after this position. The
+   * consumer then goes back to the noted position. Later events that wait for their next attempt keep their failure counts, and
+   * dead letters stay dead letters. If these were reset, an event that kills its process would never be given up.
    */
   #takeBack(): void {
     const { durable, progress } = this.#options;
@@ -168,7 +168,7 @@ export class LogConsumer {
     const { log, position, noted } = this.#sql.state.get(durable) as unknown as State;
     const note = progress.read(durable);
     // If there is no note, either the consumer has never written one, or the database was restored from a copy that is older
-    // than the first note.
+    // than the first note. `noted` says which of the two is true.
     const known = note?.log === log ? note.position : noted ? 0 : position;
     if (known < position) {
       this.#sql.takeBack.run(known, durable);
@@ -321,8 +321,8 @@ function prepare(db: DatabaseSync) {
          FROM consumers c JOIN events e ON e.position > c.position
         WHERE c.durable = ? ORDER BY e.position LIMIT 100`,
     ),
-    // Committed before the handler runs, so that an event that kills its process is counted and can kill it only a limited
-    // number of times.
+    // Committed before the handler runs, so that the attempt is counted even if the event kills the process. So an event can
+    // kill its process only a limited number of times.
     begin: db.prepare('UPDATE consumers SET trying = ? WHERE durable = ?'),
     brokenOff: db.prepare(
       `SELECT e.position, e.id, e.subject, e.body, e.traceparent, coalesce(r.failures, 0) AS failures

@@ -2,7 +2,7 @@ import type { Metrics } from '@kith/base';
 import { type Bus, type Message, NoResponders, type RequestOptions, RequestTimeout } from './bus.ts';
 import { BusWrapper } from './bus-wrapper.ts';
 
-/** A bus that counts failed requests, and reports whether it is connected. */
+/** A bus that counts failed requests in the metrics, and reports there whether it is connected. */
 export class MeasuredBus extends BusWrapper {
   readonly #metrics: Metrics;
 

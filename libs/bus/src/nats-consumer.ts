@@ -40,9 +40,9 @@ interface Fetched {
   over: number | undefined;
 }
 
-/** The events of a fetch that are not started immediately. */
+/** The events of a fetch that are not handled immediately. */
 interface Rest {
-  /** Events that perhaps killed the process that worked on them (`#isSuspect`). */
+  /** Events that may have killed the process that worked on them (`#isSuspect`). */
   suspects: Fetched[];
   /** Events to return to the server. */
   left: Fetched[];
@@ -58,7 +58,8 @@ const batch = 50;
 const keeperMs = 15_000;
 /**
  * How long a fetch waits for events, in ms. The client gives up a fetch if a heartbeat of the server is late by about half of
- * this time. The events that the server has sent until then come again only after `ack_wait`.
+ * this time. The events that the server has sent until then come again only after `ack_wait`. So a short time would delay
+ * events on a slow network.
  */
 const fetchMs = 5_000;
 
@@ -143,8 +144,8 @@ export class NatsConsumer {
       try {
         const consumer = this.#consumer ?? (await this.#open());
         const { suspects, left } = await this.#fetch(consumer, await mostOf(consumer));
-        // Returns the events that were fetched but are not handled here to the server, so that another replica gets them
-        // immediately. If they were returned before the fetch has ended, the server could send them to this replica again.
+        // Gives the fetched events that are not handled here back to the server, so that another replica gets them immediately.
+        // If they were given back before the fetch has ended, the server could send them to this replica again.
         for (const one of left) await this.#tell(one, (message) => message.nak());
         await this.#workAlone(suspects);
         failures = 0;
@@ -192,7 +193,7 @@ export class NatsConsumer {
   /**
    * Whether an event is suspected to kill its process. When a process dies, the server has counted a delivery for every event
    * that the process held. If an event that kills its process were always fetched with the same other events, these would be
-   * given up too, although no handler ever received them.
+   * given up too, although no handler ever received them. So after half of its deliveries, an event is handled alone.
    */
   #isSuspect(message: JsMsg): boolean {
     return message.info.deliveryCount > Math.max(this.#options.maxDeliveries / 2, 1);
@@ -322,7 +323,7 @@ export class NatsConsumer {
 /**
  * How many events to fetch. The server counts deliveries, not attempts: if a process dies, each event that it has fetched has
  * used up one delivery. So while any event is being redelivered, a process fetches one event at a time, and has fetched only
- * the events that it works on. From its third delivery on, an event therefore loses no delivery when another event kills the
+ * the events that it works on. For this reason, an event can lose at most its first two deliveries when other events kill the
  * process.
  */
 async function mostOf(consumer: Consumer): Promise<number> {

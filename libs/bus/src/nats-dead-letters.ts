@@ -44,7 +44,8 @@ export async function readDeadEvent(
 }
 
 /**
- * A durable consumer of the events. `position` is the last position up to which the consumer has acknowledged all its events.
+ * A durable consumer of the stream of events. `position` is the last position up to which the consumer has acknowledged all its
+ * events.
  */
 export interface Position {
   durable: string;
@@ -64,7 +65,7 @@ export async function readGivenUp(
 ): Promise<Uint8Array[]> {
   const streams = streamNames(prefix);
   const bodies: Uint8Array[] = [];
-  // The first subject finds old dead letters, whose subjects do not contain the event's id.
+  // The first subject finds dead letters of earlier versions, whose subjects do not contain the event's id.
   const letters = [`${prefix}.dead.*`, `${prefix}.dead.*.*`];
   await searchStream(jsm, streams.dead, { first: 0, last: Infinity, subjects: letters }, ({ data }) => {
     bodies.push(data);
@@ -103,7 +104,7 @@ export async function readDeadLetters(
 ): Promise<(DeadLetter & { seq: number })[]> {
   const own = `${prefix}.dead.${durable}`;
   const letters: (DeadLetter & { seq: number })[] = [];
-  // The first subject finds old dead letters, whose subjects do not contain the event's id.
+  // The first subject finds dead letters of earlier versions, whose subjects do not contain the event's id.
   const search = { first: 0, last: Infinity, subjects: [own, `${own}.*`] };
   await searchStream(jsm, streamNames(prefix).dead, search, ({ seq, header, data }) => {
     // `<durable>:<id>`

@@ -5,9 +5,9 @@ import { made } from './nats-durables.ts';
 import { streamNames } from './stream-names.ts';
 
 /**
- * Creates the two streams. Repeatable. If a stream exists, only raises its number of replicas if this number is too low. All
- * other settings stay as they are, because an operator may have changed them. Throws `StartError` if there are fewer servers
- * than `replicas`.
+ * Creates the stream of events and the stream of dead letters. Repeatable. If a stream exists, only raises its number of
+ * replicas if this number is too low. All other settings stay as they are, because an operator may have changed them. Throws
+ * `StartError` if there are fewer servers than `replicas`.
  */
 export async function ensureStreams(jsm: JetStreamManager, prefix: string, replicas: number): Promise<void> {
   const names = streamNames(prefix);
@@ -28,9 +28,12 @@ export async function ensureStreams(jsm: JetStreamManager, prefix: string, repli
       }
     } catch (error) {
       if (replicas === 1 || !(error instanceof JetStreamApiError)) throw error;
-      throw new StartError(`NATS cannot keep ${config.name} on ${replicas} servers: ${error.message}.`, {
-        cause: error,
-      });
+      throw new StartError(
+        `NATS cannot store the stream ${config.name} on ${replicas} servers: ${error.message}.`,
+        {
+          cause: error,
+        },
+      );
     }
   }
 }

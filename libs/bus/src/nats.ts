@@ -262,7 +262,7 @@ export class NatsBus implements Bus {
     });
   }
 
-  /** Every durable consumer of the events. */
+  /** Every durable consumer of the stream of events. */
   async consumers(): Promise<Position[]> {
     await this.#ensureStreams();
     const found: Position[] = [];
@@ -276,8 +276,8 @@ export class NatsBus implements Bus {
   }
 
   /**
-   * The bodies of the events that a consumer has given up, and of the replayed events above the position of one of these
-   * consumers.
+   * The bodies of the events that any consumer has given up, and of the replayed events above the position of at least one of
+   * the given consumers.
    */
   async givenUp(consumers: readonly Position[]): Promise<Uint8Array[]> {
     await this.#ensureStreams();

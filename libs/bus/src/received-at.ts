@@ -5,7 +5,10 @@ const awayMs = 1_000;
 const catchUpMs = 1_000;
 
 let tickedAt: number | undefined;
-/** The process was frozen from `since`. A message that it reads before `until` counts as received at `since`. */
+/**
+ * `since` is when the last freeze of the process began, or the first of several freezes that followed each other closely. A
+ * message that the process reads before `until` counts as received at `since`.
+ */
 let away = { since: 0, until: 0 };
 
 /** Starts to detect whether this process is frozen: stopped, paused with its container, or without CPU time. Repeatable. */

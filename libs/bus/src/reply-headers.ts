@@ -5,13 +5,14 @@ export const codeHeader = 'Kith-Code';
 /** Present on the reply to a request that the service refused because it was too busy (docs/adr/0036). */
 export const shedHeader = 'Kith-Shed';
 /**
- * Names the first key of a list in the reply. The gateway repeats the items under this key as `data` (spec#short-forms-lists).
- * The service does not send both copies of the list, because the message could then be larger than `maxPayload`.
+ * The first key of the reply's body, if its value is a list that the gateway has to repeat under `data`
+ * (spec#short-forms-lists). The service does not send both copies of the list, because the message could then be larger than
+ * `maxPayload`.
  */
 export const repeatHeader = 'Kith-Repeat';
 
 /**
- * Present if the reply repeats an earlier answer to the same key. This header is passed on to the client
- * (spec#idempotency-replay).
+ * Present if the reply repeats the answer to an earlier request with the same `Idempotency-Key`. This header is passed on to
+ * the client (spec#idempotency-replay).
  */
 export const replayedHeader = 'Idempotency-Replayed';

@@ -133,7 +133,7 @@ export class TracingBus extends BusWrapper {
   }
 }
 
-/** The type of an event by its subject, `<prefix>.event.<projectId>.<feature>.<name>`. */
+/** The type of an event, read from its subject, `<prefix>.event.<projectId>.<feature>.<name>`. */
 function typeOf(subject: string): string {
   return subject.split('.').slice(3).join('.');
 }

@@ -125,7 +125,7 @@ describe.each(availableEngines())('publish and consume (%s)', (engine) => {
     for (const { drain } of both) await drain();
   });
 
-  test('delivers an event once if it was published twice', async () => {
+  test('delivers an event only once, even if it was published twice', async () => {
     const { publish, consumer } = space();
     const { contents, drain } = await collect(consumer('twice'));
     await publish('first', 'thing.made', 'same-id');
@@ -169,7 +169,7 @@ describe.each(availableEngines())('publish and consume (%s)', (engine) => {
     );
     try {
       await publish('slow');
-      // More events than one fetch returns.
+      // These are more events than one fetch returns.
       const others = Array.from({ length: 120 }, (_, index) => String(index));
       await Promise.all(others.map((content) => publish(content)));
       await waitFor(() => seen.length > others.length, { what: 'the other events' });
@@ -180,7 +180,7 @@ describe.each(availableEngines())('publish and consume (%s)', (engine) => {
     await drain();
   });
 
-  test('gives up a poison event after its attempts, but only for the consumer that fails', async () => {
+  test('gives up a poison event after the last attempt, but only for the consumer that fails', async () => {
     const { subject, publish, consumer } = space();
     const options = consumer('poisoned', { maxDeliveries: 3, backoffMs: [10] });
     const poisoned = await collect(options, ({ body }) => {

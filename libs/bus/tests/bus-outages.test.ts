@@ -241,7 +241,7 @@ describe.runIf(availableEngines().includes('containers'))('outages and delays of
     expect(handled).toEqual([]);
   });
 
-  test('a consumer from a version with a limit for pending events loses this limit', async () => {
+  test('if an earlier version has created a consumer with a limit for pending events, this version removes the limit', async () => {
     const bus = await connect();
     const durable = `limited-${randomUUID()}`;
     const subject = `${prefix}.event.${randomUUID()}.thing.made`;

@@ -18,8 +18,8 @@ describe.runIf(availableEngines().includes('containers'))('NATS_STREAM_REPLICAS'
   afterAll(() => undo.disposeAsync());
 
   /**
-   * Creates the two streams with a bus that has this setting. Returns how many servers then store each stream, according to the
-   * server.
+   * Creates the two streams with a bus whose `replicas` has the given value. Returns how many servers then store each stream,
+   * as the server reports it.
    */
   async function replicasOf(prefix: string, replicas?: number): Promise<number[]> {
     const bus = await NatsBus.connect({ url, name: 'test', prefix, log, ...(replicas && { replicas }) });
@@ -53,12 +53,14 @@ describe.runIf(availableEngines().includes('containers'))('NATS_STREAM_REPLICAS'
     expect(await replicasOf(prefix)).toEqual([3, 3]);
   });
 
-  test('is refused with the name of the stream if there are too few servers', async () => {
+  test('is refused with an error that names the stream if there are too few servers', async () => {
     await using nats = await startOwnNats();
     const prefix = uniquePrefix();
     const bus = await NatsBus.connect({ url: nats.server.url, name: 'test', prefix, log, replicas: 3 });
     const publish = bus.publish({ subject: `${prefix}.event.p.x.y`, id: 'x', body: new Uint8Array() });
-    await expect(publish).rejects.toThrow(`NATS cannot keep ${streamNames(prefix).events} on 3 servers`);
+    await expect(publish).rejects.toThrow(
+      `NATS cannot store the stream ${streamNames(prefix).events} on 3 servers`,
+    );
     await bus.close();
   });
 

@@ -84,7 +84,7 @@ export function createClient(options: ClientOptions): KithClient {
   });
   const settings: CallSettings = { ...connection, tokens: keeper };
   /**
-   * If the answer to a refresh is lost, the client keeps the session only by repeating the refresh in time
+   * Settings for a refresh. If the answer to a refresh is lost, the session ends, unless the client repeats the refresh in time
    * (spec#accounts-refresh-grace).
    */
   const refreshing: CallSettings = {
@@ -164,8 +164,8 @@ export function createClient(options: ClientOptions): KithClient {
             const request = buildRequest(settings, managed.stream, {});
             return openStream({ ...request, headers }, { fetch, token, timeoutMs, signal });
           },
-          // By default, this would be the error of an earlier connection, after which the stream would reconnect. But here the
-          // stream has to end.
+          // The error if another user or nobody is signed in when the stream reconnects. By default, it would be the error of
+          // an earlier connection, and after that error the stream would reconnect. But here the stream has to end.
           () => new KithError('The user of this stream is no longer signed in.', notSignedIn),
         );
         return streamNotifications((lastEventId) => {

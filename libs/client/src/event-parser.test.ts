@@ -11,7 +11,7 @@ function parse(text: string, cut = text.length): ServerSentEvent[] {
   return events;
 }
 
-// The standard's examples, and cases for the rules in its text.
+// The examples of the WHATWG standard, and further cases for the rules in the text of the standard.
 const cases: [string, string, ServerSentEvent[]][] = [
   ['several lines of data', 'data: YHOO\ndata: +2\ndata: 10\n\n', [event('YHOO\n+2\n10')]],
   [

@@ -87,7 +87,7 @@ function send(
 /**
  * Does work with a time limit. The limit is `timeoutMs`, counted from the start, or from the last call of `alive`. When the
  * time is over, or when the caller's signal is aborted, the signal that `work` gets is aborted. The error shows whether the
- * limit, the caller's signal, or the work itself was the reason.
+ * limit, the caller's signal, or the work itself was the reason for the failure.
  */
 export async function within<T>(
   { timeoutMs, signal, isReadOn }: Pick<ExchangeOptions, 'timeoutMs' | 'signal' | 'isReadOn'>,
@@ -176,7 +176,10 @@ function tellingOf({ status, headers }: Response) {
   };
 }
 
-/** Reads seconds or a date (RFC 9110 section 10.2.3) as ms from now. */
+/**
+ * Reads the value of `Retry-After`, which is in seconds or a date (RFC 9110 section 10.2.3). Returns how many ms from now it
+ * is.
+ */
 function retryAfterOf(value: string | null): number | undefined {
   if (value === null) return undefined;
   const ms = /^\d+$/.test(value) ? Number(value) * 1000 : Date.parse(value) - Date.now();

@@ -10,7 +10,7 @@ import type { UploadOptions } from './upload-options.ts';
 const openBytes = (request: Outgoing, options: ExchangeOptions) =>
   open({ ...request, headers: { accept: '*/*' } }, { ...options, isReadOn: true });
 
-/** Makes the methods of a table: `{ group: { method(input, options) } }`. */
+/** Makes the methods that a table of operations describes. The result has the form `{ group: { method(input, options) } }`. */
 export function methodsOf(
   settings: CallSettings,
   table: OperationTable,

@@ -40,7 +40,7 @@ function listen(
 }
 
 describe('a stream of notifications', () => {
-  it('is open when it has a position from which the next connection can continue', async () => {
+  it('reports "open" when it has a position from which the next connection can continue', async () => {
     const { signal, ...controller } = signalOf();
     const { open, from } = connections(['retry: 1\n\n'], ['retry: 1\n\n', 'id: 4\n\n', notice(5)]);
     const { states, told, ended } = listen(open, { signal });

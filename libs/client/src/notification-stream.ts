@@ -35,14 +35,14 @@ export interface StreamOptions {
 
 type Bytes = ReadableStreamDefaultReader<Uint8Array>;
 
-/** Opens the stream after a given event. Rejects with the same errors as a call. */
+/** Opens the stream, which then continues after the given event. Rejects with the same errors as a call. */
 export type OpenNotifications = (lastEventId: string) => Promise<Bytes>;
 
 const firstRetryMs = 1_000;
 const longestRetryMs = 30_000;
 /**
- * The longest wait that is accepted from an answer, in ms. A longer time may be a mistake: it may come from a proxy, or from a
- * date while the clock of this machine is wrong.
+ * The longest wait that the client accepts if an answer asks for a wait, in ms. A longer time may be a mistake: it may come
+ * from a proxy, or from a date while the clock of this machine is wrong.
  */
 const longestAskedMs = 300_000;
 /** The platform sends a heartbeat every 15 s. This is the time of two heartbeats, plus 2 s for the network. */
@@ -107,8 +107,8 @@ function parserAfter({ lastEventId, retryMs }: EventParser): EventParser {
 }
 
 /**
- * How long to wait before the next connection, in ms. After a connection that ended without an error, this is the time that the
- * platform last asked for. It grows with each failure.
+ * How long to wait before the next connection, in ms. After a connection that ended without an error, it is the time that the
+ * platform last asked for. After failures, the wait is random, and grows with each failure.
  */
 function delayOf(asked: number | undefined, failures: number, failure: unknown): number {
   const first = asked ?? firstRetryMs;
@@ -154,6 +154,6 @@ function notificationEventOf({ type, data, lastEventId }: ServerSentEvent): Noti
   }
   if (type === 'reset') return { type, id: lastEventId };
   if (type === 'evicted') return { type };
-  // This client is older than this kind of event, so it skips the event.
+  // This version of the client does not know this type of event, so it skips the event.
   return undefined;
 }

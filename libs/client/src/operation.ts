@@ -32,7 +32,7 @@ export type Input = Readonly<Record<string, unknown>>;
 
 /** The options of one call. */
 export interface CallOptions {
-  /** Ends the call: it rejects with the signal's reason. */
+  /** Ends the call when it is aborted. The call then rejects with the signal's reason. */
   signal?: AbortSignal | undefined;
   /** How long each attempt may take, in ms, instead of the client's `timeoutMs`. */
   timeoutMs?: number | undefined;

@@ -11,7 +11,7 @@ export interface OperatorClientOptions extends ConnectionOptions {
 /** The API for the people who run the platform: all projects and their users. */
 export type OperatorClient = MethodGroups;
 
-/** Makes a client for `/admin`. */
+/** Makes a client for the operations under `/admin`. */
 export function createOperatorClient(options: OperatorClientOptions): OperatorClient {
   const tokens: Tokens = {
     token: async () => options.token,

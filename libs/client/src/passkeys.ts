@@ -1,13 +1,13 @@
 import type { Methods } from './generated/types.ts';
 
 type Begun = Methods['auth.enrolFactor']['output'];
-/** What a page needs to make a passkey: `options` of `auth.enrolFactor`. */
+/** What a page needs to make a passkey: the `options` in the answer of `auth.enrolFactor`. */
 export type PasskeyCreation = Extract<Begun, { options: unknown }>['options'];
 /** The data with which a page asks for a passkey. `auth.challengePasskey` and `auth.challengeSignIn` answer with it. */
 export type PasskeyRequest = Methods['auth.challengePasskey']['output'];
-/** What `auth.confirmFactor` takes. */
+/** The value that a page passes to `auth.confirmFactor` as `passkey`. */
 export type NewPasskey = NonNullable<Methods['auth.confirmFactor']['input']['passkey']>;
-/** What `auth.signIn` and `auth.stepUp` take. */
+/** The value that a page passes to `auth.signIn` and `auth.stepUp` as `passkey`. */
 export type ShownPasskey = NonNullable<Methods['auth.signIn']['input']['passkey']>;
 
 /** The globals of a page that this file uses (WebAuthn Level 3). */

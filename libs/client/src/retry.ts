@@ -6,18 +6,18 @@ const firstMs = 300;
 const longestBackoffMs = 8_000;
 /**
  * The longest wait that the client accepts from the platform, in ms. If the platform asks for a longer wait, the caller gets
- * the error and decides.
+ * the error and decides what to do.
  */
 const longestAskedMs = 30_000;
 
 /**
- * Codes of errors after which any request may be sent again, because this attempt did nothing: the caller is over the limit, no
- * service is available, or an earlier attempt with the same key is still running.
+ * Codes of errors after which any request may be sent again, because this attempt did nothing: the caller is over the limit,
+ * the service is not available, or an earlier attempt with the same key is still running.
  */
 const nothingDone = new Set(['rate-limit/exceeded', 'gateway/unavailable', 'request/in-progress']);
 /**
- * The caller has sent too many wrong passwords or codes. A repeat would send the same one again, and would count as one more
- * failure (spec#accounts-attempts).
+ * The caller has sent too many wrong passwords or codes. A repeat would send the same password or code again, and would count
+ * as one more failure (spec#accounts-attempts).
  */
 const guessed = 'auth/too-many-attempts';
 const passing = new Set([408, 429, 500, 502, 503, 504]);

@@ -23,7 +23,7 @@ export interface ServerClient {
   readonly users: Pick<ApplicationGroups['users'], 'get' | 'getByUsername' | 'getByForeignId'> &
     ServerGroups['users'];
   readonly notifications: ServerGroups['notifications'];
-  /** Does what a user of the project could do, on behalf of that user. */
+  /** Returns methods that do what a user of the project could do, on behalf of that user. */
   onBehalfOf(userId: string): OnBehalfOf;
 }
 

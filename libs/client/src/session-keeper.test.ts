@@ -53,7 +53,7 @@ describe('a session', () => {
     expect(refreshes).toEqual([]);
   });
 
-  it('is refreshed by the expiry time in its token if expiresAt is absent', async () => {
+  it('is refreshed according to the expiry time in its token if expiresAt is absent', async () => {
     const { keeper, refreshes } = keeperOf(
       memorySession({ accessToken: tokenFor(60), refreshToken: 'r', user }),
     );
@@ -88,7 +88,7 @@ describe('a session', () => {
     expect(keeper.current).toBeNull();
   });
 
-  it('is not restored by a refresh if the user signed out in another tab and its event comes late', async () => {
+  it('is not restored by a refresh if the user signed out in another tab and the event of this sign-out comes late', async () => {
     const arrived = Promise.withResolvers<SessionAnswer>();
     const kept = memorySession(sessionFor(-1));
     const { keeper, refreshes } = keeperOf(kept, () => arrived.promise);
@@ -235,7 +235,7 @@ describe('a session', () => {
   );
 
   it.each(['failed', 'not ended'])(
-    'of a new user is not replaced by a stored session, if the store could not write it and its first reading had %s',
+    'of a new user is not replaced by a stored session if the store could not write it and the first reading of the store had %s',
     async (what) => {
       const adas = { ...sessionFor(10 * minute), accessToken: 'adas', refreshToken: 'adas' };
       const kept = memorySession(adas);

@@ -62,7 +62,7 @@ export class SessionKeeper {
     return this.#session;
   }
 
-  /** Resolves when an asynchronous store has read the first session. If the store has failed, it reads again. */
+  /** Resolves when an asynchronous store has read the first session. If the store could not read it, tries again. */
   async loaded(signal?: AbortSignal): Promise<void> {
     const loading = this.#loading === 'failed' ? this.#load() : this.#loading;
     if (loading) await unlessAborted(loading, signal);
@@ -154,7 +154,7 @@ export class SessionKeeper {
     }
     const loading = first.then(
       (session) => {
-        // If a session was set during the reading, that session is newer, so the session that was read is dropped.
+        // If a session was set while the store was being read, that session is newer, so the session from the store is dropped.
         if (this.#loading !== loading) return;
         this.#loading = undefined;
         if (session) this.#become(session, { reason: 'set' });
@@ -186,8 +186,8 @@ export class SessionKeeper {
       answer = await this.#refreshBy(from.refreshToken);
     } catch (error) {
       if (!isEnd(error)) throw error;
-      // The token may be refused because another tab has refreshed the session first, without a lock. Or somebody may have
-      // signed in in another tab.
+      // The token may be refused because another tab has refreshed the session first, without a lock. Or a sign-in in another
+      // tab may have replaced the session.
       if (await this.#adoptOther(from)) return this.#session;
       const hasLeft = this.isLeaving && error.code === 'auth/unauthorized';
       const change: SessionChange = hasLeft ? { reason: 'signed-out' } : { reason: 'ended', error };
@@ -203,18 +203,19 @@ export class SessionKeeper {
   }
 
   /**
-   * If another client has stored another session, or none, since `from` became the current session, takes this over. Returns
-   * whether `from` is no longer the current session.
+   * If another client has stored another session since `from` became the current session, makes that session the current one.
+   * If another client has removed the session, there is no current session from now on. Returns whether `from` is no longer the
+   * current session.
    */
   async #adoptOther(from: Session): Promise<boolean> {
     const stored = await this.#store.get();
     if (this.#session !== from) return true;
     if (stored?.refreshToken === from.refreshToken) return false;
     if (this.#isUnread || this.#outdated.has(stored?.refreshToken)) {
-      // The stored session is not taken over. Either it is an earlier session of this client: if its refresh token were used
-      // again, the platform would treat the token as stolen and end the session. Or this client has never read it
-      // (`#isUnread`): it may belong to an earlier user, or another client may have stored it in the meantime, and the store
-      // does not show which is true. In both cases, the current session is written over it.
+      // The stored session does not become the current session. Either it is an earlier session of this client: if its refresh
+      // token were used again, the platform would treat the token as stolen and end the session. Or this client has never read
+      // it (`#isUnread`): it may belong to an earlier user, or another client may have stored it in the meantime, and the store
+      // does not show which is true. In both cases, the current session replaces the stored one.
       await this.#write(from).catch(() => {});
       return this.#session !== from;
     }

@@ -10,7 +10,7 @@ export interface SessionStore {
    */
   subscribe?(listener: (session: Session | null) => void): () => void;
   /**
-   * The name of the store. Stores with the same name keep the same session. If there are Web Locks, clients with the same
+   * The name of the store. Stores with the same name keep the same session. If the browser has Web Locks, clients with the same
    * session refresh it one at a time.
    */
   readonly name?: string;
@@ -68,8 +68,8 @@ export function localStorageSession(key: string): SessionStore {
         isStored = true;
       } catch {
         isStored = false;
-        // The stored session is older than the session in memory. Its refresh token may be used up, and it may belong to
-        // another user.
+        // The stored session is older than the session in memory, so it is removed: its refresh token may be used up, and it
+        // may belong to another user.
         try {
           page.localStorage?.removeItem(key);
         } catch {}

@@ -10,7 +10,7 @@ import type { UploadOptions } from './upload-options.ts';
 
 const defaultMs = 60_000;
 /**
- * The time limit of the whole upload if its progress cannot be seen, in ms. The platform also allows this time for a request.
+ * The time limit of the whole upload if its progress cannot be seen, in ms. It is as long as the platform lets an upload take.
  */
 const unseenMs = 600_000;
 const pieceBytes = 64 * 1024;
@@ -94,7 +94,7 @@ async function sourceOf(
   throw new TypeError('The file must be a Blob, a Uint8Array or a ReadableStream.');
 }
 
-/** Reads a stream into memory, as long as its bytes keep coming. Rejects as `exchange` does. */
+/** Reads a whole stream into memory. The time limit starts again with each chunk. Rejects as `exchange` does. */
 function readWhole(stream: ReadableStream<Uint8Array>, limits: Parameters<typeof within>[0]): Promise<Blob> {
   return within(limits, (signal, alive) => {
     const watched = new TransformStream<Uint8Array, Uint8Array>({

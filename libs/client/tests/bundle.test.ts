@@ -7,7 +7,7 @@ import { expect, it } from 'vitest';
 /** The largest size of the bundle for browsers, minified and gzipped, in bytes. */
 const largest = 15_000;
 
-it(`the bundle for browsers has only sources of the client, and less than ${largest} bytes`, async () => {
+it(`the bundle for browsers contains only sources of the client, and has less than ${largest} bytes`, async () => {
   const folder = fileURLToPath(new URL('../', import.meta.url));
   const { metafile, outputFiles } = await build({
     absWorkingDir: folder,

@@ -5,7 +5,7 @@ import { createClient } from '../src/index.ts';
 import { reach } from './support/world.ts';
 
 describe.runIf(availableEngines().includes('containers'))('a gateway that is restarted', () => {
-  it('makes calls wait, and streams continue without missing or repeating a notification', async () => {
+  it('makes calls wait, and lets streams continue without missing or repeating a notification', async () => {
     await using platform = await startPlatform({ engine: 'containers' });
     await using world = await reach(platform);
     const { control, projectId } = world;

@@ -83,7 +83,7 @@ describe('the package as it is published', () => {
   it.each([
     ['bundler', 'esnext'],
     ['nodenext', 'nodenext'],
-  ])('has types for %s resolution, in pages', async (moduleResolution, module) => {
+  ])('has types that compile for a page with %s resolution', async (moduleResolution, module) => {
     const lib = ['es2022', 'dom', 'dom.asynciterable'];
     const compilerOptions = {
       strict: true,

@@ -44,7 +44,7 @@ describe.concurrent('uploads from Node', () => {
     expect(sizes.slice(-2)).toEqual([20 * mebibyte, 20 * mebibyte]);
   });
 
-  it('accepts any name for a file, and sends the part of it that can be stored', async ({ expect }) => {
+  it('accepts any name for a file, and sends the part of the name that can be stored', async ({ expect }) => {
     await using world = await reach(platform);
     const kith = await world.clientOf();
     const stored = async (name: string) =>
@@ -185,7 +185,7 @@ describe.concurrent('uploads from Node', () => {
       const kith = createClient(${JSON.stringify(options)});
       const { code } = await kith.storage.createImage({ file: new Uint8Array(${20 * mebibyte}) }).catch((error) => error);
       console.log(code);`;
-    // The process has to end by itself within 20 s, otherwise it is killed. An upload that was still running would time out
+    // The process has to end by itself within 20 s, otherwise it is killed. If the upload were still running, it would time out
     // only later.
     const { stdout } = await run(process.execPath, ['--input-type=module', '-e', script], {
       timeout: 20_000,

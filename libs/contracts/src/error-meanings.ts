@@ -1,10 +1,10 @@
 import type { ErrorCode } from './errors.ts';
 
-/** The meaning of a code for the client that gets it, in sentences for the error catalogue. */
+/** What a code means for the client that gets it. The sentences are printed in the error catalogue. */
 export interface ErrorMeaning {
   /** When the API answers with this code. */
   when: string;
-  /** What a client does about it. */
+  /** What the client should do. */
   remedy: string;
 }
 
@@ -44,7 +44,7 @@ export const errorMeanings = {
   },
   'request/unknown-field': {
     when: 'The body or the query of an endpoint under `/admin` has a key that the endpoint does not accept. `field` names the key. Nothing was changed.',
-    remedy: 'Correct the name, or leave the key out.',
+    remedy: 'Correct the name of the key, or leave the key out.',
   },
   'request/invalid-idempotency-key': {
     when: 'The header `Idempotency-Key` is empty, has more than 255 characters, or is neither a quoted string nor a text without spaces.',
@@ -85,7 +85,7 @@ export const errorMeanings = {
   },
   'route/not-found': {
     when: 'No endpoint has this address. In production, the endpoints for test tokens exist only if `ALLOW_TEST_TOKENS` is set.',
-    remedy: 'Check the address against the reference.',
+    remedy: 'Compare the address with the API reference.',
   },
   'route/method-not-allowed': {
     when: 'The endpoint at this address does not take this method.',
@@ -118,7 +118,7 @@ export const errorMeanings = {
     remedy: 'Refresh the session and repeat the request.',
   },
   'auth/forbidden': {
-    when: 'The token is valid but does not allow this: it belongs to another project, the object belongs to another user, or the key lacks the scope.',
+    when: 'The token is valid but does not allow this request: it belongs to another project, the object belongs to another user, or the key lacks the scope.',
     remedy:
       'Do not repeat the request. Check the project and the user of the session, or the scopes of the key.',
   },
@@ -127,14 +127,14 @@ export const errorMeanings = {
     remedy: 'Let the user type again.',
   },
   'auth/too-many-attempts': {
-    when: 'Ten attempts with this e-mail address have failed within 15 minutes, from any clients. The password was not checked. If the user has recently signed in from the same client, only the failures of this client are counted. Wrong second factors of a user are counted in the same way, but separately from passwords. Here, a client has a count of its own only if it has recently sent a right second factor.',
+    when: 'Ten attempts with this e-mail address have failed within 15 minutes, from any clients. The password was not checked. If the user has recently signed in from the same client, only the failures of this client are counted. Wrong second factors of a user are counted in the same way, but separately from passwords. For second factors, a client has a count of its own only if it has recently sent a right second factor.',
     remedy:
       'Wait for `Retry-After` seconds, then let the user type again. Each further failure doubles the wait, up to an hour.',
   },
   'auth/token-reuse-detected': {
     when: 'A refresh token was used again, more than 30 s after a new token had replaced it, or after the new token had already been used. Somebody else may have a copy of the token, so the session has ended everywhere.',
     remedy:
-      'Sign in again. Keep the refresh token in a single place, and store each new one before you use it.',
+      'Sign in again. Keep the refresh token in a single place, and store each new refresh token before you use it.',
   },
   'auth/missing-keys': {
     when: 'The project has no public key to check user tokens with.',
@@ -269,19 +269,19 @@ export const errorMeanings = {
   'connection/user-not-found': noSuchUser,
   'connection/self-request': {
     when: 'The caller has tried to connect with themselves.',
-    remedy: 'Do not offer this on the caller’s own profile.',
+    remedy: 'Do not offer this action on the caller’s own profile.',
   },
   'connection/self-check': {
     when: 'The caller has asked for the connection with themselves.',
-    remedy: 'Do not ask for this on the caller’s own profile.',
+    remedy: 'Do not ask for the connection on the caller’s own profile.',
   },
   'connection/self-disconnect': {
     when: 'The caller has tried to end a connection with themselves.',
-    remedy: 'Do not offer this on the caller’s own profile.',
+    remedy: 'Do not offer this action on the caller’s own profile.',
   },
   'connection/self-block': {
     when: 'The caller has tried to block or unblock themselves.',
-    remedy: 'Do not offer this on the caller’s own profile.',
+    remedy: 'Do not offer this action on the caller’s own profile.',
   },
   'connection/not-allowed': {
     when: 'One of the two users has blocked the other. The answer does not say which.',

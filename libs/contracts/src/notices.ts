@@ -11,8 +11,8 @@ export interface NoticeSpec {
 }
 
 /**
- * What gateways must refuse. A gateway gets all current revocations on request, and each new one as a notice. After `until`,
- * all affected tokens have expired.
+ * What gateways must refuse. A gateway can request all current revocations, and gets each new revocation as a notice. After
+ * `until`, all affected tokens have expired.
  */
 export const revocations = z.object({
   sessions: z.array(z.object({ sessionId: z.string(), until: timestamp })),
@@ -24,7 +24,7 @@ export const revocations = z.object({
 });
 export type Revocations = z.output<typeof revocations>;
 
-/** Tells every gateway immediately what is revoked. `restored` are users who are no longer suspended. */
+/** Tells every gateway about new revocations immediately. `restored` are users who are no longer suspended. */
 export const revocationNotice = {
   name: 'revocations',
   subjects: 'notice.revocations',
@@ -40,8 +40,8 @@ export const projectSettingsNotice = {
 } as const;
 
 /**
- * Tells every gateway immediately about a new or a removed key. If `key` is null, the key with this hash was removed
- * (docs/adr/0053).
+ * Tells every gateway immediately about a new or a removed key (an operator key or a server key). If `key` is null, the key
+ * with this hash was removed (docs/adr/0053).
  */
 export const apiKeyNotice = {
   name: 'api-keys',

@@ -43,12 +43,15 @@ export interface Upload {
   tooLarge: ErrorCode;
 }
 
-/** The largest size of a form without the bytes of its file, in bytes. Includes the heads of the parts and the other fields. */
+/**
+ * The largest size of a form without the bytes of its file, in bytes. This size includes the headers of the parts, and the
+ * other fields.
+ */
 export const maxFormBytes = 64 * 1024;
 
 /** Everything that a caller may rely on about one operation of the HTTP API. */
 export interface OperationSpec {
-  /** The stable name, `<service>.<operation>`. The NATS subject and the name of the rate limit are made from it. */
+  /** The stable name, `<service>.<operation>`. The NATS subject and the name of the rate limit contain this name. */
   name: `${string}.${string}`;
   /** What the operation does, in a few words. The reference shows this text. */
   summary: string;
@@ -76,10 +79,10 @@ export interface OperationSpec {
    */
   narrowsToProjects?: true;
   /**
-   * What a server key may do here. `for-user`: it may act for a user. `itself`: it may also call without a user. The default
-   * depends on `auth`. For `server-key`, it is `itself`. For `user` and `optional`, it is `for-user`, except under `/auth/` and
-   * at exports. Under `/auth/`, at exports, and for all other values of `auth`, it is `never` (`serverKeyMay`,
-   * spec#server-keys-on-behalf).
+   * What a server key may do at this operation. `for-user`: it may act for a user. `itself`: it may also call the operation
+   * without a user. The default depends on `auth`. For `server-key`, it is `itself`. For `user` and `optional`, it is
+   * `for-user`, except under `/auth/` and at exports. Under `/auth/`, at exports, and for all other values of `auth`, it is
+   * `never` (`serverKeyMay`, spec#server-keys-on-behalf).
    */
   serverKey?: ServerKeyUse;
   /**
@@ -106,8 +109,8 @@ export interface OperationSpec {
   /** The field in which older clients wrap the whole body (spec#existing-clients-update). */
   wrapped?: string;
   /**
-   * The codes of validation failures, by the place of the wrong input, for example `body.name`, `params`, `body` or `query`. If
-   * several places match, the most specific one gives the code.
+   * The codes of validation failures. The keys say where the wrong input is, for example `body.name`, `params`, `body` or
+   * `query`. If several keys match, the most specific key gives the code.
    */
   invalid?: Readonly<Record<string, ErrorCode>>;
   /**
@@ -143,8 +146,8 @@ export interface OperationSpec {
 }
 
 /**
- * An operation that one service calls at another. The call goes over the bus, on `<prefix>.svc.<service>.<operation>`, and
- * never over HTTP.
+ * An operation of one service that another service calls. The call goes over the bus, on `<prefix>.svc.<service>.<operation>`,
+ * and never over HTTP.
  */
 export interface InternalOperationSpec {
   name: `${string}.${string}`;
@@ -214,7 +217,7 @@ export function rpcSubject(prefix: string, spec: { name: string }): string {
   return `${prefix}.rpc.${spec.name}`;
 }
 
-/** The subject on which one service calls an operation of another. */
+/** The subject on which one service calls an operation of another service. */
 export function internalSubject(prefix: string, spec: { name: string }): string {
   return `${prefix}.svc.${spec.name}`;
 }

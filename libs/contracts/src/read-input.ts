@@ -5,7 +5,7 @@ import type { ErrorCode } from './errors.ts';
 export interface Fault {
   /** The path to the input, such as `payload.id`; empty for the whole input. */
   field: string;
-  /** A sentence that says what to send, in the terms of the request (spec#errors-sentence). */
+  /** A sentence that says what to send, with the names that the request uses (spec#errors-sentence). */
   error: string;
   /** The error code that the broken rule names, if it names any. */
   code?: ErrorCode;
@@ -29,8 +29,8 @@ const longestName = 64;
 
 /**
  * Checks an input by its schema, and returns the parsed data or the faults. All sentences that say what is wrong with an input
- * are made by this function. There is at most one fault per field, in the order of the contract (spec#errors-sentence,
- * spec#errors-several).
+ * are made by this function. Each field has at most one fault, and the faults are in the order in which the contract lists the
+ * fields (spec#errors-sentence, spec#errors-several).
  *
  * A schema may have its own message. A message that begins with a capital is a whole sentence. Any other message is put after
  * the field's name: `must be a UUID.`

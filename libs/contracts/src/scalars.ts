@@ -41,7 +41,7 @@ export function shownText(max: number) {
 export const wholeNumber = z.int().min(0);
 
 /**
- * A string that is trimmed and then counted in code points. Lone surrogates are refused, because they are not Unicode text. No
+ * A string that is trimmed and then counted in code points. Lone surrogates are refused: they are not valid Unicode text, so no
  * store could return them unchanged.
  */
 export function text(bounds: { min?: number; max: number }) {
@@ -58,8 +58,8 @@ export function text(bounds: { min?: number; max: number }) {
         },
         min > 0 ? `must be ${min} to ${max} characters long.` : `must be at most ${max} characters long.`,
       )
-      // A blank text is empty after trimming, and so too short. The pattern says this to the readers of the JSON Schema: one
-      // character must not be blank.
+      // A blank text is empty after trimming, so it is too short. JSON Schema knows no trimming, so the pattern says this
+      // there: at least one character must not be blank.
       .meta(min > 0 ? { minLength: min, maxLength: max, pattern: '\\S' } : { maxLength: max })
   );
 }
@@ -83,7 +83,8 @@ export function optionalText(max: number) {
 }
 
 /**
- * Checks the size of a value before the schema checks the content. Checking the content may take a hundred times as long.
+ * Checks the size of a value before the schema checks the content. Checking the content may take a hundred times as long, so a
+ * value that is too large has to be refused first.
  * @param refusal Returns the message for a value that is too large, and undefined for other values.
  */
 export function sized<S extends z.ZodType>(schema: S, refusal: (value: object) => string | undefined) {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 const longest = 300;
-/** A listed host that begins with this text stands for all hosts that have one label in place of the `*`. */
+/** If a host in a list begins with this text, it stands for all hosts that have exactly one label in place of the `*`. */
 const anyLabel = '*.';
 
 /**
@@ -15,12 +15,13 @@ export function isWebOrigin(value: string): boolean {
   const plain = `${scheme}${named}`;
   if (value.length > longest || named.includes('*') || !URL.canParse(plain)) return false;
   const { origin, hostname } = new URL(plain);
-  // A `*` directly below a top-level domain would allow the sites of many owners. IP addresses have no labels.
+  // A `*` is not allowed directly below a top-level domain, where it would allow the sites of many owners, and not in an IP
+  // address, which has no labels.
   const mayBeWild = hostname === 'localhost' || (hostname.includes('.') && !/^[\d.]+$/.test(hostname));
   return origin === plain && (!isWild || mayBeWild);
 }
 
-/** Whether an origin is in a list. */
+/** Whether an origin is in a list, or matches an entry of the list that has a `*`. */
 export function listsOrigin(listed: readonly string[], origin: string): boolean {
   if (listed.includes(origin)) return true;
   const [, scheme, parent] = /^(https?:\/\/)[^./:@[\]]+\.([^/@]+)$/.exec(origin) ?? [];

@@ -29,7 +29,7 @@ const keyCodes: readonly ErrorCode[] = [
  */
 export function codesOf(operation: OperationSpec): ErrorCode[] {
   const { feature, auth, limit, scope, invalid = {}, errors } = operation;
-  // An operation with `visibility` may need a token, because some projects restrict it to signed-in users.
+  // An operation with `visibility` needs a token in projects that restrict it to signed-in users.
   const asksUsers = auth === 'user' || auth === 'server-key' || operation.visibility !== undefined;
   const takesForm = operation.upload !== undefined;
   const takesBody = !methodsOf(operation).includes('GET') && !takesForm;
@@ -39,7 +39,8 @@ export function codesOf(operation: OperationSpec): ErrorCode[] {
     scope === 'project' && !operation.answersDeleted && 'project/not-found',
     (limit !== null || auth === 'operator') && 'rate-limit/exceeded',
     (asksUsers || auth === 'operator') && 'auth/unauthorized',
-    // If the token is optional, the reason for this code is the header `On-Behalf-Of`, which only a server key may send.
+    // This code is possible even if the token is optional: callers without a server key get it if they send the header
+    // `On-Behalf-Of`.
     (asksUsers || auth === 'operator' || auth === 'optional') && 'auth/forbidden',
     asksUsers && 'auth/suspended',
     asksUsers && operation.shortForm === true && 'auth/token-expired',
@@ -63,7 +64,7 @@ export function codesOf(operation: OperationSpec): ErrorCode[] {
   return [...new Set(codes)].filter((code) => code !== false).filter(isErrorCode);
 }
 
-/** Groups codes by status, the lowest first. */
+/** Groups codes by status. The group with the lowest status comes first. */
 export function byStatus(codes: readonly ErrorCode[]): [status: string, codes: ErrorCode[]][] {
   const groups = Object.groupBy(codes, (code) => String(statusOf(code)));
   return Object.entries(groups).map(([status, group]) => [status, group ?? []]);

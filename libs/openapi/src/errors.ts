@@ -11,7 +11,7 @@ const shared = {
     type: 'array',
     maxItems: 100,
     description:
-      'All wrong inputs, in the order of the contract, if there are several. `field` is the first of them.',
+      'If several inputs are wrong, all of them, in the order in which the contract lists them. `field` is the first of them.',
     items: {
       type: 'object',
       properties: { field: { type: 'string', maxLength: 200 }, error: sentence },
@@ -53,7 +53,7 @@ export const errorSchemas: Readonly<Record<string, JsonObject>> = {
   },
 };
 
-/** The answer for a status, with all the codes that it may have. */
+/** Describes the error answers with one status, and all the codes that they may have. */
 export function errorResponse(status: string, codes: readonly ErrorCode[]): JsonObject {
   const only = { properties: { code: { type: 'string', enum: codes } } };
   const of = (name: string) => ({ allOf: [ref('schemas', name), only] });

@@ -30,8 +30,8 @@ export const headers: Readonly<Record<string, JsonObject>> = {
     'What is left of the limit: `r` requests, until `t` seconds from now.',
     '"connections.list";r=99;t=300',
   ),
-  'X-RateLimit-Limit': count('The limit again, for older clients.', 100),
-  'X-RateLimit-Remaining': count('How many requests are left.', 99),
+  'X-RateLimit-Limit': count('How many requests the limit allows, for older clients.', 100),
+  'X-RateLimit-Remaining': count('How many requests are left, for older clients.', 99),
   'X-RateLimit-Reset': count('When the count of requests starts again, in Unix seconds.', 1_767_603_900),
   'Retry-After': count('Seconds to wait before the request is sent again.', 1),
   'WWW-Authenticate': line('The scheme of the token that is needed.', 'Bearer'),
@@ -49,7 +49,10 @@ export const headers: Readonly<Record<string, JsonObject>> = {
     'The part of the bytes in this answer, and the total number of bytes.',
     'bytes 0-1023/146515',
   ),
-  'Idempotency-Replayed': line('The request was answered before; this is the same answer.', 'true'),
+  'Idempotency-Replayed': line(
+    'An earlier request with the same `Idempotency-Key` was already answered, and this is the same answer.',
+    'true',
+  ),
   'Content-Disposition': line('The name to save the answer under.', 'attachment; filename="export.json"'),
 };
 

@@ -26,7 +26,7 @@ const { version } = JSON.parse(readFileSync(new URL('../package.json', import.me
 
 /**
  * General information about the document. Its version is the version of the packages. docs/upgrading.md says which changes a
- * version may contain. It has nothing to do with the `v6` and `v7` in addresses, which are two forms of the same API
+ * version may contain. This version has nothing to do with the `v6` and `v7` in addresses, which are two forms of the same API
  * (spec#addresses-forms).
  */
 export const info: JsonObject = {

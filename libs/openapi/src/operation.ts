@@ -32,7 +32,7 @@ export function pathOf(operation: OperationSpec): string {
   return operation.scope === 'project' ? `/v7/{projectId}${path}` : path;
 }
 
-/** Describes an operation under one of its methods. */
+/** Describes an operation for one of its HTTP methods. */
 export function describeOperation(operation: OperationSpec, method: Method, parts: Parts): JsonObject {
   const isFirst = methodsOf(operation)[0] === method;
   const parameters = parametersOf(operation, parts.schemas, parts.example);
@@ -162,7 +162,7 @@ const bytes = {
       type: 'string',
       contentMediaType: anyType,
       maxLength: maxFileBytes,
-      description: 'Has the content type that was recognised from the bytes.',
+      description: 'The `Content-Type` of the answer is the type that was recognised from the bytes.',
     },
   },
 };
@@ -171,7 +171,7 @@ const bytes = {
 function partial(operation: OperationSpec): JsonObject {
   const headers = headersOfSuccess(operation);
   return {
-    206: { description: 'The part that was asked for.', headers, content: bytes },
+    206: { description: 'The part of the bytes that the request has asked for.', headers, content: bytes },
     304: { description: 'The client already has the stored version.', headers },
   };
 }
@@ -179,7 +179,7 @@ function partial(operation: OperationSpec): JsonObject {
 function streamOf(operation: OperationSpec, schemas: Schemas): JsonObject {
   const schema = {
     description:
-      '`notification` events have an item in `data` and the feed sequence in `id`. `reset` says that some earlier events were not kept and are missing. `evicted` says that newer streams of the user have replaced this one. A comment is sent every 15 s.',
+      '`notification` events have a notification in `data` and its feed sequence in `id`. `reset` says that some earlier events were not kept and are missing. `evicted` says that newer streams of the user have replaced this one. A comment is sent every 15 s.',
     contentMediaType: 'text/event-stream',
     contentSchema: schemas.of(operation.output),
   };

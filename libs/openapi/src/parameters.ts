@@ -11,7 +11,9 @@ function condition(name: string, description: string, example?: string): JsonObj
   return { name, in: 'header', description, schema, ...(example === undefined ? {} : { example }) };
 }
 
-/** The headers of a download, as named in `parameters`: they say which bytes the client wants, and on which conditions. */
+/**
+ * The headers of a download, by their names in `parameters`. They say which bytes the client wants, and on which conditions.
+ */
 const ofDownloads = ['Range', 'IfRange', 'IfMatch', 'IfNoneMatch', 'IfModifiedSince', 'IfUnmodifiedSince'];
 
 /** Parameters that operations share. */
@@ -20,14 +22,15 @@ export const parameters: Readonly<Record<string, JsonObject>> = {
     name: 'projectId',
     in: 'path',
     required: true,
-    description: 'The users’ project. Upper and lower case make no difference.',
-    // This parameter has no example, because tools would use it, and send every request for a project that does not exist.
+    description: 'The id of the project. Upper and lower case make no difference.',
+    // This parameter has no example, because tools would use the example, and send every request for a project that does not
+    // exist.
     schema: { type: 'string', format: 'uuid', maxLength: 36 },
   },
   Range: {
     name: 'Range',
     in: 'header',
-    description: 'A part of the bytes (RFC 9110 section 14).',
+    description: 'The part of the bytes that the client asks for (RFC 9110 section 14).',
     schema: { type: 'string', maxLength: 100, pattern: '^bytes=(\\d+-\\d*|-\\d+)$' },
     example: 'bytes=0-1023',
   },
@@ -36,7 +39,7 @@ export const parameters: Readonly<Record<string, JsonObject>> = {
     'The `ETag` or the `Last-Modified` of the client’s version. If the stored version is another one, `Range` is ignored.',
     '"d2hhdCBpdCBpcw"',
   ),
-  // `If-Match` and `If-Unmodified-Since` have no example, because tools would send it, and every answer would be 412.
+  // `If-Match` and `If-Unmodified-Since` have no example, because tools would send the example, and every answer would be 412.
   IfMatch: condition(
     'If-Match',
     'The `ETag` of the client’s version, or a list of such tags. If the stored version has none of these tags, the answer is 412.',
@@ -73,8 +76,8 @@ export const parameters: Readonly<Record<string, JsonObject>> = {
     in: 'header',
     description:
       'Only with a server key: the id of the user for whom the key acts. The user must belong to the key’s project and must not be suspended.',
-    // This parameter has no example, because tools would send it together with a user's token, and only a server key may send
-    // this header.
+    // This parameter has no example, because tools would send the example together with a user's token, and only a server key
+    // may send this header.
     schema: { type: 'string', format: 'uuid', maxLength: 36 },
   },
   LastEventId: {
@@ -88,7 +91,7 @@ export const parameters: Readonly<Record<string, JsonObject>> = {
 
 /**
  * The parameters of an operation: first the parameters of the path, then those of the query, then the headers. Within each
- * group, they have the order of the contract.
+ * group, they are in the order in which the contract lists them.
  */
 export function parametersOf(
   operation: OperationSpec,

@@ -48,8 +48,8 @@ export function makeSchemas(): Schemas {
 const unnamed = '-';
 
 /**
- * Converts the named schemas and at most one further schema. If two schemas without names were converted together, one could
- * contain the other and would refer to it.
+ * Converts the named schemas and at most one further schema. If two schemas without names were converted together, and one
+ * contained the other, it would refer to a component that the document does not have.
  */
 function convert(beside?: z.ZodType): Record<string, JsonObject> {
   const registry = z.registry<{ id: string }>();
@@ -58,7 +58,7 @@ function convert(beside?: z.ZodType): Record<string, JsonObject> {
   const { schemas } = z.toJSONSchema(registry, {
     io: 'input',
     uri: (id) => `#/components/schemas/${id}`,
-    // If a rule has no JSON Schema, it would be missing in the document. So this is an error.
+    // A rule that JSON Schema cannot express would be missing in the document. So the conversion throws an error.
     unrepresentable: 'throw',
   });
   return Object.fromEntries(Object.entries(schemas).map(([id, schema]) => [id, tidy(schema) as JsonObject]));

@@ -26,7 +26,7 @@ describe('a sealed text', () => {
     ['a changed byte', () => secrets.open('test', changed(sealed), 'user-1')],
     ['a part of the text', () => secrets.open('test', sealed.slice(0, 20), 'user-1')],
     ['a text that was never sealed', () => secrets.open('test', 'what is kept', 'user-1')],
-  ])('does not open with %s', (_, open) => {
+  ])('does not open in case of %s', (_, open) => {
     expect(open).toThrow(CannotOpen);
   });
 

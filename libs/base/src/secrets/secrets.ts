@@ -13,8 +13,8 @@ const tagBytes = 16;
 const version = 's1';
 
 /**
- * Thrown if a sealed text cannot be opened. Either this process does not have the secret, or the text was changed, or the text
- * is bound to something else.
+ * Thrown if a sealed text cannot be opened. Either this process does not have the secret under which the text was sealed, or
+ * the text was changed, or it is bound to something else.
  */
 export class CannotOpen extends Error {
   override readonly name = 'CannotOpen';
@@ -29,8 +29,8 @@ export class Secrets {
   #hashRoot: Root;
 
   /**
-   * `previous` are other secrets whose sealed and signed texts are accepted too. They are needed while the secret is being
-   * changed.
+   * `previous` are other secrets. Texts that were sealed or signed under them are accepted too. They are needed while the
+   * secret is being changed.
    */
   constructor(current: string, previous: readonly string[] = []) {
     const others = [...new Set(previous)].filter((one) => one !== current);
@@ -39,7 +39,8 @@ export class Secrets {
   }
 
   /**
-   * Returns the same secrets, except that `key` is used for the keyed hashes. This key stays the same when the secret changes.
+   * Returns the same secrets, except that `key` is used for the keyed hashes. This key stays the same when the secret changes,
+   * and so do the hashes.
    */
   withHashKey(key: Uint8Array): Secrets {
     const [current, ...previous] = this.#roots.map(({ secret }) => secret) as [string, ...string[]];
@@ -72,7 +73,7 @@ export class Secrets {
     const [format, id, text = ''] = sealed.split('.');
     const root = this.#roots.find((one) => one.id === id);
     if (format !== version || !root) {
-      throw new CannotOpen('It was sealed under a KITH_SECRET that this process does not have.');
+      throw new CannotOpen('The text was sealed under a KITH_SECRET that this process does not have.');
     }
     const bytes = Buffer.from(text, 'base64url');
     const nonce = bytes.subarray(0, nonceBytes);
@@ -82,7 +83,7 @@ export class Secrets {
       opening.setAuthTag(bytes.subarray(nonceBytes, nonceBytes + tagBytes));
       return Buffer.concat([opening.update(bytes.subarray(nonceBytes + tagBytes)), opening.final()]);
     } catch (error) {
-      throw new CannotOpen('It was changed after it was sealed, or is bound to something else.', {
+      throw new CannotOpen('The text was changed after it was sealed, or is bound to something else.', {
         cause: error,
       });
     }
@@ -101,7 +102,10 @@ export class Secrets {
     return this.#hashRoot.mac('hash', purpose, text);
   }
 
-  /** Signs a text for any process that has one of these secrets. The result has one signature per secret, joined by `.`. */
+  /**
+   * Signs a text, so that any process that has one of these secrets can verify it. The result has one signature per secret,
+   * joined by `.`.
+   */
   sign(purpose: string, text: string): string {
     return this.#roots.map((root) => root.mac('sign', purpose, text)).join('.');
   }
@@ -117,7 +121,8 @@ export class Secrets {
 }
 
 /**
- * Only this many signatures of a text are checked. A change of the secret never uses more secrets than this at the same time.
+ * At most this many signatures of a text are checked. This is enough: a change of the secret never uses more secrets at the
+ * same time.
  */
 const mostSignatures = 8;
 

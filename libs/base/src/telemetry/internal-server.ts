@@ -43,7 +43,7 @@ export async function startInternalServer(options: {
     server.listen(options.port, options.host, resolve);
   });
   const isReady = async () => Number((await options.notReady()).length === 0);
-  // If the check takes too long, for example because a database does not respond, the gauge reports 0.
+  // If the check takes too long, for example because a database does not respond, the gauge reports 0, which means "not ready".
   const unwatch = options.metrics.ready.watch({}, isReady, 0);
   return {
     port: (server.address() as AddressInfo).port,

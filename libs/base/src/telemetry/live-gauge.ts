@@ -25,7 +25,7 @@ export class LiveGauge {
           })),
         );
         this.reset();
-        // Several parts of a process, such as replicas, may watch the same value. The gauge reports the largest reading.
+        // Several parts of a process may watch a value under the same labels. The gauge reports the largest of these values.
         const largest = new Map<string, { labels: Labels; value: number }>();
         for (const { labels, value } of read) {
           const key = JSON.stringify(labels);

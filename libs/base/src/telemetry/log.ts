@@ -38,8 +38,8 @@ export function createLogger(options: {
 }
 
 /**
- * Returns the type, message, stack and code of an error and of its causes. All other fields are left out, because they may hold
- * inputs.
+ * Returns the type, message, stack and code of an error and of its causes. All other fields are left out, because they may
+ * contain what a client has sent.
  */
 function serializeError(error: unknown): unknown {
   if (!(error instanceof Error)) return stdSerializers.err(new Error(String(error)));

@@ -45,7 +45,7 @@ describe('the sampler', () => {
     return decision === SamplingDecision.RECORD_AND_SAMPLED;
   };
 
-  // A sampler with a share below 1 drops a trace with the id of `keeps`.
+  // `keeps` uses the highest possible trace id. A sampler with a share below 1 drops the trace with this id.
   test.each([
     [{}, true, true, false],
     [{ OTEL_TRACES_SAMPLER: 'always_on' }, true, true, true],
@@ -56,7 +56,7 @@ describe('the sampler', () => {
     [{ OTEL_TRACES_SAMPLER: 'parentbased_traceidratio', OTEL_TRACES_SAMPLER_ARG: '0' }, false, true, false],
     [{ OTEL_TRACES_SAMPLER: 'parentbased_traceidratio', OTEL_TRACES_SAMPLER_ARG: '1' }, true, true, false],
   ])(
-    '%j keeps a new trace: %s, a span of a kept parent: %s, a span of a dropped parent: %s',
+    'with the variables %j, keeps a new trace: %s, a span of a kept parent: %s, a span of a dropped parent: %s',
     (env, alone, kept, dropped) => {
       expect([keeps(env), keeps(env, 'kept'), keeps(env, 'dropped')]).toEqual([alone, kept, dropped]);
     },

@@ -97,7 +97,10 @@ function parentOf(parent: SpanOptions['parent']): Context {
   return trace.setSpanContext(ROOT_CONTEXT, { traceId, spanId, traceFlags, isRemote: true });
 }
 
-/** Describes the process that makes the spans. Uses no process detector, because command lines can contain private data. */
+/**
+ * Describes the process that makes the spans. Does not use OpenTelemetry's process detector: it would add the command line,
+ * which can contain private data.
+ */
 function resourceOf(name: string, config: TracingConfig): Resource {
   const own: SpanAttributes = {
     'service.namespace': 'kith',

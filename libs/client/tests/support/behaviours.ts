@@ -74,7 +74,7 @@ export const behaviours = {
       },
     });
     const signedOut = await settled(kith.auth.signOut());
-    // A session listener may leave the page, so the request must have `keepalive`, to be sent nevertheless.
+    // A session listener may leave the page. So the request must have `keepalive`, with which it is sent nevertheless.
     return {
       signedOut,
       sent,
@@ -229,8 +229,8 @@ export const behaviours = {
         for (const how of [refusal(429, 'rate-limit/exceeded'), refusal(401, 'auth/unauthorized')]) {
           const kith: KithClient = clientOf(world, {
             session: ada.session,
-            // After the first attempt is answered, and before the client gets the answer, somebody else is signed in, or
-            // nobody.
+            // The session changes after the platform has answered the first attempt, but before the client gets the answer:
+            // somebody else is signed in from then on, or nobody.
             async fetch(address, init) {
               const answer = await fetch(address, init);
               await kith.setSession(next);
@@ -449,7 +449,7 @@ export const behaviours = {
       const outcome = await settled(kith.storage.createFile({ file }).then(({ type }) => type));
       outcomes.push([outcome, (await world.control.seen()).length]);
     }
-    // Two files are stored: the file whose answer was lost, and the file that was sent again.
+    // Two files are stored: by the upload whose answer was lost, and by the upload that was sent again after the 429.
     const { total } = await kith.storage.listFiles();
     return { outcomes, total };
   },

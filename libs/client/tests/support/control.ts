@@ -25,7 +25,7 @@ export interface Control {
   downFor(ms: number): Promise<void>;
   /** Ends every connection to the platform. */
   cut(): Promise<void>;
-  /** The requests that have passed since the last call of `seen`. */
+  /** The requests that the proxy has received since the last call of `seen`. */
   seen(): Promise<Seen[]>;
 }
 

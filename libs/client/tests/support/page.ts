@@ -9,7 +9,7 @@ interface TestPage {
   /** Calls a function of `Control` in the test's process. `url` is the address of the `World` to which the function belongs. */
   control(url: string, name: string, args: unknown[]): Promise<unknown>;
   run(name: BehaviourName, at: Place): Promise<unknown>;
-  /** Makes `kith`, whose session all tabs share. */
+  /** Sets `kith` to a new client, whose session all tabs share. */
   open(at: Place): void;
   kith: KithClient;
   /** The reasons for the session's changes, in order. */

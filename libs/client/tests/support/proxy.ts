@@ -8,8 +8,9 @@ export interface Fault {
   match: string;
   times: number;
   /**
-   * `lose`: not forwarded, and the connection is cut. `lose-answer`: forwarded, but the connection is cut before the answer.
-   * `hold`: never answered. `silence`: only the head of the answer comes. `late`: the answer comes 300 ms late.
+   * `lose`: the proxy does not forward the request, and cuts the connection. `lose-answer`: it forwards the request, but cuts
+   * the connection before the answer. `hold`: it never answers. `silence`: it sends only the head of the answer. `late`: it
+   * sends the answer 300 ms late.
    */
   how:
     | 'lose'
@@ -20,7 +21,7 @@ export interface Fault {
     | { status: number; headers?: Record<string, string>; body: string };
 }
 
-/** A request that passed the proxy. */
+/** A request that the proxy has received. */
 export interface Seen {
   /** `METHOD /path?query`. */
   line: string;
@@ -31,7 +32,7 @@ export interface Seen {
   answeredAt?: number;
 }
 
-/** An HTTP proxy in front of a platform that causes faults on purpose. */
+/** An HTTP proxy in front of a platform. The proxy causes faults on purpose. */
 export class FaultyProxy implements AsyncDisposable {
   readonly seen: Seen[] = [];
   readonly #server;

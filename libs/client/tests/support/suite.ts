@@ -40,7 +40,7 @@ const expected: Record<BehaviourName, unknown> = {
   retriesWhatIsSafe: {
     count: 0,
     reads: 3,
-    // The write is done once. The second attempt gets the answer of the first.
+    // The client sends the write twice, but the platform does it once, and the second attempt gets the answer of the first.
     created: { name: 'Once', writes: 2, there: 1 },
     lost: { isTimeout: false, hasCause: true },
     signIns: 1,
@@ -58,7 +58,8 @@ const expected: Record<BehaviourName, unknown> = {
       changes: [[null, 'signed-out', null]],
       signedIn: { ...unauthorized, code: 'auth/invalid-credentials' },
     },
-    // This is the case `isSignedOut`: the session has already ended, so nothing is deleted, and the call rejects.
+    // This is the outcome in the case `isSignedOut`: the session has already ended, so nothing is deleted, and the call
+    // rejects.
     {
       deleted: unauthorized,
       changes: [
@@ -177,7 +178,7 @@ const expected: Record<BehaviourName, unknown> = {
   streamsFromWhereItWas: [['2', 'Two'], ['3', 'Three'], { type: 'reset', id: '3' }],
 };
 
-/** The shortest time that a behaviour waits, in ms. */
+/** How long a behaviour has to wait at least, in ms. */
 const leastWaits: Partial<Record<BehaviourName, number>> = {
   honoursRetryAfter: 500,
   waitsForAPlatformThatIsAway: 1_000,
@@ -190,7 +191,10 @@ const leastWaits: Partial<Record<BehaviourName, number>> = {
 const crowds: BehaviourName[] = ['refreshesOnceForRefusedTokens', 'refreshesOnceBeforeExpiry'];
 const others = (Object.keys(expected) as BehaviourName[]).filter((name) => !crowds.includes(name));
 
-/** Checks the outcome of each behaviour, in Node or in a page. All behaviours that wait run at the same time. */
+/**
+ * Checks the outcome of each behaviour, in Node or in a page. All behaviours except `crowds` run at the same time, because most
+ * of them wait.
+ */
 export function testBehaviours(on: {
   platform: () => TestPlatform;
   run: (name: BehaviourName, world: ClientWorld) => Promise<unknown>;

@@ -28,7 +28,7 @@ export function event<const E extends EventSpec>(spec: E): E {
   return spec;
 }
 
-/** The whole event as a schema. */
+/** The schema of a whole event: the common fields and the `data`. */
 export function eventSchema<E extends EventSpec>(spec: E) {
   return z.object({
     id: z.string(),
@@ -50,7 +50,9 @@ export function eventSchema<E extends EventSpec>(spec: E) {
 
 export type EventOf<E extends EventSpec> = EventEnvelope<E['type'], z.output<E['data']>>;
 
-/** A number that orders the events of an aggregate: by epoch, then by `seq`. In epoch 0, this number is the `seq`. */
+/**
+ * A number by which the events of an aggregate can be sorted: by epoch, then by `seq`. In epoch 0, this number is the `seq`.
+ */
 export function eventOrder({ seq, epoch = 0 }: { seq: number; epoch?: number | undefined }): number {
   return epoch * 2 ** 32 + seq;
 }

@@ -58,7 +58,7 @@ export const collectionCreated = event({ type: 'collection.created', version: 1,
 export const collectionRenamed = event({ type: 'collection.renamed', version: 1, data: collection });
 /**
  * `data` is the last state of the collection. All collections below it are deleted too, but without events of their own. An
- * earlier event of such a collection may arrive after this event, although the collection is already deleted.
+ * earlier event of such a collection may arrive after this event. Such an event does not mean that the collection still exists.
  */
 export const collectionDeleted = event({ type: 'collection.deleted', version: 1, data: collection });
 

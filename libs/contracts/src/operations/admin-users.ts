@@ -19,8 +19,9 @@ const oneUser = {
 } as const;
 
 /**
- * Changes the fields of a user that only operators may set, and returns the user. An access token keeps the role from the time
- * when it was issued, until the session is refreshed (spec#admin-users-update).
+ * Changes the fields of a user that only operators may set, and returns the user. An access token contains the role that the
+ * user had when the token was issued. So after a change, tokens have the new role only after the session is refreshed
+ * (spec#admin-users-update).
  */
 export const changeUser = operation({
   ...oneUser,

@@ -152,7 +152,7 @@ const knownScopes = z
   .array(z.string())
   .transform((scopes) => scopes.filter((one): one is OperatorScope => scope.safeParse(one).success));
 
-/** What a gateway knows about a key. It finds the key by the hash of the sent token. */
+/** What a gateway knows about a key. The gateway finds the key by the hash of the token that a caller sends. */
 export const apiKey = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('operator'), id: uuid, ...rights, scopes: knownScopes }),
   z.object({ kind: z.literal('server'), id: uuid, projectId: uuid }),

@@ -25,7 +25,7 @@ export const auditRow = z.object({
    * that has no id.
    */
   target: shownText(300).nullable(),
-  /** The address of the caller; a keyed hash if the user was erased. */
+  /** The IP address of the caller; a keyed hash of it if the user was erased. */
   ip: shownText(100),
   requestId: shownText(200),
   /** `success`, or the code of the error. */

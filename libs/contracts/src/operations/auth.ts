@@ -100,8 +100,8 @@ const perhapsToken = z.string().max(512).nullish();
 const signedOut = z.object({ user: z.null(), accessToken: z.null() });
 
 /**
- * Ends the session of a refresh token, with the token's whole family. The answer is the same if the token is unknown or absent
- * (spec#accounts-sign-out, spec#accounts-sign-out-always).
+ * Ends the session of a refresh token, and makes all refresh tokens of this session invalid. The answer is the same if the
+ * token is unknown or absent (spec#accounts-sign-out, spec#accounts-sign-out-always).
  */
 export const signOut = operation({
   ...common,
@@ -299,8 +299,9 @@ export const rotateKeys = operation({
 });
 
 /**
- * Takes a key out of use immediately. Gateways no longer accept its tokens, so users have to sign in or refresh again. If this
- * key signs new tokens, another key replaces it in the same step. Repeating changes nothing (spec#signing-keys-revoke).
+ * Takes a key out of use immediately. Gateways no longer accept the access tokens that it signed, so users have to refresh
+ * their sessions or sign in again. If this key signs new tokens, another key replaces it in the same step. Repeating changes
+ * nothing (spec#signing-keys-revoke).
  */
 export const revokeKey = operation({
   name: 'identity.revoke-key',
@@ -320,7 +321,10 @@ export const revokeKey = operation({
   errors: ['auth/key-not-found'],
 });
 
-/** Returns what is revoked. Gateways ask for this if they were not running when the notice was sent (docs/adr/0007). */
+/**
+ * Returns all current revocations, for a gateway that may have missed notices, for example because it was not running
+ * (docs/adr/0007).
+ */
 export const getRevocations = internalOperation({
   name: 'identity.revocations',
   feature: 'auth',

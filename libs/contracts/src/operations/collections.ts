@@ -56,7 +56,7 @@ export const createSubCollection = operation({
 });
 
 /**
- * The children of a collection, oldest first, as a bare array. A `Link` header leads to the next page
+ * The collections directly below a collection, oldest first, as a bare array. A `Link` header leads to the next page
  * (spec#collections-list-sub).
  */
 export const listSubCollections = operation({
@@ -96,7 +96,7 @@ export const renameCollection = operation({
 });
 
 /**
- * Deletes a collection with all collections below it. No request finds them any more. The root cannot be deleted
+ * Deletes a collection and all collections below it. From then on, no request finds them. The root cannot be deleted
  * (spec#collections-delete).
  */
 export const deleteCollection = operation({
@@ -118,7 +118,8 @@ export const deleteCollection = operation({
 const entityId = text({ min: 1, max: 200 });
 /**
  * The id of an entity to save. Clients resolve `.` and `..` in the path of a URL, even if they are percent-encoded. The address
- * of such an entity would become the address of the list or of the collection (spec#collections-entity-id).
+ * of such an entity would become the address of the list or of the collection. So these two ids are refused
+ * (spec#collections-entity-id).
  */
 export const savableEntityId = entityId.refine(
   (id) => id !== '.' && id !== '..',
@@ -176,7 +177,10 @@ export const addEntity = operation({
   invalid: { params: 'collection/not-found' },
 });
 
-/** Removes an entity from a collection. If the entity is not in it, this is not an error (spec#collections-remove-entity). */
+/**
+ * Removes an entity from a collection. It is not an error if the collection does not contain the entity
+ * (spec#collections-remove-entity).
+ */
 export const removeEntity = operation({
   ...common,
   name: 'collections.remove-entity',

@@ -8,8 +8,8 @@ export const common = { feature: 'connection', scope: 'project', auth: 'user', s
 export const byUser = z.object({ userId: uuid });
 export const byConnection = z.object({ connectionId: uuid });
 /**
- * The query of a list of people. `query` is searched in `searchFields`, without regard to case. By default, these are username
- * and name.
+ * The query of a list of people. With `query`, the list has only people whose username or name contains this text, without
+ * regard to case. `searchFields` limits the search to one of the two.
  */
 export const peopleQuery = listQuery({ limit: 20, max: 100 }).extend({
   query: text({ max: 100 })

@@ -57,7 +57,10 @@ export const listConnections = operation({
   errors: [],
 });
 
-/** The relation between the caller and another user. It does not show blocks (spec#connections-status). */
+/**
+ * The relation between the caller and another user. The answer does not show whether one of them blocks the other
+ * (spec#connections-status).
+ */
 export const getConnectionStatus = operation({
   ...common,
   name: 'connections.get-status',
@@ -164,8 +167,8 @@ export const listUserConnections = operation({
 });
 
 /**
- * How many established connections a user has. This is the total that the same caller would get with the list of these
- * connections (spec#connections-count-of-user).
+ * How many established connections a user has. The number is the same as the total that the caller would get with the list of
+ * these connections (spec#connections-count-of-user).
  */
 export const countUserConnections = operation({
   ...ofUser,

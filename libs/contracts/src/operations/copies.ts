@@ -68,7 +68,10 @@ const rebuild = {
   errors: ['auth/forbidden'],
 } as const;
 
-/** Copies a page of identity's users into the profiles of connections. Repeat the call with `next` until it is null. */
+/**
+ * Copies a page of the identity service's users into the copy of profiles that the connections service keeps. Repeat the call
+ * with `next` until it is null.
+ */
 export const rebuildConnectionsProfiles = operation({
   ...rebuild,
   name: 'connections.rebuild-profiles',
@@ -77,7 +80,10 @@ export const rebuildConnectionsProfiles = operation({
   path: '/admin/copies/connections-profiles',
 });
 
-/** Copies a page of identity's users into the profiles of notifications. Repeat the call with `next` until it is null. */
+/**
+ * Copies a page of the identity service's users into the copy of profiles that the notifications service keeps. Repeat the call
+ * with `next` until it is null.
+ */
 export const rebuildNotificationsProfiles = operation({
   ...rebuild,
   name: 'notifications.rebuild-profiles',
@@ -87,8 +93,9 @@ export const rebuildNotificationsProfiles = operation({
 });
 
 /**
- * Copies a page of the blocks of connections into identity. After the last page, removes the blocks that connections no longer
- * has. Repeat the call with `next` until it is null.
+ * Copies a page of the connections service's blocks into the copy of blocks that the identity service keeps. After the last
+ * page, removes from this copy the blocks that no longer exist in the connections service. Repeat the call with `next` until it
+ * is null.
  */
 export const rebuildIdentityBlocks = operation({
   ...rebuild,

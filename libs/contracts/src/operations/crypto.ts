@@ -18,8 +18,9 @@ const userIn = (key: string) =>
 const key = { projectId: filled(), privateKey: filled() };
 
 /**
- * Signs a token for tests with the caller's own RSA key (spec#test-tokens-sign). The fields are checked in the order of the
- * body's keys. `payload` may have fields other than `id`. The token keeps these fields.
+ * Signs a token for tests with the caller's own RSA key (spec#test-tokens-sign). If several fields are wrong, the error names
+ * the first of `payload.id`, `payload`, `projectId` and `privateKey`. `payload` may have fields other than `id`. The token
+ * keeps these fields.
  */
 export const signTestingJwt = operation({
   name: 'crypto.sign-testing-jwt',

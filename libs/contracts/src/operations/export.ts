@@ -38,8 +38,8 @@ const range = z.object({
 });
 
 /**
- * Declares an operation that lists one kind of a user's data in a service. If an item is added or removed during the export,
- * the list may or may not contain the item.
+ * Declares the operation with which a service lists one kind of a user's data. If an item is added or removed during the
+ * export, the list may or may not contain the item.
  */
 function section<const Name extends `${string}.export-${string}`, Item extends z.ZodType>(
   name: Name,
@@ -63,7 +63,10 @@ export const exportSessions = section(
   sessionInfo.omit({ current: true }).extend({ expiresAt: timestamp }),
 );
 
-/** Requested mails with a token that is still valid. The export shows the address of each mail, but not the token. */
+/**
+ * The mails that were requested for the user and whose token is still valid. The export shows the address of each mail, but not
+ * the token.
+ */
 export const exportMails = section(
   'identity.export-mails',
   'auth',
@@ -97,7 +100,10 @@ export const exportDeclinedRequests = section('connections.export-declined', 'co
 /** Blocks that the user has made, newest first. */
 export const exportBlocks = section('connections.export-blocks', 'connection', standingBlock);
 
-/** The user's settings for connection requests and the list of connections. Empty if the user has changed nothing. */
+/**
+ * The user's settings: who may send the user a connection request, and whether others see the user's connections. Empty if the
+ * user has never changed these settings.
+ */
 export const exportConnectionSettings = section(
   'connections.export-settings',
   'connection',

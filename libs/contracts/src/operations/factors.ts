@@ -9,7 +9,7 @@ import { nothing, perFiveMinutes } from './shared.ts';
 
 /** How many second factors a user may have. */
 export const mostFactors = 10;
-/** How many recovery codes a set has. */
+/** How many recovery codes a user gets at a time. */
 export const recoveryCodeCount = 10;
 
 const type = z.enum(['totp', 'passkey']);
@@ -113,7 +113,10 @@ export const confirmFactor = operation({
   invalid: { params: 'auth/factor-not-found' },
 });
 
-/** Removes a second factor. If it is the user's last one, the recovery codes are removed too (spec#accounts-factors-remove). */
+/**
+ * Removes a second factor. If the user then has no second factor left, the recovery codes are removed too
+ * (spec#accounts-factors-remove).
+ */
 export const removeFactor = operation({
   ...common,
   name: 'identity.remove-factor',
@@ -151,7 +154,10 @@ const challenge = {
   output: passkeyRequest,
 } as const;
 
-/** Makes a challenge for the caller's passkeys, for a step-up (spec#accounts-factors-challenge). */
+/**
+ * Makes a challenge that a passkey of the caller can sign, so that the caller can prove again who they are
+ * (spec#accounts-factors-challenge).
+ */
 export const challengePasskey = operation({
   ...challenge,
   name: 'identity.challenge-passkey',

@@ -55,7 +55,7 @@ const isReceiver = (row: { receiverId?: string | undefined; receiverForeignId?: 
 
 /**
  * A connection or request between two users. `connectedAt` is the time at which the request was accepted or declined; if it is
- * absent, this is `requestedAt`.
+ * absent, `requestedAt` is used.
  */
 export const importedConnection = z
   .strictObject({
@@ -113,7 +113,8 @@ const notAnImage = { path: ['kind'], error: 'must be image if sizes or quality i
 
 /**
  * A file of a user. `path` is where the bytes are, relative to the folder of the file that contains this row. Anyone who knows
- * `id` can read the file. So `id` must not be a number of the other backend, and must not be derived from such a number.
+ * `id` can read the file. So `id` must be impossible to guess: it must not be a serial number of the other backend, and must
+ * not be derived from one.
  */
 export const importedFile = z
   .strictObject({
@@ -152,9 +153,9 @@ export const importReasons = [
 export type ImportReason = (typeof importReasons)[number];
 
 /**
- * The outcome of the rows. `imported` counts the new rows. `unchanged` counts the rows that are already stored exactly as
- * given. `rejected` has the rows that cannot be imported, by their index. The reason `conflict` means that the object is
- * already stored with other values. `fields` names the fields that differ.
+ * What happened to the rows of a request. `imported` counts the new rows. `unchanged` counts the rows that are already stored
+ * exactly as given. `rejected` has the rows that cannot be imported, by their index. The reason `conflict` means that the
+ * object is already stored with other values. `fields` names the fields that differ.
  */
 export const importResult = z.object({
   imported: wholeNumber,
@@ -206,7 +207,7 @@ export const importConnections = operation({
   body: rowsOf(importedConnection),
 });
 
-/** Imports users' collections. A parent must come before the collections below it (docs/import.md). */
+/** Imports users' collections. The row of a parent must come before the rows of the collections below it (docs/import.md). */
 export const importCollections = operation({
   ...common,
   name: 'collections.import',
@@ -226,7 +227,7 @@ export const importEntities = operation({
   body: rowsOf(importedEntity),
 });
 
-/** Imports a file of a user, one per request. The other fields of the form come before the file (docs/import.md). */
+/** Imports a file of a user, one per request. The other fields of the form must come before the file (docs/import.md). */
 export const importFile = operation({
   ...common,
   name: 'storage.import-file',

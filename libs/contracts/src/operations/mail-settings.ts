@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { text } from '../scalars.ts';
 
-/** Mails that only report a change: they have no token (spec#accounts-factors-notices). */
+/** The kinds of mails that only report a change, and contain no token (spec#accounts-factors-notices). */
 export const noticeKinds = ['factorAdded', 'factorRemoved', 'recoveryCodesRenewed'] as const;
 export type NoticeKind = (typeof noticeKinds)[number];
 
@@ -32,7 +32,7 @@ const secret: Readonly<Record<MailKind, readonly string[]>> = {
   recoveryCodesRenewed: [],
 };
 
-/** What is wrong with the braces of a text; undefined if nothing is wrong. */
+/** What is wrong with the placeholders in braces in a text; undefined if nothing is wrong. */
 function wrongBraces(value: string, kind: MailKind): string | undefined {
   const names = [...value.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
   const known = [...anywhere, ...secret[kind]];
@@ -77,8 +77,8 @@ function ofEachKind<T>(make: (kind: MailKind) => T): Record<MailKind, T> {
 export const mailTexts = z.object(ofEachKind((kind) => mailText(kind).optional()));
 
 /**
- * Subjects and texts of mails as an operator gives them. They replace all earlier ones, so a misspelt kind would remove a text
- * (spec#requests-admin-unknown).
+ * Subjects and texts of mails as an operator gives them. They replace all earlier texts. So if a misspelt kind were ignored,
+ * the earlier text of the right kind would be lost. Therefore unknown kinds are refused (spec#requests-admin-unknown).
  */
 export const givenMailTexts = z.strictObject(ofEachKind((kind) => mailText(kind).strict().optional()));
 

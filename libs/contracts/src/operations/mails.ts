@@ -18,8 +18,8 @@ const token = z.string().min(1).max(200);
 const address = text({ min: 1, max: 2_048 });
 
 /**
- * Sends a mail with a token that sets a new password. The answer and its timing do not show whether there is such an account
- * (spec#accounts-request-reset).
+ * Sends a mail with a token that sets a new password. Neither the answer nor its timing shows whether an account has the given
+ * address (spec#accounts-request-reset).
  */
 export const requestPasswordReset = operation({
   ...common,
@@ -73,8 +73,8 @@ export const sendVerificationEmail = operation({
 });
 
 /**
- * Takes the token of a mail. Depending on the mail, it verifies the address, makes a new address valid, or undoes a change of
- * address. A code of 6 digits is accepted only with its user's access token (spec#accounts-verify-email).
+ * Takes the token or code of a mail. Depending on the mail, the operation verifies the address, makes a new address valid, or
+ * undoes a change of address. A code of 6 digits is accepted only with its user's access token (spec#accounts-verify-email).
  */
 export const verifyEmail = operation({
   ...common,

@@ -30,7 +30,7 @@ export const kithNotification = z.object({
 });
 export type KithNotification = z.output<typeof kithNotification>;
 
-/** A notification from an application, in its own words (spec#notifications-own). */
+/** A notification from an application, which chooses the type and the `metadata` (spec#notifications-own). */
 export const ownNotification = z.object({
   ...of,
   type: shownText(64),
@@ -115,11 +115,11 @@ export const markAllNotificationsAsRead = operation({
 });
 
 /**
- * The caller's notifications as they come, as Server-Sent Events. The event `notification` has an item as `data`, and the feed
- * sequence as `id`. A client resumes with this id in `Last-Event-ID`. The event `reset` says that the stream cannot resume. The
- * event `evicted` says that five newer streams of the same user are open (spec#notifications-stream-resume,
- * spec#notifications-stream-reset, spec#notifications-stream-places). The gateway serves this operation. `output` is the data
- * of one event.
+ * Sends the caller each notification as soon as it comes, as a Server-Sent Event. The event `notification` has the notification
+ * as `data`, and its feed sequence as `id`. A client resumes with this id in `Last-Event-ID`. The event `reset` says that the
+ * stream cannot continue after the given id. The event `evicted` says that five newer streams of the same user are open
+ * (spec#notifications-stream-resume, spec#notifications-stream-reset, spec#notifications-stream-places). The gateway serves
+ * this operation. `output` is the data of one event.
  */
 export const streamNotifications = operation({
   ...common,
@@ -180,7 +180,7 @@ const position = z.int().min(0);
 
 /**
  * Adds a stream to the user's open streams, of which there are at most five. A sixth stream replaces the oldest. Returns the
- * position of the feed.
+ * position at which the feed ends now.
  */
 export const openFeed = internalOperation({
   ...internal,

@@ -8,7 +8,7 @@ import { codePoints } from '../scalars.ts';
  * ends is not limited. This does no harm, because blanks are normalized quickly.
  */
 const longestPassword = 256;
-/** A password as the caller gives it, with the blanks around it. */
+/** A password as the caller gives it: blanks at its ends are not removed. */
 export const password = z
   .string()
   .refine(

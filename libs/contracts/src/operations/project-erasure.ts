@@ -9,8 +9,8 @@ const common = {
 } as const;
 
 /**
- * Erases the remaining connections of a deleted project, after identity has erased the users. `isDone` is true when nothing is
- * left (docs/adr/0044). Repeatable.
+ * Erases what is left of the connections of a deleted project, after identity has erased the users. `isDone` is true when
+ * nothing is left (docs/adr/0044). Repeatable.
  */
 export const eraseProjectConnections = internalOperation({
   ...common,

@@ -30,13 +30,16 @@ export const project = z.object({
    */
   limits: z.record(z.string(), limit.nullable()),
   /**
-   * The web origins that may call addresses that name this project. If the list is empty, the origins in `CORS_ORIGINS` may
-   * call them.
+   * The web origins whose pages may call addresses with the id of this project. If the list is empty, the pages of the origins
+   * in `CORS_ORIGINS` may do so.
    */
   webOrigins: z.array(shownText(300)).max(100),
   /** What callers who are not signed in see of profiles (spec#users-strangers). */
   publicProfiles,
-  /** Whether anybody may see connection lists. These lists show profiles, so they are never more public than profiles. */
+  /**
+   * Whether callers who are not signed in may see users' lists of connections. These lists show profiles, so they are never
+   * more public than profiles.
+   */
   publicConnections: z.boolean(),
   /** How many MiB of files the project may store. Null means the value of the configuration (spec#storage-quota). */
   storageMib: wholeNumber.nullable(),
@@ -60,7 +63,7 @@ export const project = z.object({
 });
 export type Project = z.output<typeof project>;
 
-/** The settings of a project that gateways use. If `publicProfiles` is `none`, `publicConnections` is false. */
+/** The part of a project's settings that gateways use. If `publicProfiles` is `none`, `publicConnections` is false. */
 export const gatewaySettings = project
   .pick({ limits: true, webOrigins: true, publicConnections: true })
   .extend({
@@ -179,7 +182,7 @@ export const getProject = operation({
   answersDeleted: true,
 });
 
-/** The answer to deleting a project, which continues in the background. */
+/** The answer to a request that deletes a project. The deletion itself continues in the background. */
 export const deletedProject = z.object({ id: uuid, status: z.literal('deleting') });
 export type DeletedProject = z.output<typeof deletedProject>;
 

@@ -178,7 +178,7 @@ const download = {
   invalid: { params: 'storage/not-found' },
 } as const;
 
-/** The bytes of a file, or of an image in its own size (spec#storage-get). */
+/** The bytes of a file, or of an image in its full size (spec#storage-get). */
 export const getFile = operation({
   ...download,
   name: 'storage.get-file',

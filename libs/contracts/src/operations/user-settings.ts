@@ -4,7 +4,10 @@ import { sized } from '../scalars.ts';
 import { common } from './connection-shared.ts';
 import { nothing, perFiveMinutes } from './shared.ts';
 
-/** A user's settings for connection requests and the list of connections (spec#connections-settings). */
+/**
+ * A user's settings for connections: who may send the user a request, and whether others see the user's connections
+ * (spec#connections-settings).
+ */
 export const connectionSettings = z.object({
   /** Who may ask the user to connect: everyone, people with a connection in common, or nobody. */
   requestsFrom: z.enum(['everyone', 'common', 'nobody']),
@@ -17,8 +20,8 @@ export type ConnectionSettings = z.output<typeof connectionSettings>;
 export const maxTypesOff = 100;
 
 /**
- * For each type of notifications, whether the user gets them (spec#notifications-settings). It lists Kith's own types, and
- * other types that the user has turned off.
+ * For each type of notifications, whether the user gets them (spec#notifications-settings). The result lists Kith's own types,
+ * and those other types that the user has turned off.
  */
 export const notificationSettings = z.object({
   types: z.record(z.string().regex(/^[a-z0-9-]{1,64}$/), z.boolean()),
@@ -37,7 +40,7 @@ const ofNotifications = {
 const get = { method: 'GET', limit: perFiveMinutes(100), body: nothing, status: 200, errors: [] } as const;
 const update = { method: 'PATCH', limit: perFiveMinutes(50), status: 200, errors: [] } as const;
 
-/** Who may ask the caller to connect, and whether others see the caller's list (spec#connections-settings). */
+/** Who may ask the caller to connect, and whether others see the caller's connections (spec#connections-settings). */
 export const getConnectionSettings = operation({
   ...ofConnections,
   ...get,

@@ -4,7 +4,7 @@ import { avatarText, nameText } from '../profile-texts.ts';
 import { clearableText, jsonObject, shownText, text, timestamp, uuid } from '../scalars.ts';
 import { nothing, perFiveMinutes } from './shared.ts';
 
-/** What anyone may see of a user (spec#users-public). */
+/** The public profile of a user (spec#users-public). */
 export const publicUser = z.object({
   id: uuid,
   foreignId: shownText(512).nullable(),
@@ -24,7 +24,7 @@ export const publicUser = z.object({
 });
 export type PublicUser = z.output<typeof publicUser>;
 
-/** A user as the user sees it: the public part and more (spec#users-own). */
+/** A user as only this user sees it: the public fields and more (spec#users-own). */
 export const ownUser = publicUser.extend({
   email: shownText(254).meta({ format: 'email', maxLength: 254 }).nullable(),
   isVerified: z.boolean(),
