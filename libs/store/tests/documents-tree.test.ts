@@ -53,7 +53,7 @@ describe.each(availableEngines())('documents below a parent (%s)', (engine) => {
   });
   const idsOf = (found: readonly Stored<unknown>[]) => found.map(({ id }) => id).sort();
 
-  it('documents are found only by keys that exist', async () => {
+  it('a search for several keys finds the documents of existing keys, and nothing for other keys', async () => {
     await documents.change([inside('top', 'a'), inside('top', 'b')]);
     const idsBy = async (index: string, keys: string[]) => {
       const found = [...(await documents.idsBy(boxes, index, keys))];

@@ -195,7 +195,7 @@ describe.each(availableEngines())('documents (%s)', (engine) => {
       expect(await documents.change([inner])).toEqual(['made']);
     });
 
-    it('racing changes succeed one by one, and a refused change can be tried again', async () => {
+    it('of changes that race for one key or one document, one succeeds, and the others can be tried again', async () => {
       const other = await openDocuments(place.config, declared);
       const both = [documents, other];
       try {

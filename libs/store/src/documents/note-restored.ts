@@ -26,7 +26,7 @@ export async function noteRestored(config: StoreConfig, how: Restored = {}): Pro
   return await raiseEpoch(new MongoOutbox(client.db(config.database), []), how);
 }
 
-/** Reads how many times a database in a file was restored from a backup. */
+/** Reads the epoch of a database in a file. Resolves to `undefined` if the database was never restored from a backup. */
 export async function readEpoch(file: string): Promise<Epoch | undefined> {
   using db = new DatabaseSync(file, { timeout: 5_000 });
   return await new SqliteOutbox(db).fact('epoch');
