@@ -210,15 +210,16 @@ export interface Documents {
     limit: number,
   ): Promise<number>;
   /**
-   * Erases settled targets. Does not erase targets that have changed since they were read, or that have unpublished events.
-   * Returns how many targets were erased.
+   * Erases settled targets. Does not erase targets that have changed since they were read, or that still hold events: on
+   * MongoDB, a change first stores its events in its target, and the relay copies them out later. Returns how many targets were
+   * erased.
    */
   eraseAll<D>(of: Collection<D>, targets: readonly Stored<D>[]): Promise<number>;
   /**
    * Deletes a target and all that is left of it, permanently and without a change. Use it for the remains of an ended account.
    * If only the id is given, deletes the target with this id, or what is left of it. Returns `false` if the target has changed
-   * since it was read. Also returns `false` while its events are not published yet, or the writes that follow from its changes
-   * are not made yet.
+   * since it was read. Also returns `false` while the target still holds events (`eraseAll`), or while the writes that follow
+   * from its changes are not made yet.
    */
   erase<D>(of: Collection<D>, target: Stored<D> | string): Promise<boolean>;
   /** Deletes rows or copies by id permanently, as `clear` does. Throws `TypeError` for targets. */
