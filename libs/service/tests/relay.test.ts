@@ -182,7 +182,7 @@ test('a relay skips events that cannot be published, and publishes all later eve
   await waitFor(() => arrived.length === 371);
 });
 
-test('a relay leaves events that it cannot publish for the next start', async () => {
+test('a relay keeps events that it cannot publish, and the next relay publishes them', async () => {
   refused = () => true;
   store('kept');
   const relay = start(never);

@@ -21,7 +21,7 @@ async function comesToBe(
 }
 
 describe('on a replica set that fails over between any two steps', () => {
-  test('acknowledged changes are stored, counted once and published once', async () => {
+  test('acknowledged changes are stored, counted exactly once and published exactly once', async () => {
     await losesNothing(200 * testEffort(), 20_000);
   });
 

@@ -31,8 +31,8 @@ interface Chunk {
 }
 
 /**
- * Bytes in MongoDB. The driver writes the chunks first and the file's document last, so that a file is there whole or not at
- * all. Chunks without a file were left by a process that died, or by a removal that was interrupted.
+ * Bytes in MongoDB. The driver writes the chunks first and the file's document last, so that a reader finds a complete file or
+ * no file. Chunks without a file were left by a process that died, or by a removal that was interrupted.
  */
 export class GridFsBlobs implements Blobs {
   readonly #client: MongoClient;

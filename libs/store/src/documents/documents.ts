@@ -51,7 +51,7 @@ export type Refusal =
 
 /**
  * A change of one document, the target, with the rows, counters and events that follow from it. A compare-and-set of the target
- * decides whether the change is made. The change is stored as a whole or not at all, and nobody sees only a part of it.
+ * decides whether the change is made. The change is stored completely or not at all, and nobody sees only a part of it.
  */
 export interface Change<D> {
   in: Collection<D>;
@@ -172,7 +172,7 @@ export interface Documents {
   search<D>(of: Collection<D>, range: Range, how: Search): Promise<{ found: Stored<D>[]; total: number }>;
   /**
    * Makes changes in order, in few round trips and independently of each other. Returns the outcome of each change. If this
-   * method rejects, any of the changes may have been made, each as a whole or not at all. So read again before you try again.
+   * method rejects, any of the changes may have been made, each completely or not at all. So read again before you try again.
    * If a request has an idempotency key, its changes are held until its answer is known, and no read sees them before that
    * (`HeldChanges`).
    */

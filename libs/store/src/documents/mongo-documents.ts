@@ -194,7 +194,7 @@ class MongoDocuments implements Documents {
     const readAll = () => this.#countersOf(of).find(ids);
     let found = await readAll();
     const settled = await Promise.all(found.map((counter) => this.#settle(of, counter)));
-    // Reading again once is enough: every change that was acknowledged before this call is counted now.
+    // One further read is enough: every change that was acknowledged before this call is counted now.
     if (settled.includes(true)) found = await readAll();
     const byId = new Map(found.map((counter) => [counter._id, counter as unknown as Record<string, number>]));
     const sumsOf = (id: string) =>

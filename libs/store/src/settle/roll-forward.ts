@@ -73,7 +73,7 @@ export class RollForward {
    * processes died or are slow. Leaves younger intents to their writers. A change is counted before its writer acknowledges it,
    * so a reader sees every change that was acknowledged before this call. Also leaves alone the intents that this process is
    * making or settling. If it settled these too, readers would repeat the same work again and again while the database is slow.
-   * Returns whether the counter has to be read again. Reading it again once is enough.
+   * Returns whether the counter has to be read again. One further read is enough.
    */
   async settleCounter(collection: string, counter: CounterFields): Promise<boolean> {
     return this.#settleSome(collection, counter, this.#leftOf(counter).slice(0, fewIntents));

@@ -79,8 +79,8 @@ export class Settler {
   /**
    * Makes a change. Returns `false` if the target has changed since it was read. Throws `gateway/unavailable` if too many
    * changes of a counter are under way, and `ClaimLost` if the answer's claim is lost. In both cases nothing was done. If
-   * `isCommitRefused` is true for the error, nothing is stored either. After any other error, the change may have been made, as
-   * a whole or not at all.
+   * `isCommitRefused` is true for the error, nothing is stored either. After any other error, the change may have been made,
+   * completely or not at all.
    */
   async change(change: Change): Promise<boolean> {
     const { target, rows, reply } = change;
