@@ -38,7 +38,7 @@ export function securityOf(operation: OperationSpec): readonly JsonObject[] {
   return takesServerKey(operation) ? [first, serverKey, ...others] : [first, ...others];
 }
 
-/** Whether an operation for users also takes a server key (spec#server-keys-on-behalf). */
+/** Whether a server key may also call an operation that is made for users (spec#server-keys-on-behalf). */
 export function takesServerKey(operation: OperationSpec): boolean {
   const { auth } = operation;
   return (auth === 'user' || auth === 'optional') && serverKeyMay(operation) !== 'never';

@@ -20,7 +20,7 @@ test('an integer gets its format and loses its pattern', () => {
   expect(tidy({ type: 'integer' })).toHaveProperty('format', 'int64');
 });
 
-test('`anyOf` of a plain type and null becomes one `type` with both, and any other `anyOf` stays as it is', () => {
+test('`anyOf` of a plain type and null becomes one `type` that lists both; any other `anyOf` stays as it is', () => {
   const anyOf = [{ type: 'string', format: 'date' }, { type: 'null' }];
   const date = { type: ['string', 'null'], format: 'date', maxLength: 10 };
   expect(tidy({ anyOf, description: 'A day.' })).toEqual({ ...date, description: 'A day.' });

@@ -26,7 +26,10 @@ function text(schema: JsonObject): JsonObject {
   return { ...rest, maxLength: longest };
 }
 
-/** Removes the pattern of a number in a query. For zod, such a number is a string with a pattern. */
+/**
+ * Gives an integer its format, and removes its pattern. Only numbers in a query have a pattern, because zod reads them from
+ * texts.
+ */
 function number(schema: JsonObject): JsonObject {
   if (schema.type !== 'integer') return schema;
   const { pattern: _, ...rest } = schema;

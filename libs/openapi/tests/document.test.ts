@@ -51,7 +51,7 @@ function describedAs(spec: OperationSpec): Described[] {
   return methodsOf(spec).map((method) => path[method.toLowerCase()] as Described);
 }
 
-/** The codes in the answers of a described operation, by status. */
+/** The error codes in the answers of a described operation, by status. */
 function codesBy({ responses }: Described): [status: string, codes: string[]][] {
   return Object.entries(responses).map(([status, response]) => {
     const media = resolve(response).content?.['application/json'];
@@ -60,8 +60,8 @@ function codesBy({ responses }: Described): [status: string, codes: string[]][] 
 }
 
 test('the committed document is the same as the document that is made from the contracts', () => {
-  // This checks only whether the texts are equal, because a diff of such long texts would not help. tools/openapi.ts writes the
-  // document.
+  // The texts are compared with `===`, because a failing `toBe` would print a useless diff of two very long texts. To bring the
+  // committed document up to date, run tools/openapi.ts.
   expect(readFileSync(documentFile, 'utf8') === writeDocument()).toBe(true);
 });
 
@@ -87,17 +87,16 @@ test('every reference has a target, and every component is referenced', () => {
   expect([...refs].toSorted()).toEqual(there.toSorted());
 });
 
-test('every error code belongs to an answer', () => {
+test('every error code is in an answer of an operation, or is about an input that no operation of its feature has', () => {
   const said = new Set([...operations.flatMap(codesOf), ...outside]);
-  // Some codes belong to no operation. They are for invalid bodies or queries, and no operation of their feature takes a body
-  // or a query.
+  // A code for an invalid body is in no answer if no operation of its feature has a body. The same is true for queries.
   const never = (Object.keys(errors) as ErrorCode[]).filter((code) => !said.has(code));
   expect(never.every((code) => /\/invalid-(body|query)$/.test(code))).toBe(true);
   const schemas = (document.components as { schemas: Record<string, { enum?: string[] }> }).schemas;
   expect(schemas.ErrorCode?.enum).toEqual(Object.keys(errors));
 });
 
-test('a download has the headers for a part of its bytes and for conditions', () => {
+test('the description of a download has the headers for byte ranges and for conditional requests', () => {
   const ofBytes = [
     'Range',
     'If-Range',
@@ -146,7 +145,7 @@ describe.each(each)('%s', (name, spec) => {
     }
   });
 
-  it('an operation describes each error in both forms, and has the headers of limits, tokens and lists', () => {
+  it('an operation describes each error as `application/json` and `application/problem+json`, and the headers of all its answers', () => {
     for (const { responses } of describedAs(spec)) {
       for (const [status, given] of Object.entries(responses)) {
         const { headers, content = {} } = resolve(given);
@@ -173,7 +172,8 @@ describe.each(each)('%s', (name, spec) => {
     for (const { security, parameters = [] } of describedAs(spec)) {
       expect(security).toEqual(wanted[spec.auth]);
       const names = parameters.map((one) => resolve(one).name);
-      // At operations that only server keys may call, a key acts for no user (spec#server-keys-on-behalf).
+      // An operation that only server keys may call has no `On-Behalf-Of`, because a key acts for no user there
+      // (spec#server-keys-on-behalf).
       const isOnBehalf = ofKey.length > 0 && spec.auth !== 'server-key';
       expect(names.includes('On-Behalf-Of')).toBe(isOnBehalf);
     }
@@ -207,7 +207,8 @@ describe.each(each)('%s', (name, spec) => {
       ]);
     const example = readExamples()[name];
     expect(example).toBeDefined();
-    // In the example, the body also holds the bytes of the upload. The contract has no field for them.
+    // In the example, the body also holds the bytes of the upload. The contract has no field for these bytes, so they are left
+    // out of the check.
     const { [spec.upload?.part ?? '']: _, ...body } = (example?.body ?? {}) as Record<string, unknown>;
     for (const part of ['params', 'query', 'body'] as const) {
       const parsed = spec[part].safeParse(part === 'body' ? body : (example?.[part] ?? {}));
@@ -233,7 +234,7 @@ test('the document says which fields only a server key may set', () => {
   expect(properties.bio?.description).toBeUndefined();
 });
 
-test('a new operation needs only its contract to appear in the document', () => {
+test('a new operation appears in the document as soon as its contract is in the list', () => {
   const spec = operation({
     name: 'collections.colour',
     summary: 'Colour a collection',
@@ -280,7 +281,7 @@ test('a new operation needs only its contract to appear in the document', () => 
   expect(put?.requestBody?.content['application/json']?.schema).toMatchObject({ required: ['colour'] });
 });
 
-test('a rule that has no JSON Schema is refused, instead of allowing any value', () => {
+test('a zod rule that JSON Schema cannot express is an error, and does not become a schema that allows any value', () => {
   const [first] = operations as [OperationSpec];
   const spec = { ...first, output: z.object({ at: z.date() }) };
   expect(() => buildDocument([spec], {})).toThrow(/Date/);

@@ -121,7 +121,7 @@ describe.each(availableEngines())('a busy service (%s)', (engine) => {
     expect(begun).toContain('after');
   });
 
-  it('gives no shared place to operations with their own places, and always answers operations without places', async () => {
+  it('gives no shared place to operations that have places of their own, and always answers operations that need no place', async () => {
     const narrow = Array.from({ length: atOnce + 3 }, (_, at) => call(`narrow ${at}`, 20_000, hash));
     await expect.poll(() => begun).toEqual(['narrow 0', 'narrow 1']);
     const all = calls(atOnce + mayWait);

@@ -83,8 +83,8 @@ describe.each(availableEngines())('a consumer whose database is away (%s)', (eng
     store.isAway = true;
     const told = await Promise.all(Array.from({ length: 10 }, () => tell()));
     await waitFor(() => attempts() > 0);
-    // 150 checks of the store take at least three seconds. In half of this time, the bus gives the events to another process if
-    // there is no sign of progress.
+    // 150 checks of the store take at least three seconds. Without a sign of progress, the bus would give the events to another
+    // process after half of this time.
     const from = store.looks;
     await waitFor(() => store.looks > from + 150);
     expect(await dead()).toEqual([]);
@@ -95,7 +95,7 @@ describe.each(availableEngines())('a consumer whose database is away (%s)', (eng
     expect(await dead()).toEqual([]);
   });
 
-  test('gives up an event that cannot be applied while the database is available', async () => {
+  test('gives up an event that cannot be applied although the database is available', async () => {
     await using undo = new AsyncDisposableStack();
     const { applied, tell, dead } = await start(undo);
     const poison = await tell('poison');

@@ -22,12 +22,12 @@ test.each(availableEngines())(
     const now = Date.now();
     await erased.mark(user, now - 60 * minute, 10 * minute);
 
-    /** The minutes, of the next 20, in which the user is due. */
+    /** Those of the next 20 minutes in which the user is due. */
     const looks: number[] = [];
     for (let at = 0; at <= 20; at++) {
       await erased.eachDue(now + at * minute, async () => void looks.push(at));
     }
-    // Ten minutes after the end, no data can arrive any more.
+    // By the clock of the mark, no data can arrive any more. So the user is due only every ten minutes.
     expect(looks).toEqual([0, 10, 20]);
     await documents.sweep();
     expect(await erased.has(user)).toBe(true);

@@ -37,7 +37,7 @@ test('a service that stops ends its background work first, and then its store', 
   expect(await service.notReady()).toContain('stopping');
 });
 
-test('sweeps end at the same time, so a hanging sweep does not delay the others, and the relay ends last', async () => {
+test('all sweeps are stopped at the same time, so a hanging sweep does not delay the others, and the relay is stopped last', async () => {
   await using runtime = await createRuntime('embedded');
   const order: string[] = [];
   const { promise: hangs, resolve: goOn } = Promise.withResolvers<void>();
@@ -52,7 +52,8 @@ test('sweeps end at the same time, so a hanging sweep does not delay the others,
     { app: undefined, background },
   );
   const stopped = service.stop();
-  // Waits for less time than a sweep may take to end.
+  // This wait is shorter than the time that a stop gives to a hanging sweep. So the other sweep has not waited for the hanging
+  // one.
   await waitFor(() => order.length > 0, { timeoutMs: 4_000, what: 'the other sweep' });
   expect(order).toEqual(['sweep']);
   goOn();
@@ -60,7 +61,7 @@ test('sweeps end at the same time, so a hanging sweep does not delay the others,
   expect(order).toEqual(['sweep', 'hanging sweep', 'relay']);
 });
 
-test('a service of bytes that drains is not ready, continues to serve, and answers with `Connection: close`', async () => {
+test('a draining service with uploads or downloads is not ready, continues to serve, and answers with `Connection: close`', async () => {
   await using runtime = await createRuntime('embedded');
   const secrets = new Secrets('a secret of at least 32 characters');
   const empty = { status: 200, headers: { 'Content-Length': '0' } } as const;
@@ -147,7 +148,7 @@ const never = async () => {
 
 test.each([
   [
-    'does not start if it cannot store answers to requests with a key',
+    'does not start if it cannot store answers to requests with an idempotency key',
     blockUser,
     { replies: false, emits: ['audit'] as const },
     'replyCollection',

@@ -148,7 +148,7 @@ describe.each(availableEngines())('a log that has lost events (%s)', (engine) =>
   // While a process uses the embedded log, this log cannot be lost.
   const ways = engine === 'embedded' ? ['restarted'] : ['running', 'restarted'];
 
-  test.each(ways)('with a new log, services %s: all events are published again', async (way) => {
+  test.each(ways)('with a new log and %s services, all events are published again', async (way) => {
     const world = await start();
     await world.pause();
     for (const producer of world.producers) producer.store(5);
@@ -161,35 +161,38 @@ describe.each(availableEngines())('a log that has lost events (%s)', (engine) =>
     await world.allArrive();
   });
 
-  test.each(ways)('with an older copy, services %s: lost events are published again', async (way) => {
-    const world = await start();
-    const [one, other] = world.producers;
-    one.store(5);
-    other.store(5);
-    await world.allArrive();
-    await broker.remember();
-    await world.pause();
-    for (const count of [1, 2, 120]) {
-      one.store(count);
-      await one.published();
-    }
-    expect(world.seen.size).toBe(10);
-    // The other service's events take the positions of the lost events. This happens before the first service checks the log.
-    if (way === 'restarted') {
-      await world.close();
-      await broker.lose('copy');
-      other.store(200);
-      await world.open([other]);
-      await other.published();
-      await world.close();
-      await world.open([one]);
-    } else {
-      await broker.lose('copy');
-      other.store(200);
-      await world.resume();
-    }
-    await world.allArrive();
-  });
+  test.each(ways)(
+    'with an older copy of the log and %s services, the lost events are published again',
+    async (way) => {
+      const world = await start();
+      const [one, other] = world.producers;
+      one.store(5);
+      other.store(5);
+      await world.allArrive();
+      await broker.remember();
+      await world.pause();
+      for (const count of [1, 2, 120]) {
+        one.store(count);
+        await one.published();
+      }
+      expect(world.seen.size).toBe(10);
+      // The other service's events take the positions of the lost events. This happens before the first service checks the log.
+      if (way === 'restarted') {
+        await world.close();
+        await broker.lose('copy');
+        other.store(200);
+        await world.open([other]);
+        await other.published();
+        await world.close();
+        await world.open([one]);
+      } else {
+        await broker.lose('copy');
+        other.store(200);
+        await world.resume();
+      }
+      await world.allArrive();
+    },
+  );
 });
 
 test.runIf(availableEngines().includes('containers'))(
@@ -204,7 +207,7 @@ test.runIf(availableEngines().includes('containers'))(
       bus.publish({ subject: `${prefix}.event.p.thing.made`, id, body: new Uint8Array() });
     const deliveries: string[] = [];
     const { promise: lastOfAll, resolve: letGo } = Promise.withResolvers<void>();
-    // The bus closes only after this delivery has ended.
+    // The bus cannot close while this delivery is under way, so the delivery is ended first.
     ends.defer(letGo);
     const options = { durable: 't', subjects: [`${prefix}.event.>`], atOnce: 2, backoffMs: [10] };
     await bus.consume(options, async ({ id }) => {

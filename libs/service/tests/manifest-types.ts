@@ -31,7 +31,7 @@ export const tooMany = declare({
   operations: {
     'sign-testing-jwt': first,
     'sign-testing-jwt-v2': second,
-    // @ts-expect-error It is an operation of another service.
+    // @ts-expect-error `jwks` is an operation of another service.
     jwks: foreign,
   },
 });
@@ -39,7 +39,7 @@ export const tooMany = declare({
 export const unknownFeature = declare({
   ...rest,
   operations: { 'sign-testing-jwt': first, 'sign-testing-jwt-v2': second },
-  // @ts-expect-error No event is of this feature.
+  // @ts-expect-error There are no events of a feature `weather`.
   emits: ['weather'],
 });
 

@@ -147,7 +147,7 @@ describe.each(availableEngines())('a service on its bus (%s)', (engine) => {
     expect(() => bus.listen(`${bus.prefix}.>`, () => {})).toThrow('identity may not hear');
   });
 
-  it('forwards requests only as a gateway', async () => {
+  it('may forward requests only if its manifest has `forwards`, as the manifest of a gateway has', async () => {
     await runtime.bus.serve(rpcSubject(runtime.bus.prefix, getJwks), 'identity', answer);
     const forward = (bus: Bus) => bus.request(rpcSubject(bus.prefix, getJwks), message, 5_000);
     const gateway = new PermittedBus(runtime.bus, { name: 'gateway', forwards: true });

@@ -82,7 +82,7 @@ test('a relay publishes events that an earlier process has left, and new events 
   expect(await metrics.registry.getSingleMetricAsString('kith_events_published_total')).toMatch(/ 2$/m);
 });
 
-test('a relay publishes events that can wait together, and immediately if an urgent event comes', async () => {
+test('a relay gathers events that may wait and publishes them together, or immediately when an urgent event comes', async () => {
   let looks = 0;
   const find = outbox.unpublished.bind(outbox);
   outbox.unpublished = (limit, past) => {
@@ -125,7 +125,7 @@ test('a relay yields to the event loop while it publishes and delivers a backlog
     await nextTurn();
     turns++;
   }
-  // It runs about once per batch of 100 events.
+  // A relay that yields lets this loop run about once per batch of 100 events.
   expect(turns).toBeGreaterThan(count / 200);
 });
 
@@ -182,7 +182,7 @@ test('a relay skips events that cannot be published, and publishes all later eve
   await waitFor(() => arrived.length === 371);
 });
 
-test('a relay leaves events that it cannot publish for the next start', async () => {
+test('a relay keeps events that it cannot publish, and the next relay publishes them', async () => {
   refused = () => true;
   store('kept');
   const relay = start(never);

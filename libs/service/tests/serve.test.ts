@@ -180,7 +180,7 @@ describe.each(availableEngines())('the adapter of operations (%s)', (engine) => 
       '400',
       'The query is not valid.',
     ],
-  ])('answers a code %s, and logs no failure', async (_, error, status, message) => {
+  ])('answers with an error code %s, and logs no failure', async (_, error, status, message) => {
     answer = () => Promise.reject(error);
     const reply = await call();
     const field = error.field ? { field: error.field } : {};
@@ -200,7 +200,7 @@ describe.each(availableEngines())('the adapter of operations (%s)', (engine) => 
     ['an answer outside the contract', async () => ({ ok: 7 })],
     ['no answer', async () => undefined],
     ['an answer larger than a message', async () => ({ ok: 'x'.repeat(4 * 1024 * 1024) })],
-  ])('answers %s as the feature’s server error, and logs it', async (_, failing) => {
+  ])('turns %s into the feature’s server error, and logs the failure', async (_, failing) => {
     answer = failing;
     const reply = await call();
     expect(reply.text).toBe(serverError);

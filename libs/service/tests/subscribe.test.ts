@@ -36,7 +36,7 @@ describe.each(availableEngines())('a subscription (%s)', (engine) => {
       { bus, metrics: new Metrics(), app: undefined },
     );
 
-  test('a subscription applies each event once, and when it ends, waits for the events that it is applying', async () => {
+  test('a subscription applies each event exactly once, and waits at its end for the events that it is still applying', async () => {
     const applied: string[] = [];
     const gate = Promise.withResolvers<void>();
     const begun = Promise.withResolvers<void>();

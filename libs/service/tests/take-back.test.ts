@@ -104,7 +104,7 @@ const allAreThere = () =>
     return ids.every((id) => there.has(id));
   });
 
-test('if a process dies before it takes marks back, the next process does this, even after further publishing', async () => {
+test('if a process dies before it has taken any mark back, the next process takes them back, even if more events were published in between', async () => {
   store(5);
   await start().stop();
   await broker.lose({ isSame: true, others: 3 });

@@ -113,7 +113,7 @@ describe.each(availableBlobHomes())('a store of bytes in %s', (kind) => {
     await waitFor(async () => (await home.unfinished()) === 0, { what: 'nothing left' });
   });
 
-  // If the file were created later, this could happen after the source has failed, and nobody would remove the file.
+  // If the file were created later, it could be created after the source has failed, and then nobody would remove it.
   it.runIf(kind === 'folder')('creates its file before it reads from the source', async () => {
     let files: number | undefined;
     const source = async function* () {
@@ -236,7 +236,7 @@ describe.each(availableBlobHomes())('a store of bytes in %s', (kind) => {
     const { hostname, port } = server;
     const proxy = createServer((inside) => {
       const outside = connect(Number(port || 27017), hostname);
-      // Either side may end first, while the other side is still sending.
+      // The pipelines below end both connections when either side ends, even if the other side is still sending.
       outside.on('data', (chunk) => {
         received += chunk.length;
       });
@@ -280,7 +280,7 @@ describe.each(availableBlobHomes())('a store of bytes in %s', (kind) => {
       await blobs.sweep(-2_000);
       expect(await home.unfinished()).toBe(0);
     }
-    // These are more chunks than the sweep looks at in one query.
+    // The two removed files below have more chunks than the sweep looks at in one query.
     const bytes = randomBytes(mebibyte);
     await blobs.put('interrupted/not', pieces(bytes));
     const removed = [new ObjectId(), new ObjectId()];

@@ -109,7 +109,7 @@ describe.skipIf(!hasMongo)('many changes at once', () => {
   );
 
   it.each(['announced', 'committed', 'rows'] as const)(
-    'changes are counted once if another process settles some of them at the step %s',
+    'each change is counted only one time, even if another process settles some of them at the step %s',
     async (step) => {
       const others = new Settler(await world.another());
       const lamps = await off();

@@ -80,7 +80,7 @@ function asked(model: Model, one: Act): { change: DocumentChange<Box>; expected:
   return { change, expected: 'made' };
 }
 
-/** Makes some acts in one call. */
+/** Does several acts in one call of `change`. */
 async function does(documents: Documents, model: Model, acts: readonly Act[]): Promise<void> {
   const all = acts.flatMap((one) => asked(model, one) ?? []);
   const outcomes = await documents.change(all.map(({ change }) => change));
@@ -122,7 +122,7 @@ it.each(availableEngines())(
           await documents.close();
         }
       }),
-      // On real engines, each run needs a new database, so there are fewer runs.
+      // Each run needs a new database. On a database server, this takes long, so there are fewer runs.
       { numRuns: engine === 'embedded' ? 200 : 15 },
     );
   },

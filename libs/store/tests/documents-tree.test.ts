@@ -53,7 +53,7 @@ describe.each(availableEngines())('documents below a parent (%s)', (engine) => {
   });
   const idsOf = (found: readonly Stored<unknown>[]) => found.map(({ id }) => id).sort();
 
-  it('documents are found only by keys that exist', async () => {
+  it('a search for several keys finds the documents of existing keys, and nothing for other keys', async () => {
     await documents.change([inside('top', 'a'), inside('top', 'b')]);
     const idsBy = async (index: string, keys: string[]) => {
       const found = [...(await documents.idsBy(boxes, index, keys))];
@@ -136,7 +136,7 @@ describe.runIf(availableEngines().includes('containers'))('documents below a par
   });
   afterAll(() => ends.disposeAsync());
 
-  /** Opens the database as another process would. Does `what` once, when a change reaches the step `at`. */
+  /** Opens the database as another process would. Does `what` only the first time that a change reaches the step `at`. */
   async function stoppedAt(at: string, what: () => void | Promise<void>): Promise<Documents> {
     let isDone = false;
     const onStep = async (step: string) => {
@@ -161,7 +161,7 @@ describe.runIf(availableEngines().includes('containers'))('documents below a par
   const makings = steps.flatMap((step) => [[step, ['late']] as const, [step, ['late', 'later']] as const]);
 
   it.each(makings)(
-    'documents are deleted with their parent, even if it is deleted after the step %s of making %j',
+    'documents are deleted with their parent, even if the parent is deleted after the step %s of making %j',
     async (step, ids) => {
       const maker = await stoppedAt(step, () => deleteAll(documents, 'top'));
       const outcomes = await maker.change(ids.map((id) => inside('top', id)));
@@ -249,16 +249,19 @@ describe.runIf(availableEngines().includes('containers'))('documents below a par
     expect(await storedIn('boxes')).toEqual(['top']);
   });
 
-  it.each(['one', 'all'])('after `settle` of %s, reads show what follows from changes', async (which) => {
-    const maker = await stoppedAt('committed', () => {
-      throw new Error('ended');
-    });
-    await expect(maker.change([inside('top', 'a')])).rejects.toThrow('ended');
-    expect(await documents.range(things, every)).toEqual([]);
-    await documents.settle(
-      boxes,
-      which === 'one' ? await readBox(documents, 'a') : { above: '', below: '~' },
-    );
-    expect((await documents.range(things, every)).map(({ id }) => id)).toEqual(['a|1']);
-  });
+  it.each(['one', 'all'])(
+    'after `settle` of %s of the targets, reads show what follows from their changes',
+    async (which) => {
+      const maker = await stoppedAt('committed', () => {
+        throw new Error('ended');
+      });
+      await expect(maker.change([inside('top', 'a')])).rejects.toThrow('ended');
+      expect(await documents.range(things, every)).toEqual([]);
+      await documents.settle(
+        boxes,
+        which === 'one' ? await readBox(documents, 'a') : { above: '', below: '~' },
+      );
+      expect((await documents.range(things, every)).map(({ id }) => id)).toEqual(['a|1']);
+    },
+  );
 });

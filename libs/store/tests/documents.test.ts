@@ -195,7 +195,7 @@ describe.each(availableEngines())('documents (%s)', (engine) => {
       expect(await documents.change([inner])).toEqual(['made']);
     });
 
-    it('racing changes succeed one by one, and a refused change can be tried again', async () => {
+    it('of changes that race for one key or one document, one succeeds, and the others can be tried again', async () => {
       const other = await openDocuments(place.config, declared);
       const both = [documents, other];
       try {
@@ -417,7 +417,7 @@ describe.each(availableEngines())('documents (%s)', (engine) => {
     await documents.sweep();
     expect((await documents.get(boxes, ['one', 'two'])).size).toBe(2);
     vi.setSystemTime(2_001);
-    // The document does not expire before its events are published.
+    // On MongoDB, a document does not expire as long as it holds events. This call copies them out of the document.
     expect(await documents.outbox.unpublished(10)).toHaveLength(1);
     await documents.sweep();
     expect([...(await documents.get(boxes, ['one', 'two'])).keys()]).toEqual(['two']);

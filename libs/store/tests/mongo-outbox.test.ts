@@ -36,7 +36,7 @@ const event = (id: string, seq: number): EventEnvelope => ({
 });
 
 describe.runIf(availableEngines().includes('containers'))('the outboxes of many documents', () => {
-  test('several relays copy each event once, including events that are added meanwhile', async () => {
+  test('several relays copy each event exactly once, including events that are added meanwhile', async () => {
     await using place = await createStore('containers');
     if (place.config.kind !== 'mongo') throw new Error('This is about MongoDB.');
     const { db, close } = await openMongo({ ...place.config, schema });
@@ -71,7 +71,7 @@ describe.runIf(availableEngines().includes('containers'))('the outboxes of many 
     }
   });
 
-  test('an event whose key another event has is published and marked as a conflict', async () => {
+  test('an event that has the key of an earlier event is published, and marked as a conflict', async () => {
     await using place = await createStore('containers');
     if (place.config.kind !== 'mongo') throw new Error('This is about MongoDB.');
     const { db, close } = await openMongo({ ...place.config, schema });

@@ -78,7 +78,7 @@ describe.each(availableEngines())('an outbox (%s)', (engine) => {
     return found.map(({ key }) => key);
   };
 
-  test('returns when an event was stored, and finds published events by key and by their text', async () => {
+  test('returns the time at which an event was stored, and finds published events by key and by their text', async () => {
     const { outbox, store } = world;
     const [a, b, c] = [event('a', { of: 'x.y' }), event('b', { of: 'x-y' }), event('c')];
     const before = Date.now();
@@ -94,7 +94,7 @@ describe.each(availableEngines())('an outbox (%s)', (engine) => {
     expect((await outbox.published(range, 1))[0]?.event).toEqual(a);
   });
 
-  test('returns when an event was stored, even if the event itself has a time in the future', async () => {
+  test('returns the time at which an event was stored, even if the event itself has a time in the future', async () => {
     const { outbox, store } = world;
     await store({ ...event('a'), occurredAt: new Date(Date.now() + 365 * 24 * 3600 * 1000).toISOString() });
     const [{ at } = { at: 0 }] = await outbox.unpublished(10);

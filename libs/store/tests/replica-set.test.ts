@@ -7,8 +7,8 @@ import { ReplicaSet } from './replica-set/members.ts';
 import { type Fault, losesNothing, type Outcome, play, schedules } from './replica-set/play.ts';
 
 /**
- * Plays schedules until `isSo` returns true for an outcome. Returns whether this happened. The schedules are the same in each
- * run.
+ * Plays schedules until `isSo` returns true for an outcome. Returns whether there was such an outcome. The schedules are the
+ * same in each run.
  */
 async function comesToBe(
   isSo: (outcome: Outcome) => boolean,
@@ -21,7 +21,7 @@ async function comesToBe(
 }
 
 describe('on a replica set that fails over between any two steps', () => {
-  test('acknowledged changes are stored, counted once and published once', async () => {
+  test('acknowledged changes are stored, counted exactly once and published exactly once', async () => {
     await losesNothing(200 * testEffort(), 20_000);
   });
 
@@ -38,7 +38,7 @@ describe('on a replica set that fails over between any two steps', () => {
     ).toBe(true);
   });
 
-  test('an event whose key another event has is published and logged', async () => {
+  test('an event that has the key of an earlier event is published, and logged as a conflict', async () => {
     // With these read concerns, an event can be copied from a lamp before the lamp's change is rolled back.
     const concern = (collection: string) => (collection === 'lamps' ? 'local' : 'majority');
     expect(await comesToBe(({ besides }) => besides > 0, concern)).toBe(true);

@@ -126,7 +126,7 @@ describe.runIf(availableEngines().includes('containers'))('a copy of a service t
       ...told(id, { seq: 1 }),
       occurredAt: new Date(Date.now() - minutes * 60_000).toISOString(),
     });
-    // The copy has neither target. `new` was made after the copy had passed its id. `ended` has ended long ago.
+    // The copy has neither of these two targets. `new` was made after the copy had passed its id. `ended` has ended long ago.
     await documents.outbox.restate([created('new', 30), created('ended', 120)]);
     using file = await copyWhile(async () => void (await read('a')));
     const events = file.prepare('SELECT event FROM events').all();

@@ -343,7 +343,7 @@ describe.skipIf(!hasMongo)('settler', () => {
     });
   });
 
-  it('counts a change once, even if its intent is written again after the change was counted', async () => {
+  it('counts a change only once, even if its intent is written again after the change was counted', async () => {
     await using fresh = await openWorld();
     const { db, again } = repeating(fresh.db);
     const dying = new Settler(db, {

@@ -8,8 +8,8 @@ import { makeEvent } from '@kith/service';
 import type { CollectionRecord } from './collection.ts';
 
 /**
- * An entity as a collection holds it. `addedAt` is in Unix ms. Only an imported entity can have the same `addedAt` as another
- * entity of the collection.
+ * An entity that is saved in a collection. `addedAt` is in Unix ms. Only an imported entity can have the same `addedAt` as
+ * another entity of the collection.
  */
 export interface EntityRecord {
   entityId: string;

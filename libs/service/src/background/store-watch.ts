@@ -2,7 +2,7 @@ import { within } from '@kith/base';
 import type { Logger } from 'pino';
 import { Sweeper } from './sweeper.ts';
 
-/** How often and for how long a store is checked, in ms. */
+/** Times for the checks of a store, in ms. `everyMs` is the pause between two checks. */
 export interface StoreTimes {
   everyMs: number;
   /** How long a check may take. */
@@ -15,8 +15,9 @@ const defaultTimes: StoreTimes = { everyMs: 1_000, checkMs: 3_000, endAfterMs: 1
 
 /**
  * Checks again and again whether a service's store answers. While the store does not answer, consumers wait (`subscribe`). So
- * an outage of any length does not use up an event's attempts. If the store stays unreachable for too long, the process ends.
- * Orchestrators restart a process that ends, but not a process that is only unhealthy (docs/adr/0029).
+ * no event uses up its delivery attempts during an outage, no matter how long the outage is. If the store stays unreachable for
+ * too long, the process ends. Orchestrators restart a process that ends, but not a process that is only unhealthy
+ * (docs/adr/0029).
  */
 export class StoreWatch {
   /** Resolves when the store has been unreachable for so long that the process has to end. */

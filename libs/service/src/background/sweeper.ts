@@ -19,8 +19,8 @@ export class Sweeper {
   }
 
   /**
-   * Runs the work now. If the work is running already, it runs once more after it has ended. If the caller's changes are held
-   * (`HeldChanges`), the work runs after the changes are stored.
+   * Runs the work now. If a run is under way already, another run begins as soon as that run has ended. If the caller's changes
+   * are held (`HeldChanges`), the work runs after the changes are stored.
    */
   kick(): void {
     afterChange(() => this.#kick());

@@ -39,7 +39,7 @@ export const commonConfig = z.object({
     ),
 });
 
-/** The issuer and the audience of access tokens. They are the same for identity, the gateway and backups. */
+/** The issuer and the audience of access tokens. Identity, the gateway and backups must have the same values. */
 export const tokenConfig = z.object({
   TOKEN_ISSUER: z.string().default('kith').describe('`iss` of access tokens'),
   TOKEN_AUDIENCE: z
@@ -104,10 +104,12 @@ export const secretConfig = z.object({
     ),
 });
 
-/** How long a process drains in production, in ms. This is longer than most balancers wait between two readiness checks. */
+/**
+ * How long a process drains in production, in ms. Most load balancers check the readiness of a process at shorter intervals.
+ */
 const productionDrainMs = 5_000;
 
-/** The settings that let a process that serves HTTP end without losing requests. */
+/** Settings for a process that serves HTTP. They make sure that it loses no requests when it ends. */
 export const drainConfig = z.object({
   DRAIN_MS: wholeNumber(0, 600_000)
     .optional()

@@ -19,7 +19,7 @@ export function refusePlainEngines(config: EngineAddresses): void {
   const { NATS_URL = '', NATS_NKEY, MONGODB_URL = '', REDIS_URL = '' } = config;
   const nats = NATS_URL.split(',').map((one) => one.trim());
   const isEncrypted = {
-    // If one of the addresses has TLS, the client makes only TLS connections.
+    // If at least one address begins with `tls://`, the NATS client uses TLS for all addresses.
     NATS_URL: nats.some((one) => one.startsWith('tls://')) || nats.every(isLocal),
     MONGODB_URL: isLocal(MONGODB_URL) || /^mongodb\+srv:|[?&](tls|ssl)=true(&|$)/i.test(MONGODB_URL),
     REDIS_URL: isLocal(REDIS_URL) || REDIS_URL.startsWith('rediss://'),
@@ -38,7 +38,7 @@ export function refusePlainEngines(config: EngineAddresses): void {
   }
 }
 
-/** The part of an address before its path. It may name several hosts. */
+/** The part of an address between the scheme and the path. It may name several hosts, separated by commas. */
 function authority(url: string): string {
   return url.replace(/^[a-z+]+:\/\//i, '').replace(/[/?].*$/s, '');
 }

@@ -105,7 +105,7 @@ test('the secret of the installation is read from a variable, a file or a progra
     KITH_SECRET_PREVIOUS: ['y'.repeat(32), 'z'.repeat(40)],
   });
   expect(read({ KITH_SECRET_FILE: file(`${secret}\n`) }).KITH_SECRET).toBe(secret);
-  // Words in quotes stay together. No shell runs, so nothing is expanded.
+  // Words in quotes are one argument. The program runs without a shell, so `$HOME` is not expanded.
   const printing = `${process.execPath} -e "console.log('$HOME'.padEnd(32, '-'))"`;
   expect(read({ KITH_SECRET_COMMAND: printing }).KITH_SECRET).toBe('$HOME'.padEnd(32, '-'));
   expect(() => read({})).toThrow('KITH_SECRET: a secret of at least 32 characters is needed');

@@ -31,9 +31,9 @@ export class Relay {
   #gathering: NodeJS.Timeout | undefined;
   /** Whether the marks of published events must be compared with the log before the next event is published. */
   #isCheckDue = true;
-  /** How many times the connection has been lost. */
+  /** How many times the bus has connected again after it had lost its connection. */
   #connections = 0;
-  /** The epoch of the database. Every event carries it. */
+  /** The epoch of the database: how many times it was restored from a backup. If it is not 0, published events carry it. */
   #epoch = 0;
   #running: Promise<void> | undefined;
   #again = false;
@@ -80,8 +80,8 @@ export class Relay {
   }
 
   /**
-   * Publishes soon. Does not wait and does not throw. Use `within` for events that nobody waits for: they are published after
-   * this time, in ms, together with the events that come in the meantime.
+   * Makes the relay publish soon. Does not wait for this, and does not throw. Use `within` for events that nobody waits for:
+   * they are published at the latest after this time, in ms, together with the events that come in the meantime.
    */
   kick({ within = 0 }: { within?: number } = {}): void {
     afterChange(() => {
@@ -95,8 +95,8 @@ export class Relay {
     this.#gathering = undefined;
     if (this.#stopped) return;
     this.#again = true;
-    // A run also publishes events that other requests have stored. So the run itself belongs to no trace. Each event has its
-    // own trace.
+    // A run also publishes events that other requests have stored. So the run does not belong to the trace of the request that
+    // kicked the relay. Each event carries the trace of its own change.
     const run = () => this.#run();
     this.#running ??= (tracing()?.detached(run) ?? run()).finally(() => {
       this.#running = undefined;
@@ -113,7 +113,8 @@ export class Relay {
     this.#unwatch();
     this.#stopped = true;
     await this.#running;
-    // Publishes the events that were stored while the last run was ending. Nothing else starts a run now.
+    // Publishes the events that were stored while the last run was ending. After `#stopped` is set, no kick starts a run any
+    // more, so this method does it.
     this.#past = undefined;
     this.#again = true;
     await this.#run();
@@ -141,7 +142,7 @@ export class Relay {
         this.#again ||= events.length === batch;
         const [first] = failures;
         if (first) log.warn({ err: first.reason, events: failures.length }, 'events not published yet');
-        // Without a connection, later events cannot be published either.
+        // Without a connection, later events cannot be published either, so the run ends.
         if (first && !bus.isConnected()) this.#again = false;
         // In the embedded form, none of the awaits above yields to the event loop. This pause lets the process handle requests
         // between two batches.
@@ -161,7 +162,8 @@ export class Relay {
       this.#epoch = (await this.#options.outbox.fact('epoch'))?.number ?? 0;
       const after = await takeBackLost(this.#options);
       if (after === undefined) return;
-      // The events that are to be published again may lie before the point that this sweep has reached.
+      // The events that are to be published again may lie before the point that this sweep has reached. So the sweep starts
+      // again with the oldest unpublished event.
       this.#past = undefined;
       this.#options.log.warn({ after }, 'the log has lost events; they are published again');
     } catch (error) {
@@ -185,7 +187,8 @@ export class Relay {
       ),
     );
     // If the connection was lost in the meantime, the broker may have come back without the first of these events. If all of
-    // these events were marked now, the mark of the last event would wrongly show that the broker has all of them.
+    // these events were marked now, the mark of the last event would wrongly show that the broker has all of them. So none of
+    // them is marked, and all are published again.
     if (connections !== this.#connections) return [];
     const done: { key: string; id: string; at: number; position: number }[] = [];
     const failures: Failure[] = [];
@@ -197,7 +200,7 @@ export class Relay {
         log.error({ event: stored.key }, 'two events have the same seq: the database lost a change');
     }
     // If a process publishes an event and dies before it marks the event, the event is published a second time. If this happens
-    // late, the log has two copies, and the first copy can be at any position.
+    // late, the log has two copies, and the first copy can be at any position. So the span of late events begins at 0.
     for (const [isLate, some] of Map.groupBy(done, ({ at }) => Date.now() - at > oneCopyMs)) {
       const inOrder = some.toSorted((one, other) => one.position - other.position);
       const last = inOrder.at(-1) as (typeof done)[number];
@@ -208,8 +211,8 @@ export class Relay {
     }
     metrics.eventsPublished.inc(done.length);
     metrics.eventsNotPublished.inc(failures.length);
-    // If events could not be published, perhaps the log is gone. So the marks are compared with the log before the next event
-    // is published.
+    // If events could not be published, perhaps the broker has lost its log. So the marks are compared with the log before the
+    // next event is published.
     if (failures.length > 0) this.#isCheckDue = true;
     return failures;
   }

@@ -2,9 +2,9 @@ import type { Bus } from '@kith/bus';
 import type { Outbox } from '@kith/store';
 
 /**
- * If the service's store was restored from a backup, makes the bus deliver events again. So the service receives again all
- * events that it had received after the backup was made. Returns `undefined` if nothing was restored. Call `finish` when all
- * other steps are done.
+ * If the service's store was restored from a backup, makes the bus deliver all events of its log again. The restored store
+ * lacks the effects of the events that the service received after the backup was made, so the service must receive these events
+ * again. Returns `undefined` if nothing was restored. Call `finish` when all other steps that follow from the restore are done.
  */
 export async function startOverIfRestored(
   { bus, outbox }: { bus: Bus; outbox: Outbox },

@@ -17,7 +17,8 @@ export interface EventSubscription<App, E extends EventSpec = EventSpec> {
   /**
    * How many events a process applies at the same time. Applying an event is mostly waiting for the database. If the number is
    * 1, events are usually applied in the order in which they occurred. With a larger number, the order may change, in the same
-   * way as with several replicas. In the embedded form, databases answer without waiting, so events always come one by one.
+   * way as with several replicas. In the embedded form, databases answer without waiting, so events are always applied one by
+   * one.
    */
   atOnce?: number;
 }
@@ -66,7 +67,7 @@ export async function subscribe<App>(
   const subjects = subscribed.events.map((spec) => eventFilter(bus.prefix, spec));
   const intake = await bus.consume({ durable, subjects, atOnce, progress }, handle);
   let asked: Promise<Backlog> | undefined;
-  // A scrape reads two numbers of the backlog. They share one request to the bus.
+  // A scrape of the metrics reads two numbers of the backlog. One request to the bus returns both.
   const backlog = () => {
     asked ??= bus.backlog(durable).finally(() => {
       asked = undefined;
@@ -97,7 +98,8 @@ async function applied(apply: () => Promise<void>, store: StoreWatch | undefined
 }
 
 function measureLag(metrics: Metrics, durable: string, { occurredAt }: { occurredAt: string }): void {
-  // The clocks of machines differ, but an event cannot be applied before it occurs.
+  // The clocks of two machines may differ so much that the event seems to have been applied before it occurred. Then the lag
+  // counts as 0.
   const seconds = Math.max(0, Date.now() - Date.parse(occurredAt)) / 1000;
   metrics.eventLag.observe({ durable }, seconds);
   metrics.eventLastLag.set({ durable }, seconds);

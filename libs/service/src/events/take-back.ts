@@ -28,12 +28,13 @@ export async function takeBackLost(parts: Parts): Promise<number | undefined> {
     if (!marked || top !== highest) await outbox.noteFact('log', { created, highest: top });
     return undefined;
   }
-  // The loss is noted before the work begins. If it were noted later, events that are published in the meantime would hide the
-  // marks that still have to be taken back.
+  // The loss is noted before any mark is taken back. If this process dies halfway, the next process finds the note and
+  // continues. Without the note, `findLoss` would stop at events that were published in the meantime, and not reach the
+  // remaining marks.
   await outbox.noteFact('log', { created, highest: top, lostAfter });
   for (let after = lostAfter; after < top; after += window) {
     await outbox.unpublish(after, Math.min(after + window, top));
-    // In the embedded form, none of the awaits above yields to the event loop.
+    // In the embedded form, the awaits above do not yield to the event loop. This pause lets the process handle requests.
     await nextTurn();
   }
   await outbox.noteFact('log', { created, highest: lostAfter });
@@ -41,8 +42,8 @@ export async function takeBackLost(parts: Parts): Promise<number | undefined> {
 }
 
 /**
- * Finds the position above which the log has lost marked events. Looks at positions up to `from`. Returns 0 if the log has lost
- * all marked events, and `undefined` if it has lost no marked event.
+ * Finds the position above which the log has lost marked events. Searches from the position `from` downwards. Returns 0 if the
+ * log has lost all marked events, and `undefined` if it has lost no marked event.
  */
 async function findLoss({ bus, outbox }: Parts, from: number): Promise<number | undefined> {
   let isLost = false;
@@ -71,8 +72,8 @@ async function findLoss({ bus, outbox }: Parts, from: number): Promise<number | 
       // positions.
       return isLost ? position : undefined;
     }
-    // The log contains this range of positions, but not this event. So the event was withdrawn. A withdrawn event does not show
-    // whether other events are lost.
+    // The position lies within the log, but the log has no event there. So the event was withdrawn. A withdrawn event does not
+    // show whether other events are lost, so the search goes on.
   }
   return isLost ? 0 : undefined;
 }

@@ -17,10 +17,10 @@ export function withdrawEvents(bus: Bus, events: readonly PublishedEvent[]): Pro
 }
 
 /**
- * Erases the published events of a range for which `only` returns true, except the event with the key `keep`. First removes
+ * Erases those published events of a range for which `only` returns true, except the event with the key `keep`. First removes
  * from the bus the events for which `withdraw` also returns true. Then erases all selected events from the outbox. If the
- * process dies in between, the outbox still has the events, and the next run withdraws them again. Finally, removes dead
- * letters of earlier events.
+ * process dies in between, the outbox still has the events, and the next run withdraws them again. Finally, removes the dead
+ * letters of older events, of which the outbox has no record any more.
  */
 export async function eraseEvents(
   parts: { bus: Bus; outbox: Outbox },
@@ -54,10 +54,10 @@ const knownKeys = new WeakMap<Bus, ReadonlyMap<string, string>>();
 const nowhere = { first: 0, last: 0 };
 
 /**
- * Removes the dead letters of a range's events for which `test` returns true, and the copies that were replayed. Dead letters
- * are kept for 90 days, but the outbox's record of an event only for 7 days. So this function cannot rely on the outbox and
- * reads the letters themselves. It is called often, so the process remembers the keys of letters, and reads a letter again only
- * if its key is in the range.
+ * Looks at the events of a range that have dead letters. If `test` returns true for an event, removes its dead letters, and the
+ * copies that were made when a letter was replayed. Dead letters are kept for 90 days, but the outbox's record of an event only
+ * for 7 days. So this function cannot rely on the outbox and reads the letters themselves. It is called often, so the process
+ * remembers the keys of letters, and reads a letter again only if its key is in the range.
  */
 export async function withdrawLetters(bus: Bus, range: EventRange, test: Test): Promise<void> {
   const { from, to, telling = '' } = range;

@@ -8,7 +8,10 @@ export type HttpRequest<O extends OperationSpec> = Omit<
   'body' | 'setHeader' | 'linkNext' | 'deadline'
 > & {
   incoming: IncomingMessage;
-  /** Validates the fields of a form, except its file. Throws the error code of the contract. */
+  /**
+   * Validates the fields of a form, except its file. Throws an `ApiError` with the code that the contract has for a wrong
+   * field.
+   */
   fields(given: Record<string, unknown>): OperationRequest<O>['body'];
   /** How many MiB the project may store, if it has a limit. */
   storageMib: number | undefined;

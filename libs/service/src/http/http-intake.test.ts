@@ -43,7 +43,7 @@ async function bytesOf(incoming: IncomingMessage): Promise<{ body: string; isWho
 }
 
 it('an intake that stops still answers requests on open connections, with `Connection: close`', async () => {
-  // With two connections, a third request waits until a connection is free.
+  // The agent has only two connections, so the third request waits until one of them is free, and then uses it.
   const agent = new Agent({ keepAlive: true, maxSockets: 2 });
   let answer: BytesAnswer;
   const intake = await serve(() => answer);

@@ -60,7 +60,10 @@ export interface HttpIntake {
 /** The header that names the operation. */
 export const operationHeader = 'kith-operation';
 
-/** How long the rest of a refused body is read and dropped, in ms. During this time, the sender can see the answer. */
+/**
+ * How long the rest of a refused body is read and dropped, in ms. Without this wait, the connection could close before the
+ * sender has read the answer.
+ */
 const dropMs = 5_000;
 const keepAliveMs = 65_000;
 
@@ -73,7 +76,8 @@ export async function serveHttp<App>(options: HttpIntakeOptions<App>): Promise<H
   const byName = new Map(options.handlers.map((one) => [one.spec.name as string, one]));
   const open = new Set<{ abort(): void; done: Promise<void>; response: ServerResponse }>();
   let isDraining = false;
-  // The gateway has already checked the head, and it limits how long a body takes. So no request timeout is needed here.
+  // The gateway has already checked the head of the client's request, and it limits how long the body may take. So no request
+  // timeout is needed here.
   const server = createServer({
     ...{ requestTimeout: 0, keepAliveTimeout: keepAliveMs, headersTimeout: 10_000 },
     // The context holds the query, which may be as long as the whole head of a client's request. Base64 makes it longer.
@@ -89,9 +93,9 @@ export async function serveHttp<App>(options: HttpIntakeOptions<App>): Promise<H
     open.add(one);
     one.done = answer(byName, options, { request, response, gone }).finally(() => open.delete(one));
   };
-  // A body of unknown length ends with its connection. If the connection were closed while bytes are unread, it would be reset,
-  // and the gateway could lose the answer. So the service first ends only its own side. It closes the connection later, after
-  // the gateway has had time to notice.
+  // Node calls `destroySoon` to end a connection after its last answer. If the service closed the connection while bytes of the
+  // request are unread, the kernel would reset it, and the gateway could lose the answer. So the service first ends only its
+  // own side. It closes the connection later, after the gateway has had time to read the answer.
   server.on('connection', (socket) => {
     socket.destroySoon = () => {
       if (socket.writable) socket.end();
@@ -205,8 +209,8 @@ async function answer<App>(
 }
 
 /**
- * The operation and the context of a request. Returns `undefined` unless a gateway has signed the operation and the context for
- * the method and the path of this request.
+ * The operation and the context of a request. Returns `undefined` if the service does not have the operation, or if the request
+ * has no valid signature of a gateway for this operation, context, method and path.
  */
 function knownRequest<App>(
   byName: ReadonlyMap<string, HttpHandler<App>>,
@@ -248,8 +252,9 @@ function requestOf(
 
 /**
  * Refuses a request that no gateway seems to have sent. The answer lacks the status header of a reply. So if a gateway did send
- * the request, the gateway answers `gateway/unavailable` to its client. This happens if the clocks or the secrets of gateway
- * and service differ, or if one of the two processes was frozen. The client cannot correct this.
+ * the request, the gateway answers `gateway/unavailable` to its client. A gateway's own request is refused if the clocks or the
+ * secrets of gateway and service differ, or if one of the two processes was frozen for a while. The client cannot correct any
+ * of these.
  */
 function refuseUnsigned(request: IncomingMessage, response: ServerResponse): void {
   response.writeHead(403, { 'Content-Length': 0 });
@@ -290,7 +295,8 @@ async function writeBytes(
   response.writeHead(status, { ...headers, [statusHeader]: String(status) });
   if (!body) return void response.end();
   let left = Number(headers['Content-Length']);
-  // Stops reading when the client has disconnected. Without this, the process would go on waiting for a store that hangs.
+  // Stops reading when the client has disconnected. Otherwise, the process would go on waiting if the store that delivers the
+  // bytes hangs.
   if (body instanceof Readable) addAbortSignal(signal, body);
   try {
     for await (const chunk of body) {

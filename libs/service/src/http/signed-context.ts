@@ -13,7 +13,8 @@ const purpose = 'context of a request';
 /** How long a signature is valid, in ms. The request must begin within this time. */
 const lifeMs = 30_000;
 /**
- * How far in the future a signature of a gateway may end, in ms. It is `lifeMs` plus the time by which two clocks may differ.
+ * How far in the future the validity of a gateway's signature may end, in ms. It is `lifeMs` plus the time by which two clocks
+ * may differ.
  */
 export const longestLifeMs = 60_000;
 
@@ -48,7 +49,7 @@ export function signContext(
 
 /**
  * The context of a request. Returns `undefined` unless a gateway with one of these secrets has recently signed the context for
- * this address.
+ * this method, path and operation.
  */
 export function verifiedContext(
   secrets: Secrets,

@@ -36,8 +36,8 @@ export async function runProcess(...args: Parameters<typeof startProcess>): Prom
  * Calls `start`. Then waits for SIGINT or SIGTERM, and stops the running parts in order. On SIGTERM, it drains first. If a
  * signal comes during the start, it takes effect after the start. Resolves when the start is done, and rejects if `start`
  * rejects.
- * @param options.stopMs How long stopping may take before the process ends anyway. Draining does not count. Work in flight has
- * 12 s at most, sweeps have 8 s and relays 4 s.
+ * @param options.stopMs How long stopping may take before the process ends anyway. Draining does not count. Of this time, work
+ * in flight takes 12 s at most, sweeps take 8 s and the relay takes 4 s.
  * @param options.endsWhileStarting Whether a signal during the start ends the process at once, with code 0. Use it for starts
  * that may take minutes. Use it only if everything that `start` makes ends by itself when the process ends.
  * @param options.env The environment. By default, it is the environment of the process.
@@ -55,8 +55,8 @@ export async function startProcess(
   isStarting = false;
   const log = running.log ?? createLogger({ name, level: 'info' });
   tracing()?.logTo(log);
-  // By default, Node would end the process in the middle of other requests. Instead, the error is logged and the process stops
-  // in order.
+  // By default, Node would end the process immediately after such an error, in the middle of other requests. Instead, the error
+  // is logged and the process stops in order.
   const ends = { running, log, stopMs };
   process.on('uncaughtException', (error) => end(ends, 1, error));
   process.on('unhandledRejection', (error) => end(ends, 1, error));

@@ -27,7 +27,9 @@ export interface ServiceParts<App> {
    * restored from a backup (docs/adr/0028).
    */
   outbox?: Outbox;
-  /** Where the service stores answers to requests with a key. Without it, a service accepts no keys. */
+  /**
+   * Where the service stores answers to requests with an idempotency key. A service that lacks it accepts no idempotency keys.
+   */
   replies?: Replies | undefined;
   /** Where the service keeps the audit log, if it keeps one. */
   auditLog?: AuditLog | undefined;

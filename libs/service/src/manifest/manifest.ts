@@ -32,7 +32,7 @@ export interface ServiceManifest<App = never> extends BusUses {
   /** The environment that the service reads if it is a process of its own. */
   readonly config: typeof serviceConfig;
   readonly operations: Readonly<Record<string, OperationHandler<App>>>;
-  /** The operations whose bytes go over HTTP (docs/adr/0045). */
+  /** The service's uploads and downloads. Their bytes go over HTTP and not over the bus (docs/adr/0045). */
   readonly streams?: Readonly<Record<string, HttpHandler<App>>>;
   readonly internal?: readonly InternalHandler<App>[];
   readonly subscriptions?: readonly EventSubscription<App>[];
@@ -47,7 +47,7 @@ type OperationOf<Service extends string> = Exclude<
   { kind: 'stream' | 'upload' | 'download' }
 >;
 
-/** The operations whose bytes a service itself receives or sends. */
+/** The uploads and downloads of a service. */
 type StreamedOf<Service extends string> = Extract<
   Operation,
   { name: `${Service}.${string}`; kind: 'upload' | 'download' }
@@ -77,10 +77,13 @@ interface Declared<
 > extends Omit<ServiceManifest<App>, 'operations' | 'streams' | 'start'> {
   readonly name: Name;
   readonly config: Config & typeof serviceConfig;
-  /** Exactly the operations of the contracts, each with its own handler. */
+  /** The handlers of all operations that the contracts define for this service, except streams, uploads and downloads. */
   readonly operations: Handlers &
     Readonly<Record<Exclude<keyof Handlers, keyof HandlersOf<Name, App>>, never>>;
-  /** Exactly the operations of the contracts whose bytes go over HTTP. A service without such operations leaves this out. */
+  /**
+   * The handlers of all uploads and downloads that the contracts define for this service. A service that has none leaves this
+   * out.
+   */
   readonly streams?: [StreamedOf<Name>] extends [never] ? undefined : HttpHandlersOf<Name, App>;
   readonly stores?: Stores;
   start(

@@ -17,9 +17,9 @@ import type { BusUses } from './bus-uses.ts';
 
 /**
  * Refuses every use of the bus that the manifest of a service does not list, in either form of deployment. On NATS, the rights
- * of the service's user refuse the same uses (docs/adr/0003). A refusal is thrown synchronously, because some callers ignore
- * the rejection of a promise. Only publishing an event returns a promise that rejects. So if an older version is not allowed to
- * publish one event, its other events are still published.
+ * of the service's user refuse the same uses (docs/adr/0003). Most refusals are thrown synchronously, because some callers
+ * ignore the rejection of a promise. But `publish` rejects: if one event of a batch is refused, for example because a newer
+ * version of the service has stored it, the relay still publishes the other events of the batch.
  */
 export class PermittedBus extends BusWrapper {
   readonly #name: string;

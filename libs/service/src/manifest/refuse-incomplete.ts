@@ -7,8 +7,8 @@ type Served = Pick<BusUses, 'name' | 'emits'> & { readonly operations: Specs; re
 
 /**
  * Refuses a service that has a store but lacks a part that its operations need. These parts are the store for the answers to
- * requests with a key, and the right to publish events of the audit log. Without this check, nobody would notice that a part is
- * missing. Throws an `Error` that says what is missing.
+ * requests with an idempotency key, and the right to publish events of the audit log. Without this check, nobody would notice
+ * that a part is missing. Throws an `Error` that says what is missing.
  */
 export function refuseIncomplete(
   { name, operations, streams, emits = [] }: Served,

@@ -1,8 +1,8 @@
 /** How many operations a service works on at the same time by default. This number keeps a database busy (bench/README.md). */
 export const operationsAtOnce = 64;
 /**
- * An operation may wait and work for at most this share of the time that is left until the caller's deadline. If it is expected
- * to take longer, it is turned away.
+ * The share of the time until the caller's deadline that an operation may spend on waiting and working. If it is expected to
+ * need more, it is turned away. In a standing queue, the share is smaller than in a burst.
  */
 const burstShare = 1 / 2;
 const standingShare = 1 / 5;
@@ -37,8 +37,8 @@ export class Admission {
   #apartMs: number | undefined;
   #endedAt = 0;
   /**
-   * The time since which all places have been taken, and the time since which a place has been free, both by
-   * `performance.now()`.
+   * When all places became taken, and when a place last became free after that, both by `performance.now()`. If places are free
+   * for at most `pauseMs`, they count as taken all the time.
    */
   #fullSince = 0;
   #freeSince = Number.NEGATIVE_INFINITY;

@@ -15,19 +15,22 @@ export interface Answer {
 interface Parts {
   replies: Replies;
   answer: () => Promise<Answer>;
-  /** The `replayed` function of the handler. It looks at a kept answer before the answer is sent again, and may change it. */
+  /**
+   * The `replayed` function of the handler. It looks at a kept answer before the answer is sent again, and may return another
+   * answer to send instead.
+   */
   revise: ((output: unknown) => Promise<unknown>) | undefined;
   log: () => Logger;
 }
 
-/** How long a request with a key may run if the request has no deadline, in ms. */
+/** How long a request with an idempotency key may run if the request has no deadline, in ms. */
 const usualMs = 10_000;
 /** Requests of this process that have conflicted over the same target continue one after the other. */
 const turns = new Turns();
 
 /**
- * Answers a request with a key. If an answer was kept, returns that answer, revised if the handler asks for it. Otherwise
- * calls `answer`, makes its changes, and stores the answer in the same write as the change that it reports
+ * Answers a request with an idempotency key. If an answer was kept, returns that answer, revised if the handler asks for it.
+ * Otherwise calls `answer`, makes its changes, and stores the answer in the same write as the change that it reports
  * (docs/adr/0046). If the store refuses a change, `answer` runs again. Throws `request/in-progress`,
  * `request/idempotency-mismatch`, `gateway/unavailable`, and what `answer` throws. After any of these errors, no answer of this
  * request is stored.

@@ -10,7 +10,10 @@ import {
 import type { z } from 'zod';
 import { encodeContext } from './context.ts';
 
-/** Calls an operation of another service. Throws `ApiError` with its code, `NoResponders` or `RequestTimeout`. */
+/**
+ * Calls an operation of another service. Throws an `ApiError` with the error code of the other service, `NoResponders` or
+ * `RequestTimeout`.
+ */
 export async function ask<O extends InternalOperationSpec>(
   bus: Bus,
   spec: O,
@@ -26,7 +29,8 @@ export async function ask<O extends InternalOperationSpec>(
       body: new TextEncoder().encode(JSON.stringify(body)),
     },
     left,
-    // An operation between services either only reads, or has the same effect when it runs twice.
+    // An operation between services either only reads, or has the same effect when it runs twice. So the bus may send the
+    // request again.
     { repeatable: true },
   );
   const code = reply.headers[codeHeader];

@@ -28,7 +28,7 @@ const minuteMs = 60_000;
 export class Audit {
   readonly #spec: OperationSpec;
   readonly #context: RequestContext;
-  /** The id of the row. It is made with the first row, because most requests leave no row. */
+  /** The id of the row. It is made only when a row is asked for, because most requests leave no row. */
   #id: string | undefined;
   readonly #at = new Date();
   #told: Told = {};
@@ -90,8 +90,8 @@ export class Audit {
     const [name, value] = Object.entries(params).findLast(([name]) => name.endsWith('Id')) ?? [];
     if (name === undefined || value === undefined) return null;
     const target = `${name.slice(0, -'Id'.length)}:${value.toLowerCase()}`;
-    // No recorded action of a user changes another user, even if the request names one. So the row is only about the user who
-    // acted, and is erased with that user.
+    // No recorded action of a user changes another user, even if the request names one. So the row has no target. It is only
+    // about the user who acted, and is erased with that user.
     return target.startsWith('user:') && this.#actor?.startsWith('user:') ? null : target;
   }
 
@@ -149,6 +149,6 @@ export function eventOf(row: AuditRow): EventEnvelope {
 
 /** The keys of all events of the audit log that are about a user, as a range. */
 export function auditEventsOf({ projectId, userId }: { projectId: string; userId: string }) {
-  // `;` is the character after `:`.
+  // `;` is the character after `:`, so the range holds all keys that begin with the user's id and a colon.
   return { from: `${projectId}|audit|${userId}:`, to: `${projectId}|audit|${userId};` };
 }

@@ -22,14 +22,15 @@ export interface ServerKeyCaller {
 }
 
 /**
- * What the gateway says about a request, in headers that only the gateway may set (docs/adr/0003). `wireVersion` and `form` are
- * the address form (spec#addresses-forms). `form` is the explicit version prefix, `/api/v6`, or empty.
+ * What the gateway says about a request, in headers that only the gateway may set (docs/adr/0003). `wireVersion` and `form` say
+ * which form of address the client has used (spec#addresses-forms). `form` is the version prefix of the address, `/api/v6`, or
+ * empty.
  */
 export interface RequestContext {
   requestId: string;
   projectId: string | null;
   caller: Caller | null;
-  /** Set for an operators' operation. */
+  /** The operator who calls. Set only if the operation is for operators. */
   operator?: OperatorCaller | undefined;
   /** Set if an application's own back end calls. Without a caller, the back end acts as itself (spec#server-keys). */
   serverKey?: ServerKeyCaller | undefined;
@@ -51,9 +52,9 @@ export interface RequestContext {
   /** The raw query string, without the question mark. */
   query: string;
   traceparent: string | null;
-  /** The key under which the answer is kept, if the operation takes a key (spec#idempotency-key). */
+  /** The idempotency key of the request, if it has one and the operation accepts it (spec#idempotency-key). */
   idempotencyKey?: string;
-  /** Set if the project shows whole profiles to callers without a token (spec#users-strangers-all). */
+  /** Set if the project shows complete profiles to callers without a token (spec#users-strangers-all). */
   seesAll?: true;
   /** For an upload: how many MiB the project may store, if the project has a limit (spec#projects-storage-quota). */
   storageMib?: number | undefined;
@@ -89,7 +90,7 @@ export function encodeContext(context: Partial<RequestContext>): Message['header
   // time.
   const told: Told = { ...context, traceparent: undefined };
   if (deadline !== undefined) told.timeLeftMs = deadline - Date.now();
-  // Half of a surrogate pair is not valid text, and databases refuse it.
+  // Databases refuse text with half of a surrogate pair, so `toWellFormed` replaces such halves.
   if (userAgent) told.userAgent = userAgent.toWellFormed();
   const headers: Record<string, string> = { [contextHeader]: JSON.stringify(told) };
   if (traceparent) headers[traceparentHeader] = traceparent;
@@ -97,8 +98,8 @@ export function encodeContext(context: Partial<RequestContext>): Message['header
 }
 
 /**
- * Reads a context from header lines. The time left begins at `at` (Unix ms): now, or the earliest time at which the lines may
- * have arrived.
+ * Reads a context from header lines. The time that is left for the request is counted from `at` (Unix ms): now, or the earliest
+ * time at which the lines may have arrived.
  */
 export function decodeContext(headers: Message['headers'], at = Date.now()): RequestContext {
   const text = headers[contextHeader];

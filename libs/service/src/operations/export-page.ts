@@ -2,7 +2,8 @@ import { exportPageBytes } from '@kith/contracts';
 
 /**
  * Makes a page of an export, and the position of the next page. The page has as many rows as are allowed and fit, but at least
- * one row. `found` has at most one row more than `limit`. This last row only shows that there are more rows.
+ * one row. `found` may have one row more than `limit`. This additional row is not on the page; it only shows that another page
+ * follows.
  */
 export function exportPage<Row, Item>(
   found: readonly Row[],

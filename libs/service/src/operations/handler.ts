@@ -11,7 +11,10 @@ import type { Logger } from 'pino';
 import type { Audit } from './audit.ts';
 import type { Caller, RequestContext } from './context.ts';
 
-/** The type of a request's caller. A server key that may call as itself has no caller (spec#server-keys-rights). */
+/**
+ * The type of a request's caller. If a server key may call the operation as itself, a request may have no caller
+ * (spec#server-keys-rights).
+ */
 type CallerFor<O extends OperationSpec> = O['auth'] extends 'user'
   ? O['serverKey'] extends 'itself'
     ? Caller | null
@@ -51,9 +54,9 @@ export interface OperationHandler<App, O extends OperationSpec = OperationSpec> 
 
 /**
  * `shared`: the operation shares places with all operations of its service. `own`: the operation shares places with no other
- * operation. Use it for operations that wait for a hashing thread, because hashing threads are scarcer than the capacity of the
- * store. In shared places, such operations would keep others waiting. `none`: the operation needs no place, because it is
- * always answered from memory.
+ * operation. Use `own` for operations that wait for a hashing thread, for example to check a password: there are only a few
+ * such threads, so in shared places these operations would keep others waiting, although the store could serve the others.
+ * `none`: the operation needs no place, because it is always answered from memory.
  */
 export type Places = 'shared' | 'own' | 'none';
 

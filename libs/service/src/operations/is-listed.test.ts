@@ -3,7 +3,8 @@ import { expect, test } from 'vitest';
 import { isListed } from './is-listed.ts';
 
 test.each([
-  // A service answers with `gateway/timeout` if it has already changed something (spec#notifications-own-partly).
+  // A service answers with `gateway/timeout` if its time is over and it has already changed something
+  // (spec#notifications-own-partly).
   ['gateway/unavailable', true],
   ['gateway/timeout', true],
   ['app-notification/invalid-body', true],

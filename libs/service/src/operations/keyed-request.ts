@@ -22,7 +22,8 @@ export class KeyedRequest {
   constructor(of: { spec: OperationSpec; context: RequestContext; body: Uint8Array }) {
     const { spec, context, body } = of;
     const { idempotencyKey = '', projectId, caller, serverKey, params, query } = context;
-    // A key is valid only for its caller or its project. Other callers may use the same key.
+    // A key belongs to one caller of one operation in a project. If two callers use the same key, their requests have nothing
+    // to do with each other. Unknown callers count as one caller.
     const who = [caller?.userId ?? '-', ...(serverKey ? [serverKey.keyId] : [])].join('~');
     const scope = `${projectId}|${who}|${spec.name}`;
     // The target is part of the request. With another target, the same body is another request.

@@ -5,8 +5,8 @@ import { type ErrorCode, errorBody, statusOf } from '@kith/contracts';
 const encoder = new TextEncoder();
 
 /**
- * A successful reply: status, JSON bytes and further HTTP headers. With status 204, there is no body. With a content type, the
- * body is a text.
+ * A successful reply: status, JSON bytes and further HTTP headers. With status 204, there is no body. If a content type is
+ * given, the body is a text of this type instead of JSON.
  */
 export function successReply(
   status: number,

@@ -42,7 +42,7 @@ export interface ServeOptions<App> {
    * fail after it has already made a change.
    */
   admission?: Admission | undefined;
-  /** Where the service stores answers to requests with a key. */
+  /** Where the service stores answers to requests with an idempotency key. */
   replies?: Replies | undefined;
   /** The outbox of the service's store. */
   outbox?: Outbox | undefined;
@@ -50,7 +50,7 @@ export interface ServeOptions<App> {
   auditLog?: AuditLog | undefined;
 }
 
-/** The size in bytes from which checking a body takes milliseconds. */
+/** Checking a body with at least this many bytes takes milliseconds. */
 const largeBody = 64 * 1024;
 
 /**
@@ -94,7 +94,7 @@ export function serveOperation<App>(
       return { output, reply: successReply(spec.status, output, headers, spec.contentType) };
     };
     // Checking a large body has blocked the event loop for some milliseconds. In the embedded form, nothing else yields to the
-    // event loop.
+    // event loop. This pause lets the process handle other requests.
     if (message.body.length > largeBody) await nextTurn();
     const { replies } = options;
     if (asked.context.idempotencyKey === undefined || !replies) return (await answer()).reply;
@@ -175,7 +175,7 @@ function serveSubject<App>(
     let reply: Message | undefined;
     try {
       reply = await work(message, { context, log });
-      // The bus does not carry an answer of this size. Without this check, the caller would wait in vain.
+      // The bus carries no message above `maxPayload`. Without this check, the caller of a larger answer would wait in vain.
       if (messageSize(reply) > maxPayload) throw new RangeError('The answer is larger than a message.');
     } catch (error) {
       if (!(error instanceof DeadlinePassed)) reply = failureReply(spec, error, log);

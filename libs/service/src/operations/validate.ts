@@ -77,8 +77,8 @@ export function validateRequest(
 }
 
 /**
- * The keys of a body that its contract does not name. They are misspelt or from another API. Returns at most ten of them, each
- * cut to the length that a shown name may have.
+ * The keys of a body that its contract does not name. Such keys are misspelt or belong to another API. Returns at most ten of
+ * them. Long keys are shortened, as they are in error messages.
  */
 export function unreadKeys(spec: OperationSpec, body: Record<string, unknown>): string[] {
   const { body: schema } = spec;
@@ -136,14 +136,14 @@ export function validateQuery(spec: OperationSpec, query: string): unknown {
   return check(spec, 'query', spec.query, values, repeated);
 }
 
-/** Validates only one place: the fields of a form, or the params. Throws like `validateRequest`. */
+/** Validates only one part of a request: the fields of a form, or the params. Throws like `validateRequest`. */
 export function validatePart(spec: OperationSpec, place: 'body' | 'params', value: unknown): unknown {
   return check(spec, place, spec[place], value);
 }
 
 type Place = 'body' | 'query' | 'params';
 
-/** @param found The faults that were found before the check by the schema. */
+/** @param found Faults that were found before the schema checks the value, such as repeated parameters. */
 function check(
   spec: OperationSpec,
   place: Place,
@@ -188,7 +188,7 @@ function refusal(code: ErrorCode, faults: Faults): ApiError {
   const [{ field, error, code: own }] = faults;
   const all = faults.map((fault) => ({ field: fault.field, error: fault.error }));
   return new ApiError(code, {
-    // For a rule with its own code, the message is the sentence of the error table.
+    // For a rule with its own code, the message is the sentence that the error table has for this code.
     ...(own ? {} : { message: error }),
     ...(field ? { field } : {}),
     ...(faults.length > 1 ? { errors: all } : {}),
@@ -196,8 +196,8 @@ function refusal(code: ErrorCode, faults: Faults): ApiError {
 }
 
 /**
- * The code for a fault in a place: the most exact entry of the contract. If there is no entry, the code is
- * `<feature>/invalid-<place>`, and for params `route/not-found`.
+ * The code for a fault in a part of a request: the contract's entry for the field, or else its entry for the part. If there is
+ * no entry, the code is `<feature>/invalid-<place>`, and for params `route/not-found`.
  */
 function codeFor(spec: OperationSpec, place: Place, field: string): ErrorCode {
   const exact = spec.invalid?.[`${place}.${field}`] ?? spec.invalid?.[place];

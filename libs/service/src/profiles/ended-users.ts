@@ -29,8 +29,9 @@ export const endedUserCollection = collection<{ endedAt: number; lookAt: number 
 
 /**
  * When to look for a user's data again (Unix ms), or `null` after the last look. Nothing that began before the end of the
- * account takes longer than `lateMs`. One replica may mark a user and another may erase the user's data, and their clocks may
- * differ. The waits begin with `firstMs` and get longer, because less and less data can still arrive.
+ * account takes longer than `lateMs`. The service looks for `clocksMs` longer than this, because one replica may mark a user
+ * and another may erase the user's data, and their clocks may differ. The waits begin with `firstMs` and get longer, because
+ * less and less data can still arrive.
  */
 export function nextLook(
   endedAt: number,
@@ -67,8 +68,8 @@ export class EndedUsers {
 
   /**
    * Calls `erase` for every user who is due, until nobody is due any more. `erase` has to set the next `lookAt` of its user. If
-   * some users cannot be erased, the others are erased nevertheless. Then throws `AggregateError`. Stops after fifty failures,
-   * because the cause is then probably the same for all users.
+   * some users cannot be erased, the others are erased nevertheless. Throws an `AggregateError` at the end if any user could
+   * not be erased. Stops after fifty failures, because the cause is then probably the same for all users.
    */
   async eachDue(
     erase: (user: EndedUser, now: number) => Promise<void>,
@@ -77,7 +78,8 @@ export class EndedUsers {
     const failures = new Map<string, unknown>();
     for (let hasMore = true; hasMore && failures.size < mostFailures; ) {
       const now = clock();
-      // The users who could not be erased are still the first results, so the query has to return more users than a batch.
+      // The users who could not be erased are still due and come first in the result, so the query has to return more users
+      // than a batch.
       const some = await this.due(now, batch + failures.size);
       const due = some.filter((user) => !failures.has(idOf(user)));
       for (const user of due) {
@@ -92,8 +94,8 @@ export class EndedUsers {
   }
 
   /**
-   * Sets the `lookAt` of a user (Unix ms), or removes the mark if it is `null`. If another process was faster, the value of
-   * that process stays.
+   * Sets the `lookAt` of a user to `at` (Unix ms). If another process sets it at the same time, the value of the faster process
+   * stays. If `at` is `null`, removes the mark of the user.
    */
   async lookAgain(user: UserKey, at: number | null): Promise<void> {
     const id = idOf(user);

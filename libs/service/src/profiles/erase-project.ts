@@ -4,7 +4,10 @@ const batch = 1_000;
 
 /** The documents of a project in a service. Their ids begin with the project's id. */
 export interface OfProject {
-  /** Documents that the users' events erase. `eraseProject` only checks whether any are left. */
+  /**
+   * Documents that the service erases when it receives the events that say that users of the project were deleted.
+   * `eraseProject` only checks whether any are left.
+   */
   awaited: readonly AnyCollection[];
   /** Copies of users and sums over users, which are useless when the users are erased. They are cleared. */
   cleared: readonly (AnyCollection | Counters)[];
@@ -16,7 +19,7 @@ export async function eraseProject(
   projectId: string,
   { awaited, cleared }: OfProject,
 ): Promise<boolean> {
-  // `}` is the character after `|`.
+  // `}` is the character after `|`, so the range holds all ids that begin with the project's id and a bar.
   const range = { above: `${projectId}|`, below: `${projectId}}` };
   for (const of of awaited) {
     if ((await documents.range(of, { ...range, limit: 1 })).length > 0) return false;

@@ -11,7 +11,8 @@ export function profileEvents(durable: string): EventSubscription<ProfileParts> 
   return subscription({
     durable,
     events: [userCreated, userUpdated],
-    // If several profiles are stored at the same time, they go to the database in one write.
+    // Profiles that are stored at the same time go to the database in one write. Therefore, it is faster to apply many events
+    // at the same time.
     atOnce: 32,
     apply: ({ aggregate, data }, { store }: ProfileParts) =>
       store.profiles.keep({ seq: eventOrder(aggregate), user: data }),
@@ -20,7 +21,7 @@ export function profileEvents(durable: string): EventSubscription<ProfileParts> 
 
 /**
  * Copies a page of identity's users, of all projects or of one project. The page begins after a position. If the copy has a
- * newer profile, that profile stays. Throws `auth/forbidden` for a key that is limited to other projects.
+ * newer profile, that profile stays. Throws `auth/forbidden` for an operator's key that is limited to other projects.
  */
 export async function rebuildProfiles(
   { bus, store }: ProfileParts,

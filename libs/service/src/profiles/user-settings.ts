@@ -17,7 +17,7 @@ export function userSettingsCollection<Settings>(schema: z.ZodType<Settings>): C
 }
 
 /**
- * The settings of users in a service. The setting is stored in the service that uses it. No other service has a copy that could
+ * The settings of users in a service. Each setting is stored only in the service that uses it, so there is no copy that could
  * be out of date.
  */
 export class UserSettings<Settings> {

@@ -31,8 +31,8 @@ export function anonymise(backup: ServiceBackup, from: string, to: string, made:
     }
   }
   file.sumUp(backup);
-  // In other services, the copies of this service's data compare changes by epoch first. Without the epoch, these copies would
-  // ignore every later change.
+  // Other services keep copies of this service's data, and these copies compare versions by epoch first. So the file keeps its
+  // epoch: if it began at 0 again, the copies would ignore every later change.
   const epoch = source.prepare("SELECT value FROM facts WHERE name = 'epoch'").get();
   if (epoch) file.noteFact('epoch', JSON.parse(epoch.value as string));
   file.close();

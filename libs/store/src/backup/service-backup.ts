@@ -23,7 +23,7 @@ export interface Copied {
 
 /** The state of an event's target. */
 export interface Standing {
-  /** `seq` of the target's last event; absent if the target is not there. */
+  /** `seq` of the target's last event; undefined if the copy does not have the target. */
   seq: number | undefined;
   /** Whether the event reports the end of its target. If it does, it is the last event of the target. */
   isLast?: boolean;
@@ -47,7 +47,10 @@ export interface ServiceBackup {
    * this service. The backup copies these collections before it copies anything else of the two services.
    */
   early?: readonly AnyCollection[];
-  /** Rows whose bytes are in the store of files. `of` returns a row's bytes, and `below` the prefix of their keys. */
+  /**
+   * Rows whose bytes are in the store of files. `of` returns the keys and sizes of a row's blobs, and `below` the prefix of
+   * these keys.
+   */
   bytes?: { rows: AnyCollection; of(row: AnyStored): BlobEntry[]; below(row: AnyStored): string };
   /** The documents with texts that are sealed under KITH_SECRET, and how to reseal these texts. */
   sealed?: readonly Sealed[];

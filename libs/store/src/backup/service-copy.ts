@@ -308,8 +308,9 @@ export class ServiceCopy implements AsyncDisposable {
       last = end._id;
     }
     this.#endTargets();
-    // A consumer may have given up an event so long ago that `events` no longer has it. Given-up events are read last. If an
-    // erasure has removed an event from `events` meanwhile, it has by now removed the given-up event too.
+    // A consumer may have given up an event so long ago that `events` no longer has it. So the events that consumers have given
+    // up are copied too. They are read last: if an erasure has removed an event from `events` meanwhile, it has also removed
+    // the given-up event by now, and the copy does not get it.
     const givenUp = await this.#options.givenUp();
     this.#file.together(() => {
       for (const event of givenUp) this.#file.unpublish(event);
@@ -318,7 +319,7 @@ export class ServiceCopy implements AsyncDisposable {
 
   /**
    * Ends the targets whose last event was made after they were copied (`ServiceBackup.ended`). An event that a consumer has
-   * given up does not count, because it may be older than a restore that has brought its target back.
+   * given up does not count: after that event, a restore may have brought its target back.
    */
   #endTargets(): void {
     const { ended } = this.#backup;
@@ -344,8 +345,9 @@ export class ServiceCopy implements AsyncDisposable {
 
   /** Leaves out events that are newer than the copy of their target: they were made after that copy. */
   #leaveOutLater(): void {
-    // The aggregates whose target is not in the copy. Targets are copied in the order of their ids. So the copy misses a target
-    // that is created after the copy has passed its id. The events of such a target are left out if the target has not ended.
+    // The aggregates whose target is not in the copy, each with the keys of its events. Targets are copied in the order of
+    // their ids. So the copy misses a target that is created after the copy has passed its id. The events of such a target are
+    // left out if the target has not ended.
     const ended = new Map<string, { keys: string[]; isNew: boolean; isOver: boolean }>();
     for (const some of this.#file.events()) {
       const later: string[] = [];

@@ -7,7 +7,7 @@ const pagesAtOnce = 2_000;
 
 /**
  * Copies database files while another process writes to them. All copies have the state of the same moment. Writers have to
- * wait only while this function begins to read, for less than a millisecond per file. Calls `progress` for each file that is
+ * wait only while this function begins to read, for less than a millisecond per file. Calls `progress` each time a file is
  * copied.
  */
 export async function snapshotFiles(

@@ -28,9 +28,10 @@ export class BlobRemoved extends Error {
  */
 export interface Blobs {
   /**
-   * Stores bytes whole or not at all. Resolves to the number of bytes as soon as the bytes survive the death of this process.
-   * In a folder, the bytes then survive a power failure too. Reads no faster than it can store: it asks for the next chunk only
-   * when it no longer needs the memory of the previous chunk. Rejects if the source rejects or the signal is aborted.
+   * Stores all bytes of the source or none. Resolves to the number of bytes when they are stored so that they survive the death
+   * of this process. In a folder, they survive a power failure too. Reads no faster than it can store: it asks for the next
+   * chunk only when it no longer needs the memory of the previous chunk. Rejects if the source rejects or the signal is
+   * aborted.
    */
   put(key: string, source: AsyncIterable<Uint8Array>, options?: { signal?: AbortSignal }): Promise<number>;
   /**

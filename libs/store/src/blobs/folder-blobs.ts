@@ -109,8 +109,8 @@ export class FolderBlobs implements Blobs {
   }
 
   /**
-   * Makes a file's name survive a power failure. The file's folder must be synced. If the folder is new, its parent must be
-   * synced too.
+   * Syncs a folder and all folders above it, up to the store's folder, so that the name of a new file survives a power failure.
+   * A folder above must be synced because the folder in it may be new.
    */
   async #syncFolders(path: string): Promise<void> {
     const folders: string[] = [];
@@ -202,7 +202,8 @@ async function* chunksOf(file: FileHandle, start: number, end: number): AsyncGen
       reading = readAt(at);
       yield buffer.subarray(0, bytesRead);
     }
-    // A reader that stops early may still be writing from a buffer, so buffers are reused only after a complete read.
+    // If the reader stops early, it may still be sending the bytes of a buffer. So buffers are reused only after a complete
+    // read.
     pool.giveBack(...taken);
   } finally {
     await reading?.catch(() => undefined);

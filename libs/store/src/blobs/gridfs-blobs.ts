@@ -12,7 +12,7 @@ const chunkBytes = 255 * 1024;
  * streams of the driver would fetch as much as fits into one answer of the database, which is 16 MiB.
  */
 const readChunks = 4;
-/** How many chunks the sweep looks at in one query. The query needs only the index. */
+/** How many chunks the sweep looks at in one query. The query reads only the index, not the chunks. */
 const sweptChunks = 1_000;
 
 interface File {
@@ -31,8 +31,8 @@ interface Chunk {
 }
 
 /**
- * Bytes in MongoDB. The driver writes the chunks first and the file's document last, so that a file is there whole or not at
- * all. Chunks without a file were left by a process that died, or by a removal that was interrupted.
+ * Bytes in MongoDB. The driver writes the chunks first and the file's document last, so that a reader finds a complete file or
+ * no file. Chunks without a file were left by a process that died, or by a removal that was interrupted.
  */
 export class GridFsBlobs implements Blobs {
   readonly #client: MongoClient;
@@ -208,7 +208,10 @@ function writeTo(target: Writable, chunk: Uint8Array): Promise<void> {
   });
 }
 
-/** Filter for the keys that begin with a prefix. The prefix ends with `/`. In ASCII, the next character after `/` is `0`. */
+/**
+ * Filter for the keys that begin with a prefix. The prefix ends with `/`. `0` is the next character after `/` in ASCII, so it
+ * makes the upper bound of these keys.
+ */
 function below(prefix: string): { $gt: string; $lt: string } {
   checkKey(prefix);
   return { $gt: prefix, $lt: `${prefix.slice(0, -1)}0` };

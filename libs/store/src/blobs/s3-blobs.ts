@@ -52,7 +52,7 @@ export function s3Place(text: string): S3Place {
   return { ...common, bucket: first, prefix, endpoint: `${scheme}://${url.host}` };
 }
 
-/** Bytes in an S3-compatible store, where an object is there whole or not at all. */
+/** Bytes in an S3-compatible store. Such a store never shows an incomplete object. */
 export class S3Blobs implements Blobs {
   readonly #library: Library;
   readonly #client: S3Client;
@@ -72,7 +72,8 @@ export class S3Blobs implements Blobs {
     const client = new library.S3Client({
       region,
       ...(credentials && { credentials }),
-      // Many servers support only the checksum in the signature, and find a bucket only by its path.
+      // Many S3-compatible servers know no checksum except the one in the signature, and find a bucket only if it is in the
+      // path.
       ...(endpoint && { endpoint, forcePathStyle: true }),
       requestChecksumCalculation: 'WHEN_REQUIRED',
       responseChecksumValidation: 'WHEN_REQUIRED',

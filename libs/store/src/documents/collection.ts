@@ -5,7 +5,8 @@ import type { z } from 'zod';
  *
  * - `target`: decides the change by compare-and-set, and carries its events.
  * - `row`: is written by the changes of one target, and belongs to that target for ever.
- * - `copy`: a copy of what another service owns. Only the newest version is kept. It is written outside of changes.
+ * - `copy`: a copy of what another service owns. Only the newest version is kept. Copies are written with `keep`, never by
+ *   changes.
  */
 export type Kind = 'target' | 'row' | 'copy';
 
@@ -24,7 +25,7 @@ export interface Index<D> {
  * id already contains a value, the document does not repeat it: the service reads the value from the id.
  */
 export interface Collection<D> {
-  /** Lower-case letters, digits and `_`. */
+  /** Letters, digits and `_`; the first character is a lower-case letter. */
   name: string;
   kind: Kind;
   /** The schema that every document is checked against when it is written. */

@@ -51,7 +51,7 @@ export type Refusal =
 
 /**
  * A change of one document, the target, with the rows, counters and events that follow from it. A compare-and-set of the target
- * decides whether the change is made. The change is stored as a whole or not at all, and nobody sees only a part of it.
+ * decides whether the change is made. The change is stored completely or not at all, and nobody sees only a part of it.
  */
 export interface Change<D> {
   in: Collection<D>;
@@ -93,20 +93,21 @@ export type Kept =
   | { at: number; refusal: Refusal };
 
 /**
- * Answers to requests with a key. Each answer is stored together with the change that it reports, or not at all
+ * Answers to requests with an idempotency key. Each answer is stored together with the change that it reports, or not at all
  * (docs/adr/0046).
  */
 export interface Replies {
   /**
    * Begins a request and resolves to a claim on it. Resolves to the answer if the request was answered already, and to
    * `'running'` if it is still running. If a claim's holder has not finished within `forMs`, another request can take the claim
-   * over. If the holder's change is not stored by then, it never will be.
+   * over. If the holder's change is not stored when another request takes the claim over, it never will be.
    */
   begin(id: string, forMs: number): Promise<Claim | Reply | 'running'>;
   /**
    * Makes the changes of a request and keeps its answer. The request succeeds if its first change is made: one write stores
-   * this change together with the answer. The first change needs the other changes, so it is made last. If the first change is
-   * refused, the new targets that the other changes have made are erased.
+   * this change together with the answer. The first change needs the other changes, so it is made last. If a change is refused,
+   * the new targets that are made already are erased again. On MongoDB, targets with rows, counters or events stay, and the
+   * repeated request finds them.
    */
   keep(changes: readonly AnyChange[], claim: Claim, reply: Reply): Promise<Kept>;
   /**
@@ -124,7 +125,7 @@ export interface Replies {
  */
 export interface Documents {
   readonly outbox: Outbox;
-  /** Answers to requests with a key, if `replyCollection` is declared. */
+  /** Answers to requests with an idempotency key. Present if `replyCollection` is declared. */
   readonly replies: Replies | undefined;
   /**
    * Documents by id. Missing documents are left out. With `settled`, later reads show everything that follows from these
@@ -171,8 +172,9 @@ export interface Documents {
   search<D>(of: Collection<D>, range: Range, how: Search): Promise<{ found: Stored<D>[]; total: number }>;
   /**
    * Makes changes in order, in few round trips and independently of each other. Returns the outcome of each change. If this
-   * method rejects, any of the changes may have been made, each as a whole or not at all. So read again before you try again.
-   * If a request has a key, its changes are held until its answer is known, and no read sees them before that (`HeldChanges`).
+   * method rejects, any of the changes may have been made, each completely or not at all. So read again before you try again.
+   * If a request has an idempotency key, its changes are held until its answer is known, and no read sees them before that
+   * (`HeldChanges`).
    */
   change(changes: readonly AnyChange[]): Promise<('made' | Refusal)[]>;
   /**
@@ -208,15 +210,16 @@ export interface Documents {
     limit: number,
   ): Promise<number>;
   /**
-   * Erases settled targets. Does not erase targets that have changed since they were read, or that have unpublished events.
-   * Returns how many targets were erased.
+   * Erases settled targets. Does not erase targets that have changed since they were read, or that still hold events: on
+   * MongoDB, a change first stores its events in its target, and the relay copies them out later. Returns how many targets were
+   * erased.
    */
   eraseAll<D>(of: Collection<D>, targets: readonly Stored<D>[]): Promise<number>;
   /**
    * Deletes a target and all that is left of it, permanently and without a change. Use it for the remains of an ended account.
    * If only the id is given, deletes the target with this id, or what is left of it. Returns `false` if the target has changed
-   * since it was read. Also returns `false` while its events are not published yet, or the writes that follow from its changes
-   * are not made yet.
+   * since it was read. Also returns `false` while the target still holds events (`eraseAll`), or while the writes that follow
+   * from its changes are not made yet.
    */
   erase<D>(of: Collection<D>, target: Stored<D> | string): Promise<boolean>;
   /** Deletes rows or copies by id permanently, as `clear` does. Throws `TypeError` for targets. */
@@ -233,7 +236,10 @@ export interface Documents {
   close(): Promise<void>;
 }
 
-/** Checks changes against their collections' schemas, so that errors are found before anything is written. */
+/**
+ * Checks the documents of changes against the schemas of their collections, so that errors are found before anything is
+ * written.
+ */
 export function checkedChanges(changes: readonly AnyChange[]) {
   const checked = (of: AnyCollection, doc: unknown) => (doc === null ? null : of.schema.parse(doc));
   const loud = changes.find((one) => one.in.silent && (one.events?.length ?? 0) > 0);

@@ -13,6 +13,6 @@ export interface ExaminedServer {
   version: string;
   /** How far the server's clock is ahead of this machine's clock, in ms. */
   aheadMs: number;
-  /** Whether the server asks for credentials. */
+  /** Whether the server has authenticated the connection. */
   asksWho: boolean;
 }

@@ -38,7 +38,7 @@ function writesOf({ in: of, target, set }: AnyChange, isAbove: (index: string) =
   const docs = [...(typeof target === 'string' ? [] : [target.doc]), ...(set === null ? [] : [set])];
   const keys = Object.entries(of.indexes ?? {}).flatMap(([index, { key, unique }]) => {
     if (!unique && !isAbove(index)) return [];
-    // Two documents that have no key in an index do not depend on each other.
+    // `null` means that a document has no key in this index. Two such documents do not depend on each other.
     const own = docs.map((doc) => key(doc, id)).filter((one) => one !== null);
     return own.map((one) => `${of.name} ${index} ${one}`);
   });

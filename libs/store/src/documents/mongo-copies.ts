@@ -27,7 +27,8 @@ export class MongoCopies {
 
   async #keepAll(copies: readonly MongoCopy[]): Promise<void> {
     const newest = newestOf(copies);
-    // In most cases, a copy in its first version is not stored yet, and a copy in a later version replaces a stored copy.
+    // In most cases, a copy in its first version is not stored yet, and a copy in a later version replaces a stored copy. So
+    // first versions are inserted, and later versions are written as replacements. Only the others need a second write.
     const first = newest.filter((copy) => copy.newest <= 1);
     const later = newest.filter((copy) => copy.newest > 1);
     await this.#replaceOlder(await insertAbsent(this.#stored, first));

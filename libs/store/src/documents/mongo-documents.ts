@@ -45,7 +45,7 @@ import { replyCollection } from './reply-collection.ts';
 export interface MongoDocumentsOptions extends Declared {
   url: string;
   database: string;
-  /** Called between the steps of a change, so that a test can stop it there. */
+  /** Called between the steps of a change, so that a test can stop the change there. */
   onStep?: (step: Step) => void | Promise<void>;
 }
 
@@ -194,7 +194,7 @@ class MongoDocuments implements Documents {
     const readAll = () => this.#countersOf(of).find(ids);
     let found = await readAll();
     const settled = await Promise.all(found.map((counter) => this.#settle(of, counter)));
-    // Reading again once is enough: every change that was acknowledged before this call is counted now.
+    // One further read is enough: every change that was acknowledged before this call is counted now.
     if (settled.includes(true)) found = await readAll();
     const byId = new Map(found.map((counter) => [counter._id, counter as unknown as Record<string, number>]));
     const sumsOf = (id: string) =>
@@ -357,7 +357,7 @@ class MongoDocuments implements Documents {
     return keys.length === 0 ? work() : this.#turns.run(keys, work);
   }
 
-  /** Makes a change of a request that has a key. With `reply`, stores the answer together with the change. */
+  /** Makes a change of a request that has an idempotency key. With `reply`, stores the answer together with the change. */
   async #makeAnswered(change: AnyChange, reply?: KeptReply): Promise<'made' | 'lost' | Refusal> {
     if (!reply) return (await this.change([change]))[0] as 'made' | Refusal;
     const checked = checkedChanges([change])[0] as AnyChange;
@@ -406,7 +406,7 @@ class MongoDocuments implements Documents {
     throw new Error(`Other changes of ${of.name} were faster every time.`);
   }
 
-  /** Translates a change for the settler. */
+  /** Converts a change to the form that the settler takes. */
   #settled(change: AnyChange, id: string, rev: number): SettledChange {
     const { in: of, set, rows = [], counters = [], events = [] } = change;
     const content: Record<string, unknown> = set === null ? { emptyAt: new Date() } : contentOf(of, id, set);

@@ -19,8 +19,8 @@ export type Inserted = 'made' | 'place' | Refusal;
 /** Maximum number of documents per write. */
 const most = 1_000;
 /**
- * How many consecutive writes may store nothing. A write stores nothing if another write holds the same key at that time, and
- * then releases the key or is rolled back too.
+ * How many writes in a row may store nothing before `insertAll` fails. A write stores nothing if another write holds the same
+ * key at that time, and then releases the key or is rolled back too.
  */
 const attempts = 10;
 
@@ -67,7 +67,8 @@ export function newKeysOf({ in: of, target, set }: AnyChange): string[] {
  */
 export async function insertAll(reads: MongoReads<unknown>, inserts: readonly Insert[]): Promise<Inserted[]> {
   const of: AnyCollection = reads.collection;
-  // Marks the inserts of this call. If an insert was stored but its answer was lost, this call recognises it by the mark.
+  // Marks the inserts of this call. If a document was stored but the database's answer was lost, this call recognises the
+  // document by the mark.
   const lastOp = randomUUID();
   const documents = new Map(
     inserts.map(({ target, set, events = [] }) => {

@@ -24,7 +24,7 @@ export interface MongoManyOptions {
   outbox: MongoOutbox;
   onStep?: ((step: Step) => void | Promise<void>) | undefined;
   readsOf(of: AnyCollection): MongoReads<unknown>;
-  /** Translates a change for the settler. */
+  /** Converts a change to the form that the settler takes. */
   settled(change: AnyChange, target: MongoTarget): SettledChange;
   makeOne(change: AnyChange): Promise<Outcome>;
 }

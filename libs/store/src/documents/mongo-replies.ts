@@ -54,8 +54,8 @@ export class MongoReplies implements Replies {
       }
       // Reads the clock again: the claim may have been made after `now`.
       const left = Number(there.until) - Date.now();
-      // If much more time is left than the claim was made for, a clock is wrong, and it is safe to take the claim over. A
-      // smaller difference between the clocks of replicas does not end a running request.
+      // If more than twice the time is left for which the claim was made, a clock is wrong, and the request does not count as
+      // running. A smaller difference between the clocks of replicas does not end a running request.
       const isRunning = left > 0 && left <= 2 * (there.forMs ?? 0);
       if (there.pending?.length) {
         if (await this.#parts.settler.settleReply(stored.collectionName, there, { stop: !isRunning }))
@@ -103,7 +103,8 @@ export class MongoReplies implements Replies {
   async forget({ projectId, userId }: { projectId: string; userId: string }): Promise<void> {
     const user = `${projectId}|${userId}`;
     await this.#parts.stored.deleteMany({ 'k.user': user } as Filter<StoredReply>);
-    // Requests that a server key has made for the user have ids that begin with `<project>|<user>~<key>|`.
+    // The ids of requests that a server key has made for the user begin with `<project>|<user>~<key>|`. The range includes
+    // them.
     const own = { _id: { $gt: `${user}|`, $lt: `${user}~~` }, until: { $lt: new Date() } };
     await this.#parts.stored.deleteMany({ ...own, 'pending.0': { $exists: false } } as Filter<StoredReply>);
   }

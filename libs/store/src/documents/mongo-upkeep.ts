@@ -21,7 +21,7 @@ import {
  * process waits for a change or trusts its plan, even on machines whose clocks differ.
  */
 const emptyMs = clocksMs + 10 * 60_000;
-/** Filter for a target without unpublished events and without an unsettled change. */
+/** Filter for a target that holds no events (its outbox is empty) and has no unsettled change. */
 const isQuiet = { outboxAt: { $exists: false }, unsettled: { $exists: false } } as const;
 const noContent = Object.fromEntries(contentFields.map((field) => [field, '' as const]));
 /** Filter for the placeholder of a target that was never made. */
@@ -124,8 +124,8 @@ function targetsOf<D>({ stored }: MongoReads<D>): MongoCollection<MongoTarget> {
 /** Prevents the commits of targets that are being made. A target that committed earlier can be read after this call. */
 async function fence(stored: MongoCollection<MongoTarget>, ids: readonly string[]): Promise<void> {
   const _id = { $in: [...ids] };
-  // Removes the keys, so that no search finds the placeholder again. The placeholder itself can stay for a while, because
-  // perhaps the last events of an earlier target with this id are not published yet.
+  // Removes the keys, so that no search finds the placeholder again. The placeholder itself can stay for a while, because it
+  // may still hold the last events of an earlier target with this id.
   await stored.updateMany({ _id, shape: { $exists: false } } as Filter<MongoTarget>, {
     $inc: { rev: 1 },
     $unset: { k: '' },

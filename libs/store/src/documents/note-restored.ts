@@ -10,9 +10,9 @@ interface Restored {
 
 /**
  * Notes that a service's database was restored from a backup. Raises the database's epoch, so that the service's next start
- * does the work that follows. With `whole`, all databases were restored from one backup, and no work follows. In this case,
- * `unerasedSince` is noted, or removed if it is not given. The database must have its schema already, and the service has to be
- * stopped. Returns the epoch.
+ * does the work that a restore makes necessary. With `whole`, all databases were restored from one backup, so no such work is
+ * necessary. In this case, `unerasedSince` is noted, or removed if it is not given. The database must have its schema already,
+ * and the service has to be stopped. Returns the epoch.
  */
 export async function noteRestored(config: StoreConfig, how: Restored = {}): Promise<number> {
   if (config.kind === 'sqlite') {
@@ -26,7 +26,7 @@ export async function noteRestored(config: StoreConfig, how: Restored = {}): Pro
   return await raiseEpoch(new MongoOutbox(client.db(config.database), []), how);
 }
 
-/** Reads how many times a database in a file was restored from a backup. */
+/** Reads the epoch of a database in a file. Resolves to `undefined` if the database was never restored from a backup. */
 export async function readEpoch(file: string): Promise<Epoch | undefined> {
   using db = new DatabaseSync(file, { timeout: 5_000 });
   return await new SqliteOutbox(db).fact('epoch');

@@ -1,11 +1,13 @@
 import { z } from 'zod';
 import { collection } from './collection.ts';
 
-/** The answer to a request with a key. It is kept so that a repeated request gets the same answer (docs/adr/0046). */
+/**
+ * The answer to a request with an idempotency key. It is kept so that a repeated request gets the same answer (docs/adr/0046).
+ */
 export interface Reply {
   /** The owner, `<project>|<user>`. The erasure of a user finds the answers of the user by this field. */
   user: string;
-  /** An HMAC of the request, with the key of the request as its secret. */
+  /** An HMAC of the request, with the idempotency key as its secret. */
   mac: string;
   /** The answer, sealed under a key that is stored nowhere. */
   sealed: string;
@@ -14,7 +16,8 @@ export interface Reply {
 }
 
 /**
- * Answers, stored by caller, operation and a hash of the key. On MongoDB, a document without content is a request under way.
+ * Answers, stored by caller, operation and a hash of the idempotency key. On MongoDB, a document without content is a request
+ * under way.
  */
 export const replyCollection = collection<Reply>({
   name: 'replies',

@@ -38,8 +38,8 @@ export const movedEvents: MovedTable = {
 };
 
 /**
- * A store's facts about itself. The fact `log` describes the marks. It has no use after the move, because the marks are not
- * moved.
+ * A store's facts about itself. The fact `log` describes the marks. The marks are not moved, so this fact has no use after the
+ * move.
  */
 export const movedFacts: MovedTable = {
   table: 'facts',

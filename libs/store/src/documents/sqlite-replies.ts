@@ -44,7 +44,7 @@ export class SqliteReplies implements Replies {
         refused = { at, refusal: outcome };
         throw undone;
       }
-      // Removes an answer that has expired and is not swept yet.
+      // The table may still have an expired answer with this id that is not swept yet.
       this.#table.remove(id);
       this.#table.keep(id, 1, reply, { epoch: 0, newest: 1 });
     };

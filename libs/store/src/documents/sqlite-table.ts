@@ -131,7 +131,7 @@ export class SqliteTable<D> {
 
   /** The key and the given columns of each document that has one of these keys, in the order of their ids. */
   #ofKeys(index: string, keys: readonly string[], columns: string): unknown[][] {
-    // Most often there is only one key, which needs no list.
+    // Most often there is only one key, and then the statement needs no list of keys.
     const one = keys.length === 1 ? keys[0] : undefined;
     const sql = () => {
       const column = this.#column(index);

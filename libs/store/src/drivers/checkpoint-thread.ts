@@ -9,7 +9,8 @@ parentPort?.on('message', (file: string) => {
     using db = new DatabaseSync(file, { timeout: 0 });
     db.exec('PRAGMA wal_checkpoint(PASSIVE)');
   } catch {
-    // The owner copies the log anyway when it tidies up. If the disk is full, the owner's next write fails and reports this.
+    // A failure is ignored, because the owner of the file copies the log anyway when it tidies up. If the disk is full, the
+    // owner's next write fails and reports this.
   }
   parentPort?.postMessage(file);
 });

@@ -7,12 +7,12 @@ import {
 } from 'mongodb';
 import { isMongoDeadlock, mongoDeadlock } from './mongo.ts';
 
-/** The codes of two failures: a unique key has refused the write, or the write was given up to end a deadlock. */
+/** The codes of two failures: a unique key has refused the write, or the database has aborted the write to end a deadlock. */
 const expected: readonly unknown[] = [11000, mongoDeadlock];
 
 /**
  * Inserts documents independently of each other. Returns the `_id` of each document that is not stored: a unique key refused
- * it, or the database gave it up to end a deadlock. Throws for every other failure.
+ * it, or the database aborted the insert to end a deadlock. Throws for every other failure.
  */
 export async function failedWrites<T extends Document & { _id: string }>(
   collection: Collection<T>,
@@ -29,7 +29,7 @@ export async function failedWrites<T extends Document & { _id: string }>(
 
 /**
  * Inserts documents whose `_id` is free, independently of each other. Returns the documents whose `_id` was taken. If the
- * database gave up inserts to end a deadlock, tries them again a few times. Throws for every other failure.
+ * database aborted inserts to end a deadlock, tries them again a few times. Throws for every other failure.
  */
 export async function insertAbsent<T extends Document & { _id: string }>(
   collection: Collection<T>,
@@ -72,7 +72,7 @@ export async function matchingWrites<T extends Document>(
 }
 
 /**
- * Makes updates independently of each other, and returns how many matched. Repeats the updates that the database gave up to end
+ * Makes updates independently of each other, and returns how many matched. Repeats the updates that the database aborted to end
  * a deadlock. Throws for any other failure.
  */
 export async function writeAll<T extends Document>(
@@ -95,12 +95,12 @@ export async function writeAll<T extends Document>(
   return matchedCount;
 }
 
-/** How many times a write may be given up to end a deadlock. Each time, one of the other writes in the deadlock succeeds. */
+/**
+ * How many times the database may abort a write to end a deadlock. Each time, one of the other writes in the deadlock succeeds.
+ */
 const attempts = 10;
 
-/**
- * Makes a write, and repeats it a few times if the database gives it up to end a deadlock. The write must be safe to repeat.
- */
+/** Makes a write, and repeats it a few times if the database aborts it to end a deadlock. The write must be safe to repeat. */
 export async function despiteDeadlocks<T>(write: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {
@@ -113,13 +113,13 @@ export async function despiteDeadlocks<T>(write: () => Promise<T>): Promise<T> {
 
 /**
  * The refused writes of a bulk. Throws the error again if any write failed for another reason. The error's own code is only the
- * code of its first write, so this function looks at each write.
+ * code of the first failed write, so this function looks at each failed write.
  */
 function refusalsOf(error: unknown): { failures: { index: number; code: unknown }[]; matched: number } {
   if (!(error instanceof MongoBulkWriteError)) throw error;
   const failures = [error.writeErrors].flat();
   if (failures.length === 0 || !failures.every(({ code }) => expected.includes(code))) throw error;
-  // A majority has not confirmed the writes. So they may still be rolled back, and do not count as made.
+  // In this case, a majority has not confirmed the writes. They may still be rolled back, so they do not count as made.
   if (error.result.getWriteConcernError()) throw error;
   return { failures, matched: error.result.matchedCount };
 }

@@ -21,7 +21,7 @@ function recorder() {
   };
 }
 
-test('items that arrive at the same time are one write, and a single item is written alone', async () => {
+test('items that arrive at the same time are written in one write, and a single item is written alone', async () => {
   const { writes, gathered } = recorder();
   await Promise.all(['a', 'b', 'c'].map((item) => gathered.write(item)));
   await gathered.write('d');

@@ -14,9 +14,9 @@ const { onClose } = Connection.prototype;
 
 /**
  * Ends a command that was written to a socket which the server had just closed. The socket is destroyed some callbacks before
- * its `close` event. A write in between returns `false`. The driver (7.9) then waits for `drain` or `error`, but neither event
- * ever comes. After a restart of the server, the driver's monitor can wait there for ever. If this happens, nothing checks
- * whether the server is back (docs/adr/0029).
+ * its `close` event. A write between these two moments returns `false`. The driver (7.9) then waits for `drain` or `error`, but
+ * neither event ever comes. After a restart of the server, even the driver's monitor can wait in this way for ever. Then
+ * nothing checks whether the server is back (docs/adr/0029).
  */
 Connection.prototype.onClose = function () {
   onClose.call(this);

@@ -75,7 +75,7 @@ export async function openMongo(options: MongoOptions): Promise<MongoConnection>
     appName: `kith ${database}`,
     monitorCommands: traces !== undefined,
   };
-  // `timeoutMS` has no effect in this version of the driver.
+  // Does not set `timeoutMS`, because this option has no effect in this version of the driver.
   const client = new MongoClient(url, {
     ...settings,
     ...withoutThoseOf(url, { socketTimeoutMS: answerMs }),
@@ -181,15 +181,16 @@ async function ensureSchema(db: Db, schema: MongoSchema): Promise<void> {
 }
 
 /**
- * Whether a write of one document failed on a unique key. The error of a bulk has only the code of its first entry. So for a
- * bulk, `failedWrites` and similar functions look at each entry.
+ * Whether a write of one document failed on a unique key. Always `false` for the error of a bulk, because the code of this
+ * error is only the code of its first failure. For a bulk, use `failedWrites` and similar functions, which look at each
+ * failure.
  */
 export function isMongoDuplicate(error: unknown): boolean {
   return error instanceof MongoServerError && !(error instanceof MongoBulkWriteError) && error.code === 11000;
 }
 
 /**
- * Whether the database gave up a write to end a deadlock. Then nothing of the write is stored. FerretDB's unique indexes,
+ * Whether the database aborted a write to end a deadlock. Then nothing of the write is stored. FerretDB's unique indexes,
  * except the index of `_id`, are exclusion constraints of PostgreSQL. In such an index, racing writes of one key wait for each
  * other. After one second, one of the writes fails with SQLSTATE 40P01 (deadlock). The error's code is 40P01, encoded as an
  * integer in PostgreSQL's way.

@@ -28,7 +28,7 @@ interface Answer<T> {
 }
 
 /**
- * Finds documents that come in one batch. Uses the `find` command itself: the driver's cursor is made for further batches, and
+ * Finds documents that fit into one batch. Uses the `find` command itself: the driver's cursor is made for further batches, and
  * takes one and a half times as long. If there are further batches, or the command fails, a cursor reads everything instead,
  * because a cursor can continue and retry.
  */

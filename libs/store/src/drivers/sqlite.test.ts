@@ -46,7 +46,7 @@ test('if a reader is active, erased data disappears from the log after the reade
   await waitFor(() => !isThere('read'));
 });
 
-test('a light transaction is stored as a whole or not at all, and the next normal transaction waits for the disk again', () => {
+test('a light transaction is stored completely or not at all, and the next normal transaction waits for the disk again', () => {
   using db = openSqlite({ file: join(folder, 'light.sqlite'), migrations });
   const level = () => Number(db.prepare('PRAGMA synchronous').get()?.synchronous);
   const add = (text: string) => db.prepare('INSERT INTO notes (text) VALUES (?)').run(text);

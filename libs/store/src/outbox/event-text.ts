@@ -7,7 +7,7 @@ export function eventText(event: EventEnvelope): string {
   return JSON.stringify(traceparent === undefined ? event : { ...event, traceparent });
 }
 
-/** Reads an event back. The place in the trace is not part of the event. */
+/** Reads an event back. Returns its place in the trace separately, because the place is not part of the event. */
 export function readEventText(text: string): { event: EventEnvelope; traceparent?: string } {
   const { traceparent, ...event } = JSON.parse(text) as EventEnvelope & { traceparent?: string };
   return traceparent === undefined ? { event } : { event, traceparent };

@@ -27,7 +27,7 @@ interface EventDocument {
   event: string;
   at: Date;
   unpublished?: true;
-  /** Set if another event was already stored under the key of this event. */
+  /** Set if another event was already stored under the usual key of this event (`eventKey`). */
   conflict?: true;
   expireAt?: Date;
   /** The span in which the event's copies lie. Absent if the event was published when spans were not stored yet. */
@@ -37,7 +37,7 @@ interface EventDocument {
 
 /** Maximum number of events in an aggregate's document. If it is reached, the events are copied out before the next change. */
 const outboxLimit = 16;
-/** If a read takes longer than this, in ms, its process may have been paused. */
+/** If a read takes longer than this, in ms, its process may have been paused, and the read is repeated. */
 const slowMs = 1_000;
 const keepMs = 7 * 24 * 3600 * 1000;
 /** Matches any time. This filter is a range, because some servers use a partial index only for ranges. */
@@ -116,7 +116,8 @@ export class MongoOutbox implements Outbox {
     await Promise.all(outboxes.map(({ filled }) => this.#copy(filled)));
     const at = past ? { $gte: new Date(past.at) } : ever;
     const _id = { $nin: [...(past?.keys ?? [])] };
-    // The copies are stored already, so emptying the documents does not change which events are found.
+    // The copies are stored already, so emptying the documents does not change which events are found. So both run at the same
+    // time.
     const [rows] = await Promise.all([
       this.#events
         .find({ unpublished: { $exists: true }, at, ...(past && { _id }) }, { sort: { at: 1 }, limit })
@@ -238,7 +239,7 @@ export class MongoOutbox implements Outbox {
     await this.#empty(aggregates, filled);
   }
 
-  /** Copies the events in documents to `events`. The documents must have been read by `soonRead`. */
+  /** Copies the events in documents to `events`. The documents must have been read with `soonRead`. */
   async #copy(documents: readonly OutboxFields[]): Promise<void> {
     if (documents.length === 0) return;
     const at = new Date();

@@ -7,9 +7,9 @@ export interface StoredEvent {
   event: EventEnvelope;
   /** The trace context of the change that made this event. */
   traceparent?: string | undefined;
-  /** When it was stored, Unix ms. It cannot have been published earlier. */
+  /** When the event was stored, Unix ms. It cannot have been published before this time. */
   at: number;
-  /** Another event has the same `seq`. */
+  /** Another event of the same aggregate has the same `seq`. */
   conflict?: true;
 }
 
@@ -61,7 +61,7 @@ export interface Outbox {
   amend(key: string, event: EventEnvelope, position: number): Promise<void>;
   /** Removes published events. */
   forget(keys: readonly string[]): Promise<void>;
-  /** The highest marked position between `above` and `below`, and the id of the event with this position. */
+  /** The highest marked position between `above` and `below`, and the id of the event at this position. */
   newest(above: number, below?: number): Promise<{ position: number; id: string } | undefined>;
   /** Removes the marks with positions above `after` and up to `upTo`, so that their events are published again. */
   unpublish(after: number, upTo: number): Promise<void>;

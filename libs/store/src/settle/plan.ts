@@ -13,7 +13,10 @@ export interface RowWrite {
   put: Document | null;
 }
 
-/** A counter that follows from a change: fields of its document (no paths), and what the change adds to each field. */
+/**
+ * What a change adds to a counter: a number for each field of the counter's document. A field is given by its name, never by a
+ * path.
+ */
 export interface CounterWrite {
   in: string;
   id: string;
@@ -41,17 +44,20 @@ export interface Plan {
 }
 
 /**
- * A target document: writing it commits a change. If its id is used again after a deletion, the new `rev` must begin above the
- * last `rev`.
+ * A target document: writing it commits a change. If its id is used again after a deletion, the `rev` of the new document must
+ * begin above the last `rev` of the deleted one.
  */
 export interface TargetFields extends OutboxFields {
   _id: string;
   /**
-   * Goes up with every change. Also goes up when an intent is fenced off, so that the change of this intent cannot commit any
-   * more. Unlike an event's `seq`, it may skip numbers.
+   * Goes up with every change. Also goes up when a process fences off an intent: the change of this intent then cannot commit
+   * any more. Unlike an event's `seq`, it may skip numbers.
    */
   rev: number;
-  /** The change that made this `rev`. It is out of date if an intent was fenced off after this change. */
+  /**
+   * The change that made this `rev`. If an intent was fenced off after this change, `rev` has gone up without a change, and
+   * `lastOp` still names the earlier change.
+   */
   lastOp?: string;
   unsettled?: Plan;
   /** Present together with `unsettled`. The sweep finds targets by an index on this field. */
@@ -67,7 +73,7 @@ export interface Intent {
   at: Date;
 }
 
-/** A counter document: its totals are exact once `pending` is settled. */
+/** A counter document. Its totals are exact when all intents in `pending` are settled. */
 export interface CounterFields {
   _id: string;
   pending?: Intent[];

@@ -72,8 +72,8 @@ export class RollForward {
    * Settles at most twenty of the intents that were read with a counter. Takes only intents older than a second: their
    * processes died or are slow. Leaves younger intents to their writers. A change is counted before its writer acknowledges it,
    * so a reader sees every change that was acknowledged before this call. Also leaves alone the intents that this process is
-   * making or settling. Without this rule, readers would repeat the same work again and again while the database is slow.
-   * Returns whether the counter has to be read again. Reading it again once is enough.
+   * making or settling. If it settled these too, readers would repeat the same work again and again while the database is slow.
+   * Returns whether the counter has to be read again. One further read is enough.
    */
   async settleCounter(collection: string, counter: CounterFields): Promise<boolean> {
     return this.#settleSome(collection, counter, this.#leftOf(counter).slice(0, fewIntents));
@@ -173,8 +173,8 @@ export class RollForward {
       );
       return this.#settleIntent(counter, intent);
     }
-    // The compare-and-set of the intent's change has failed or will fail. Or the change is settled already, and then `withdraw`
-    // finds nothing to remove.
+    // There are two cases. Either the change is not committed, and its compare-and-set has failed or will fail: then `withdraw`
+    // removes the intent. Or the change is settled already: then the intent is gone, and `withdraw` finds nothing to remove.
     await this.withdraw(counter, intent.op);
     return true;
   }

@@ -18,8 +18,8 @@ export function isCommitRefused(error: unknown): boolean {
 }
 
 /**
- * Another request now holds the claim. Without the claim, the answer of this change cannot be kept. So the change was not made,
- * and never will be.
+ * Thrown if another request now holds the claim. Without the claim, the answer of this change cannot be kept. So the change was
+ * not made, and never will be.
  */
 export class ClaimLost extends Error {}
 
@@ -28,7 +28,7 @@ export class ClaimLost extends Error {}
  * intents.
  */
 const mostIntents = 500;
-/** Filter for a counter that takes one more intent. */
+/** Filter for a counter that has room for one more intent. */
 const hasRoom = { [`pending.${mostIntents - 1}`]: { $exists: false } };
 const retryMs = 50;
 /** Maximum number of changes that wait for room in one process at the same time. */
@@ -39,9 +39,10 @@ const fewWaiting = 16;
  * without transactions (docs/adr/0005). Steps: (1) Every counter gets an intent. (2) A compare-and-set on the target's `rev`
  * commits the change. It also stores the plan of the next steps in the target. (3) Rows are written under fixed ids. (4) One
  * update of each counter adds to the counter and removes the intent. (5) The target is marked as settled. This class makes
- * steps 1 and 2, and `RollForward` the others. If a process finds an unsettled target or an open intent, it rolls the change
- * forward. So a process may die at any point. A change that was acknowledged is stored completely. A change that was not
- * acknowledged is either stored completely or not at all.
+ * steps 1 and 2, and `RollForward` the others. If a process finds an unsettled target or an open intent, it completes the
+ * change. If the change was never committed, it prevents the commit and removes the intent. So a process may die at any point.
+ * A change that was acknowledged is stored completely. A change that was not acknowledged is either stored completely or not at
+ * all.
  */
 export class Settler {
   readonly #db: Db;
@@ -56,7 +57,7 @@ export class Settler {
   #waitingForRoom = 0;
 
   /**
-   * @param options.now Unix time in ms.
+   * @param options.now Returns the Unix time in ms.
    * @param options.patienceMs How long a change waits for room among a counter's intents, in ms. The caller must wait longer
    * than this for the change.
    */
@@ -78,8 +79,8 @@ export class Settler {
   /**
    * Makes a change. Returns `false` if the target has changed since it was read. Throws `gateway/unavailable` if too many
    * changes of a counter are under way, and `ClaimLost` if the answer's claim is lost. In both cases nothing was done. If
-   * `isCommitRefused` is true for the error, nothing is stored either. After any other error, the change may have been made, as
-   * a whole or not at all.
+   * `isCommitRefused` is true for the error, nothing is stored either. After any other error, the change may have been made,
+   * completely or not at all.
    */
   async change(change: Change): Promise<boolean> {
     const { target, rows, reply } = change;
@@ -150,7 +151,10 @@ export class Settler {
     return this.#forward.sweep(collections);
   }
 
-  /** Waits until counters have room for further intents. Throws `gateway/unavailable` if they have no room in time. */
+  /**
+   * Waits until counters have room for further intents. Throws `gateway/unavailable` if they have no room in time, or if too
+   * many changes of this process wait already.
+   */
   async makeRoom(
     collection: string,
     ids: readonly string[],
@@ -224,8 +228,8 @@ export class Settler {
   }
 
   /**
-   * Whether a compare-and-set has succeeded although it matched nothing. This happens if the answer was lost and the driver
-   * sent the command again.
+   * Whether a compare-and-set has succeeded although its answer says that it matched nothing. This happens if the first answer
+   * was lost and the driver sent the command again: the second time, the target no longer matches.
    */
   async #hasCommitted(target: { in: string; id: string }, op: string): Promise<boolean> {
     return (await this.#forward.read(target))?.lastOp === op;

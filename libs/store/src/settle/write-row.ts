@@ -24,7 +24,8 @@ export async function writeRow(
   while (Date.now() <= until) {
     if (row.put) await insertRow(rows, { _id: row.id, ...goneRow(), rev: -1 });
     // Checks the time again, because this process may have been suspended. Meanwhile, another process may have written the row,
-    // and the database may have deleted it permanently. Such a row must not be written again.
+    // a later change may have taken it away, and the database may have deleted it permanently. Such a row must not be written
+    // again.
     if (Date.now() > until) return false;
     const written = await rows.replaceOne({ _id: row.id, rev: { $lt: rev } }, content);
     if (written.matchedCount > 0) return true;

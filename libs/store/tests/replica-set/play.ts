@@ -65,8 +65,8 @@ export function schedules(): fc.Arbitrary<Turn[]> {
 export interface Outcome {
   faults: Fault[];
   /**
-   * Number of events that were published and logged although another event had their key. Counts only events of committed
-   * changes.
+   * Number of events that had the key of another event, and were nevertheless published and logged as conflicts. Counts only
+   * events of committed changes.
    */
   besides: number;
 }

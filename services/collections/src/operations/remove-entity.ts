@@ -13,7 +13,7 @@ export const removeEntity = handler(spec, async (request, app: AppContext) => {
   return changeCollection(request, app, async (before) => {
     const entity = await app.store.entity(before, entityId);
     if (!entity) return unchanged(app, before);
-    // The count shows that the entity was added after the collection was read. `null` makes `changeCollection` read the
+    // If the count is 0, the entity was added after the collection was read. `null` makes `changeCollection` read the
     // collection again.
     if (before.entityCount === 0) return null;
     const after = changed(before, { entityCount: before.entityCount - 1 });

@@ -55,7 +55,7 @@ export class Purge {
 
   /**
    * First erases everything below the collections in `some`. When nothing is left below them, erases the collections in `some`,
-   * except collections that have unpublished events. Returns how many collections were erased.
+   * except collections that still hold events (`Documents.eraseAll`). Returns how many collections were erased.
    */
   async *#erase(some: readonly Deleted[]): AsyncGenerator<void, number> {
     const ids = some.map(({ id, doc }) => idOf(doc, id));
