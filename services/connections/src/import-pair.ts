@@ -3,8 +3,8 @@ import type { ImportedConnection } from '@kith/contracts';
 import { type LivePair, type Pair, strangers } from './pair.ts';
 
 /**
- * The pair that an imported row describes. Its import makes no event. The pair's first change in Kith makes the event with
- * `seq` 1.
+ * The pair that an imported row describes. The import of this pair makes no event. The pair's first change in Kith makes the
+ * event with `seq` 1.
  */
 export function pairOfRow(
   projectId: string,

@@ -160,7 +160,7 @@ describe.each(availableEngines())('forwarding on %s', (engine) => {
     await refusing.stop();
   });
 
-  it('answers 204 without body and type', async () => {
+  it('answers 204 without a body and without a content type', async () => {
     const service = await serveEcho(test.bus, signIn, () => successReply(204, undefined, {}));
     const answer = await send(port, { method: 'POST', path: signInPath });
     expect(answer).toMatchObject({ status: 204, text: '' });

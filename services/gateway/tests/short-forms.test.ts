@@ -69,7 +69,7 @@ describe.each(availableEngines())('short forms on %s', (engine) => {
     });
   });
 
-  it('repeats the items of a list if the service’s reply asks for this, and hides that header from the client', async () => {
+  it('repeats the items of a list if a header of the service’s reply asks for this, and hides this header from the client', async () => {
     const items = { requests: [{ id: 'é' }], pagination: { page: 1 } };
     await serveEcho(test.bus, listSentRequests, () =>
       successReply(200, items, { [repeatHeader]: 'requests' }),
@@ -111,7 +111,7 @@ describe.each(availableEngines())('short forms on %s', (engine) => {
     expectError(await ask('/v7/connections', valid), 'auth/unauthorized');
   });
 
-  it('reads of a user happen in that user’s project, and a token of another project counts as no token', async () => {
+  it('a read of a user is answered from that user’s project, and a token of another project counts as no token', async () => {
     const path = `/v7/users/${there.userId}/connections`;
     expect((await ask(path)).status).toBe(200);
     expect(reads.seen.at(-1)?.context).toMatchObject({ projectId: there.projectId, caller: null });

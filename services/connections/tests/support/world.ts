@@ -80,7 +80,7 @@ export class World implements AsyncDisposable {
     return (await this.newProfile(fields, projectId)).id;
   }
 
-  /** A new user as others see them. */
+  /** Makes a new user and returns the user as others see them. */
   async newProfile(fields: Record<string, unknown> = {}, projectId = this.projectId): Promise<PublicUser> {
     const body = { email: `${crypto.randomUUID()}@example.org`, password: 'correct horse', ...fields };
     const answer = await callOperation(this.bus, signUp, { projectId, body });

@@ -28,7 +28,8 @@ export function readBody(
 async function readWhole(request: IncomingMessage, response: ServerResponse): Promise<Uint8Array> {
   const refused = refusal(request);
   const declared = request.headers['content-length'];
-  // A body with a declared length is refused unread. A chunked body is read, because it may turn out to be empty.
+  // If the media type or the encoding is not allowed, a body with a declared length is refused unread. A chunked body is read,
+  // because it may turn out to be empty.
   if (refused && declared !== undefined) throw new ApiError(refused);
   if (Number(declared) > maxBody) throw new ApiError('request/too-large');
   if (expectsContinue(request)) response.writeContinue();

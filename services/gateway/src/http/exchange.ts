@@ -8,7 +8,10 @@ export interface Exchange {
   requestId: string;
   /** The answer's headers so far, which are written with its status. */
   headers: Record<string, string>;
-  /** The request's place in a trace: the gateway's own span or, if there is none, the client's span. */
+  /**
+   * The request's place in a trace, as in the header `traceparent`: the gateway's own span or, if there is none, the client's
+   * span.
+   */
   traceparent?: string | undefined;
   /** The address that the target names. */
   address: Address;

@@ -42,7 +42,7 @@ export class ByteAgent extends Agent {
     const onRead = (length: number, buffer: Uint8Array): boolean => {
       const chunk = buffer.subarray(0, length);
       if (reading.pass) return reading.pass(chunk);
-      // The buffer can be reused, as the parser copies what it keeps.
+      // The buffer can be reused, because the parser copies what it keeps.
       socket.emit('data', chunk);
       // If the bytes are to bypass the parser from now on, `passBytes` starts the next read.
       return !reading.pass;
@@ -94,7 +94,8 @@ export async function passBytes(
       if (!first || reading.pass?.(first)) socket.resume();
     });
   });
-  // When the connection ends, the parser reports an error, because it still waits for the bytes that bypassed it.
+  // When the connection ends, the parser reports an error, because it still waits for the bytes that bypassed it. This error is
+  // ignored.
   reply.on('error', () => undefined);
   const gone = new AbortController();
   const isBroken = Promise.race(
