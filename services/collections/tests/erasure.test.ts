@@ -32,7 +32,7 @@ async function contentOf({ store }: World): Promise<string> {
   return JSON.stringify(await Promise.all(kept.map((name) => db.collection(name).find().toArray())));
 }
 
-/** Publishes the event that an account has ended. */
+/** Publishes the event which says that an account has ended. */
 async function publishEnd({ projectId, runtime: { bus } }: World, userId: string): Promise<void> {
   const event = makeEvent(userDeleted, {
     projectId,

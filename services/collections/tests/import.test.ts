@@ -217,8 +217,8 @@ describe.each(availableEngines())('imports in the store (%s)', (engine) => {
     expect(await store.imports.insert([below(await rootOf(), id)])).toEqual(['stored']);
   });
 
-  // To end a deadlock between the imports, some engines abort a write. To end a deadlock takes seconds in each round, so the
-  // test has a long time limit.
+  // If the imports deadlock, some engines abort a write to end the deadlock. The abort may come only after seconds, in each
+  // round, so the test has a long time limit.
   it('concurrent imports of the same rows store each row once, and report none as deleted', {
     timeout: 120_000,
   }, async () => {

@@ -4,7 +4,7 @@ import type { ConnectionStore, ListPage, ListRange } from './store/index.ts';
 import type { SearchKey } from './store/profiles.ts';
 import { walk } from './walk.ts';
 
-/** A search for people. `query` is folded and not empty. */
+/** A search for people. `query` is a folded text (see `fold`) and not empty. */
 export interface PeopleSearch {
   query: string;
   fields: readonly SearchKey[];

@@ -160,7 +160,7 @@ describe.each(availableEngines())('exports (%s)', (engine) => {
     });
     using download = await world.open();
     // Once the buffers of the connection are full, the export asks for no more pages, no matter how many other requests come.
-    // Without this rule, the export would never stop asking for pages.
+    // An export that did not wait for its client would never stop asking for pages.
     const rounds = 30;
     const isStill = async () => {
       const before = pages;

@@ -55,7 +55,7 @@ describe.each(availableEngines())('short forms on %s', (engine) => {
   const ask = (path: string, headers: Record<string, string> = {}) =>
     send(test.gateway.port, { path, headers });
 
-  it.each(prefixes)('%s/connections means the project of the token', async (prefix) => {
+  it.each(prefixes)('%s/connections lists the connections of the token’s project', async (prefix) => {
     const answer = await ask(`${prefix}/connections?page=2`, bearer(await issuer.token()));
     expect(answer.status).toBe(200);
     const wireVersion = prefix.endsWith('v7') ? 'v7' : 'v6';

@@ -116,7 +116,7 @@ describe('a store that takes bytes slowly', () => {
   }
 
   const token = () => issuer.token({ sub: owner.userId });
-  /** Opens an upload that sends nothing more, and waits until the gateway refuses it. */
+  /** Begins an upload, sends nothing more, and waits until the gateway refuses the upload. */
   const slowSenderIsRefused = async () => {
     const idle = new Sender(port, await token());
     const answer = await idle.answer;

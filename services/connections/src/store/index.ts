@@ -111,7 +111,7 @@ export class ConnectionStore {
       if (outcomes[at] === 'made') return 'stored';
       if (outcomes[at] !== 'there') return 'id-taken';
       const stored = there.get(pairId(pair));
-      // The pair has no request: the users were connected before, or one of them has blocked the other.
+      // The stored pair has no request or connection: the users were connected before, or one of them has blocked the other.
       if (stored && !stored.doc.request) return 'deleted';
       return stored?.doc.request?.id === pair.connectionId ? pairOf(stored) : 'pair-taken';
     });

@@ -95,7 +95,9 @@ export class World implements AsyncDisposable {
     return users;
   }
 
-  /** A user whom only the connections service knows. Identity is not involved, so that tests can make many users quickly. */
+  /**
+   * Makes a user whom only the connections service knows. Identity is not involved, so that tests can make many users quickly.
+   */
   async newPerson(fields: Partial<PublicUser> = {}): Promise<PublicUser> {
     const { projectId } = this;
     const user = { ...unknownUser(projectId, crypto.randomUUID(), new Date()), ...fields };

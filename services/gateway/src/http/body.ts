@@ -10,9 +10,9 @@ const none = new Uint8Array();
 
 /**
  * Reads a request's body. The body has to be JSON by its type, in UTF-8, not compressed, and at most 256 KiB long. The service
- * checks the content. A missing body counts as empty, no matter which type the headers name. GET and HEAD have no body. Throws
- * `request/unsupported-media-type` or `request/too-large`. If a header is enough to decide, throws before it reads the body. If
- * the body is refused meanwhile, throws the error of the refusal (see refused-body).
+ * checks the content. A missing body counts as empty, no matter which type the headers name. The body of a GET or HEAD is
+ * ignored. Throws `request/unsupported-media-type` or `request/too-large`. If a header is enough to decide, throws before it
+ * reads the body. If the body is refused meanwhile, throws the error of the refusal (see refused-body).
  */
 export function readBody(
   request: IncomingMessage,

@@ -99,8 +99,8 @@ export async function startHttpServer(options: {
   // client ends its side (see EventWriter).
   Object.assign(server, { httpAllowHalfOpen: true });
   server.maxConnections = caps.all;
-  // Node calls this for a connection on which no bytes have moved: between two requests, or while the client reads nothing. If
-  // an answer is not completely written yet, the client is not the cause, and the connection stays open.
+  // Node calls this for a connection on which no bytes have moved for this time: between two requests, or while the client
+  // reads nothing. If an answer is not completely written yet, the client is not the cause, and the connection stays open.
   server.setTimeout(timeouts.unread, (socket) => {
     const responses = [...(open.get(socket) ?? [])];
     if (responses.every(({ writableEnded }) => writableEnded)) socket.destroy();

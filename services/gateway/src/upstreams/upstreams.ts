@@ -85,8 +85,8 @@ const longestError = 64 * 1024;
 
 /**
  * Proxies requests whose bodies or answers are files. Such a request goes to its service over HTTP, with http-proxy-middleware
- * (docs/adr/0045). The gateway has made all checks of the request before. Passes on only the body, a few headers and the signed
- * context. The context is sent in place of all other headers.
+ * (docs/adr/0045). The gateway has already checked the route, the limit and the token. Passes on only the body, a few headers
+ * and the signed context. The context is sent in place of all other headers.
  */
 export class Upstreams {
   readonly #options: UpstreamOptions;

@@ -94,7 +94,8 @@ export async function verifyNewPasskey(
 }
 
 /**
- * Verifies what an authenticator has signed (WebAuthn Level 3, 7.2). Returns the new counter, or null if anything is invalid.
+ * Verifies what an authenticator has signed with a passkey (WebAuthn Level 3, 7.2). Returns the new counter, or null if
+ * anything is invalid.
  */
 export async function verifyPasskey(
   given: PasskeyAssertion,

@@ -15,7 +15,7 @@ export function makeTotp(labels: { issuer: string; label: string }): { secret: s
   return { secret: totp.secret.base32, url: totp.toString() };
 }
 
-/** Seals a secret for its user. */
+/** Seals a user's secret, so that it can be opened only for this user. */
 export function sealTotp(app: AppContext, secret: string, userId: string): string {
   return app.secrets.seal(sealedFor.totp, secret, userId);
 }
