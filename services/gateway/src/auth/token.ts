@@ -148,7 +148,7 @@ function keyIdOf(text: string): string {
     throw unauthorized(isOtherKind ? 'other-kind' : 'malformed', error);
   }
   if (header.alg !== tokenAlgorithm) throw unauthorized('foreign');
-  // Our own tokens name their key. A token without a key id is a token that a project's own backend has signed.
+  // Our own tokens name their key. A token that names no key comes from a project's own backend.
   if (typeof header.kid !== 'string') throw unauthorized('other-kind');
   return header.kid;
 }

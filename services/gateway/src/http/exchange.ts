@@ -38,7 +38,7 @@ export function logFieldsOf({ locals }: HttpResponse): {
 /** Adds a header's name to `Vary`, because the answer depends on this header of the request. */
 export function vary(response: HttpResponse, name: string): void {
   const { headers } = response.locals;
-  // For a preflight, the cors library sets `Vary` on the response itself.
+  // For a preflight, the cors library sets `Vary` on the response itself. So the header may be in either of two places.
   const before = headers.Vary ?? response.getHeader('Vary');
   headers.Vary = before === undefined ? name : `${before}, ${name}`;
 }

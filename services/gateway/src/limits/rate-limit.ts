@@ -60,7 +60,7 @@ export class RateLimits {
     };
     for (const operation of options.operations) {
       const { name, scope, auth } = operation;
-      // Requests with a valid operator's token are never limited.
+      // Requests with a valid operator's token are never limited, so operators' operations get no limit.
       if (auth === 'operator') continue;
       const given = ofOperation(options.overrides, name);
       this.#counted.set(name, {

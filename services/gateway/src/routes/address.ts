@@ -71,7 +71,8 @@ export function readAddress(routes: RouteTable, method: string, target: string):
 
 /** The project that a target names, even if no endpoint has this address. Null if the target names no project. */
 export function projectIn(target: string): string | null {
-  // In the longest form, two segments (`api` and the version) precede the project.
+  // In the longest form, two segments (`api` and the version) precede the project. So the project is in the first four parts of
+  // the path, of which the first is empty.
   const segments = splitTarget(target)[0].split('/', 4).map(decodeSegment);
   if (segments.shift() !== '') return null;
   takeVersion(segments);
