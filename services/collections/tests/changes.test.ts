@@ -71,7 +71,7 @@ describe.each(availableEngines())('a change of a collection (%s)', (engine) => {
     for (const entityId of held) await save(store, owner, collection.id, entityId);
     const [here, there] = [replica(), replica()];
     const read = store.entity.bind(store);
-    // At this point, the collection was read, but its entity was not.
+    // At this point, the handler has read the collection, but not yet the entity.
     vi.spyOn(store, 'entity').mockImplementationOnce(async (...of) => {
       await there[elsewhere]('e');
       return read(...of);

@@ -92,7 +92,8 @@ describe.each(availableEngines())('deleting a collection (%s)', (engine) => {
     const answers = await Promise.all(Array.from({ length: 10 }, () => user.remove(top.id)));
     expect(answers.map(({ status }) => status).sort()).toEqual([204, ...Array(9).fill(404)]);
     await waitFor(() => events.some(({ type }) => type === 'collection.deleted'));
-    // When the event of this collection arrives, all earlier events have been published.
+    // When the event of a later collection arrives, all earlier events have been published. So no further event of the deletion
+    // can follow.
     const last = await user.make(root.id, 'last');
     await waitFor(() => events.some(({ aggregate }) => aggregate.id === last.id));
     const deleted = events.filter(

@@ -32,7 +32,7 @@ async function contentOf({ store }: World): Promise<string> {
   return JSON.stringify(await Promise.all(kept.map((name) => db.collection(name).find().toArray())));
 }
 
-/** Publishes the event that an account has ended. */
+/** Publishes the event which says that an account has ended. */
 async function publishEnd({ projectId, runtime: { bus } }: World, userId: string): Promise<void> {
   const event = makeEvent(userDeleted, {
     projectId,
@@ -63,7 +63,8 @@ describe.each(availableEngines())('a deleted user (%s)', (engine) => {
     await seedOrphan(world.store, owner, `Secret of ${gone}`);
     await deleteImported(world.store, owner);
     await publishEnd(world, gone);
-    // In addition to the root's tree, the store holds a collection whose parent is missing.
+    // In addition to the root's tree, the store holds a collection whose parent is missing. This collection has to be erased,
+    // too.
     await waitFor(async () => !(await contentOf(world)).includes(`Secret of ${gone}`), {
       timeoutMs: 25_000,
       what: 'the erasure',
@@ -81,7 +82,7 @@ describe.each(availableEngines())('a deleted user (%s)', (engine) => {
     });
   }, 60_000);
 
-  test('loses only own events, even if the metadata of other users’ entities names the deleted user', async () => {
+  test('loses their own events and no others, even if the metadata of other users’ entities names the deleted user', async () => {
     await using world = await startWorld(engine, { sweepEveryMs: 100 });
     const [gone, stays] = [randomUUID(), randomUUID()];
     const roots: Record<string, string> = {};

@@ -14,8 +14,8 @@ import { erase, purgeAll, save } from './support/store-acts.ts';
 const at = Date.parse('2020-01-02T03:04:05.678Z');
 
 /**
- * The document that MongoDB stores while a collection is being made. It does not contain the collection yet and only reserves
- * the collection's place.
+ * The document that MongoDB stores while a collection is being made. It does not contain the collection yet. It only reserves
+ * the id under which the collection will be stored.
  */
 function beingMade(record: CollectionRecord) {
   return { _id: placeOf(record), rev: Date.now(), emptyAt: new Date(), k: { parent: record.parentId } };
@@ -83,7 +83,7 @@ describe.each(availableEngines())('imports in the store (%s)', (engine) => {
     expect((await store.imports.find([{ ...owner, id: child.id }])).size).toBe(1);
   });
 
-  it('the sweep removes a half-made collection, but not too early, even if the clock of its machine is an hour ahead', async ({
+  it('the sweep removes a half-made collection, but not too early, even if the clock of the machine that sweeps is an hour ahead', async ({
     skip,
   }) => {
     const { config } = place;
@@ -147,7 +147,7 @@ describe.each(availableEngines())('imports in the store (%s)', (engine) => {
     await purgeAll(store);
     await expectNone();
     expect(await countStored(place.config, owner)).toEqual({ collections: 2, entities: 1 });
-    // A collection that has never existed can still be imported, because it has another id.
+    // Only the ids of deleted collections are refused. So a collection that has never existed can still be imported.
     const free = below(root, importedId(owner, 'free'));
     expect(await store.imports.insert([free])).toEqual(['stored']);
 
@@ -187,7 +187,7 @@ describe.each(availableEngines())('imports in the store (%s)', (engine) => {
     expect(await countStored(place.config, owner)).toEqual({ collections: 3, entities: 0 });
   });
 
-  it('the end of an account removes all records of deleted collections, even if the purge comes later', async () => {
+  it('the end of an account removes all records of its deleted collections, even if the purge comes later', async () => {
     const before = await rootOf();
     const [one, two] = ['one', 'two'].map((name) => below(before, importedId(owner, name)));
     expect(await store.imports.insert([one!, two!])).toEqual(['stored', 'stored']);
@@ -217,8 +217,8 @@ describe.each(availableEngines())('imports in the store (%s)', (engine) => {
     expect(await store.imports.insert([below(await rootOf(), id)])).toEqual(['stored']);
   });
 
-  // To end a deadlock between the imports, some engines abort a write. This takes seconds in each round, so the test has a long
-  // time limit.
+  // If the imports deadlock, some engines abort a write to end the deadlock. The abort may come only after seconds, in each
+  // round, so the test has a long time limit.
   it('concurrent imports of the same rows store each row once, and report none as deleted', {
     timeout: 120_000,
   }, async () => {
@@ -228,7 +228,8 @@ describe.each(availableEngines())('imports in the store (%s)', (engine) => {
         const root = await rootOf();
         const top = Array.from({ length: 10 }, () => below(root));
         const rows = [...top, ...top.map((parent) => below(parent))];
-        // These records have a later time. So they have the same ids as `rows`, but other places.
+        // These records have a later time than `rows`. So they have the same ids as `rows`, but they are stored under other
+        // keys.
         const late = rows.map((record) => ({ ...record, createdAt: record.createdAt + 1 }));
         const told = await Promise.all([
           store.imports.insert(rows),

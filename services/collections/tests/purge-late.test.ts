@@ -18,7 +18,7 @@ describe.skipIf(!availableEngines().includes('containers'))('a purge and late wr
     vi.restoreAllMocks();
   });
 
-  test('leaves no collection that a request makes below a purged collection after the purge', async () => {
+  test('the purge leaves no collection below a purged collection, even if a request is just making one there', async () => {
     await using place = await createStore('containers');
     const store = await openStore(place.config);
     const root = await makeBelow(store, owner, null);
@@ -42,7 +42,8 @@ describe.skipIf(!availableEngines().includes('containers'))('a purge and late wr
       orphan.id,
     );
 
-    // If the process that makes a collection dies, the collection does not exist. The sweep removes its document after a while.
+    // If a process dies while it makes a collection, the collection does not come into existence. The sweep removes the
+    // unfinished document after a while.
     const { config } = place;
     const end = await runDying({
       store: config,
@@ -63,7 +64,7 @@ describe.skipIf(!availableEngines().includes('containers'))('a purge and late wr
     await store.close();
   });
 
-  test('is not undone by a change that was committed before the purge and writes its row after it', async () => {
+  test('the purge is not undone by a change that was committed before it and writes its row after it', async () => {
     await using place = await createStore('containers');
     const store = await openStore(place.config);
     const root = await makeBelow(store, owner, null);

@@ -45,7 +45,7 @@ describe.each(availableEngines())('the purge (%s)', (engine) => {
     await store.close();
   });
 
-  test('erases more entities of one collection than one step can', async () => {
+  test('erases more entities of one collection than one step can erase', async () => {
     await using place = await createStore(engine);
     const store = await openStore(place.config);
     const root = await makeBelow(store, owner, null);

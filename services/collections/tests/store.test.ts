@@ -130,7 +130,7 @@ describe.each(availableEngines())('the collection store (%s)', (engine) => {
     expect(await list(null, 2)).toEqual(children.slice(0, 2));
     expect(await list(positionOf(children[1] ?? root), 2)).toEqual(children.slice(2, 4));
     expect(await list(positionOf(children[4] ?? root), 2)).toEqual([]);
-    // Even after a made-up position, only children of this collection are listed.
+    // Even if the position was made up, only children of this collection are listed.
     expect(await list('', 10)).toEqual(children);
     expect(await list('|', 10)).toEqual([]);
     expect(await list('\uffff', 10)).toEqual([]);

@@ -38,7 +38,7 @@ export const connectionsBackup: ServiceBackup = {
       const { id, doc } = made.mapped(stored);
       const { projectId, lower, higher } = usersOf(id);
       const request = doc.request && { ...doc.request, message: greeting(doc.request.message) };
-      // The two users have new ids, so their order in the id of the pair may be different.
+      // In an anonymous copy, the two users have new ids. So the order of the two ids in the pair's id may have changed.
       return { id: pairId(strangers(projectId, lower, higher)), doc: { ...doc, request } };
     },
     entries: anonymousMessage,

@@ -36,7 +36,7 @@ export function requestListOf(found: PeopleList, type: 'sent' | 'received', requ
   return envelopeOf('requests', requests, found, request);
 }
 
-/** The message that a user gets after ending a request or connection. */
+/** The messages that a user gets after ending a request or connection. */
 export const endings = {
   withdraw: 'The request was withdrawn.',
   disconnect: 'The connection was ended.',

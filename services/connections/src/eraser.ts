@@ -18,8 +18,8 @@ import { otherOf, withoutRequest } from './pair.ts';
 import { pairEvents } from './store/keys.ts';
 
 /**
- * Handles the end of an account. It removes the profile immediately. The eraser removes the user's other data in the background
- * (spec#users-erasure).
+ * Handles the end of an account. This handler removes the user's profile immediately. The eraser removes the user's other data
+ * in the background (spec#users-erasure).
  */
 export const endedUsers: EventSubscription<AppContext> = subscription({
   durable: 'connections-users',
@@ -58,7 +58,7 @@ export function startEraser(parts: Parts, options: { log: Logger }): { stop(): P
   };
 }
 
-/** Erases all ended users for whom an erasure run is due. */
+/** Erases the data of all ended users whose next erasure run is due. */
 export function eraseDue(parts: Parts, isStopped: () => boolean): Promise<void> {
   return parts.store.erasure.eachDue((ended) => eraseUser(parts, ended, isStopped), { isStopped });
 }

@@ -3,8 +3,8 @@ import type { ImportedConnection } from '@kith/contracts';
 import { type LivePair, type Pair, strangers } from './pair.ts';
 
 /**
- * The pair that an imported row describes. Its import makes no event. The pair's first change in Kith makes the event with
- * `seq` 1.
+ * The pair that an imported row describes. The import of this pair makes no event. The pair's first change in Kith makes the
+ * event with `seq` 1.
  */
 export function pairOfRow(
   projectId: string,
@@ -34,7 +34,7 @@ export function differingFields(
   const isRequester = given.requesterId === stored.requesterId;
   const isReceiver = given.receiverId === stored.receiverId;
   const isSame: Record<keyof ImportedConnection, boolean> = {
-    // Rows are only compared with a stored connection that has the same id.
+    // A row is only compared with a stored connection that has the same id, so the ids never differ.
     id: true,
     requesterId: isRequester,
     requesterForeignId: isRequester,

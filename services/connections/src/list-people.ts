@@ -89,7 +89,7 @@ export async function listPeople(
 
 /**
  * Reads from the request which page to show. Throws if the cursor is bad. If a handler has to look up its target, it calls this
- * function before the look-up, because the spec sets the order of the checks (spec#errors-check-order).
+ * function before the look-up, because a bad query has to be refused before a missing target (spec#errors-check-order).
  */
 export function readPage(
   request: Pick<PeopleListRequest, 'projectId' | 'caller' | 'query'>,

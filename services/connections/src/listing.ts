@@ -105,8 +105,8 @@ const lastMs = 9_999_999_999_999;
 const placePattern = /^\d{13}\|[0-9a-f-]{36}$/;
 
 /**
- * The position of an entry in its list. The newest entry comes first. Entries of the same time are sorted by id. The time has
- * a fixed width, so that sorting as text gives this order.
+ * The place of an entry: a text by which the entries of a list are sorted. The newest entry comes first. Entries of the same
+ * time are sorted by id. The time has a fixed width, so that sorting as text gives this order.
  */
 export function placeOf(entry: Entry): string {
   const at = (entry.connectedAt ?? entry.requestedAt).getTime();
@@ -127,13 +127,16 @@ export function listRange(of: { projectId: string; ownerId: string; list: ListNa
   to: string;
 } {
   const list = `${of.projectId}|${of.ownerId}|${letters[of.list]}`;
-  // `}` is the character after `|`.
+  // `}` is the character that follows `|` in ASCII. So `to` comes directly after all keys that begin with `from`.
   return { from: `${list}|`, to: `${list}}` };
 }
 
 const listOf = new Map<string | undefined, ListName>(lists.map((list) => [letters[list], list]));
 
-/** Reads a row's key. It holds the list's owner, the list, the id of the connection or block, and the row's time (Unix ms). */
+/**
+ * Reads a row's key. The key holds the project, the list's owner, the list, the id of the connection or block, and the row's
+ * time (Unix ms).
+ */
 export function placed(key: string): Pick<Entry, 'projectId' | 'ownerId' | 'list' | 'id'> & { at: number } {
   const [projectId = '', ownerId = '', letter, time, id = ''] = key.split('|');
   const list = listOf.get(letter);

@@ -10,7 +10,7 @@ export type Part = 'requester' | 'receiver';
 export interface Transition {
   to: PairState;
   /**
-   * Whether a new request begins. Then the actor becomes the requester, the other user becomes the receiver, and the
+   * Whether a new request begins. If so, the actor becomes the requester, the other user becomes the receiver, and the
    * connection id is new.
    */
   begins: boolean;

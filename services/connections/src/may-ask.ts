@@ -19,10 +19,10 @@ export async function mayAsk(app: Pick<AppContext, 'store'>, of: Asking): Promis
 }
 
 /**
- * Whether somebody is connected with both users. It walks the shorter of the two lists, 1,000 people at a time. For each person
- * in this list, it looks up the pair of this person and the owner of the longer list. So the answer is exact, no list is held
- * in memory, and the cost grows with the shorter list. After the deadline it throws `gateway/unavailable`, because nobody waits
- * for the answer any more.
+ * Whether somebody is connected with both users. The function walks the shorter one of the two users' lists of connections,
+ * 1,000 people at a time. For each person in this list, the function looks up the pair of this person and the owner of the
+ * longer list. So the answer is exact, no list is held in memory, and the cost grows with the shorter list. After the deadline,
+ * the function throws `gateway/unavailable`, because nobody waits for the answer any more.
  */
 async function haveCommon(app: Pick<AppContext, 'store'>, of: Asking): Promise<boolean> {
   const { projectId, requesterId, receiverId, deadline } = of;

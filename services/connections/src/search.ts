@@ -4,7 +4,7 @@ import type { ConnectionStore, ListPage, ListRange } from './store/index.ts';
 import type { SearchKey } from './store/profiles.ts';
 import { walk } from './walk.ts';
 
-/** A search for people. `query` is folded and not empty. */
+/** A search for people. `query` is a folded text (see `fold`) and not empty. */
 export interface PeopleSearch {
   query: string;
   fields: readonly SearchKey[];
@@ -21,10 +21,10 @@ export function searchOf(given: {
 }
 
 /**
- * Searches a list: reads the rows that name people who match the search. It leaves out `hidden` people. `total` counts all
- * matches. It reads the whole list and the search keys of its people, 1,000 at a time. There are two reasons: no index of names
- * has the order of the list, and the total is known only after all rows are read. `ConnectionStore.list` reads lists without a
- * search.
+ * Searches a list: reads the rows that name people who match the search. Leaves out `hidden` people. `total` counts all
+ * matches. The function reads the whole list and the search keys of its people, 1,000 at a time. It does so for two reasons: no
+ * index of names has the order of the list, and the total is known only after all rows are read. `ConnectionStore.list` reads
+ * lists without a search.
  * @param by.bring Adds missing users to the copy. For example, imported users are missing because no event announces them
  * (docs/adr/0018).
  */

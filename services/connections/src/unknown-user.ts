@@ -1,9 +1,9 @@
 import type { PublicUser } from '@kith/contracts';
 
 /**
- * Makes a placeholder in a list for a user who cannot be found. The entry stays in the list. Without it, pages, totals and
- * cursors would contradict each other. Also, the list's owner could not end a connection that still exists. `createdAt` is the
- * latest time at which the user can have been created.
+ * Makes a placeholder in a list for a user who cannot be found. The entry stays in the list. Without the entry, pages, totals
+ * and cursors would contradict each other. Also, the list's owner could not end a connection that still exists. `createdAt` is
+ * the latest time at which the user can have been created.
  */
 export function unknownUser(projectId: string, id: string, existedBy: Date): PublicUser {
   return {

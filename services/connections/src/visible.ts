@@ -17,11 +17,11 @@ export interface VisiblePage extends ListPage {
 export const nothing: VisiblePage = { entries: [], total: 0 };
 
 /**
- * Reads a list and its total without the people who are hidden from the caller. This takes two round trips. The first trip
- * reads the rows, the total and the hidden people. The second trip reads the profiles. It also reads the owner's pairs with the
- * hidden people; there are only a few such pairs. If more than `spare` hidden rows lie before the page's end, the rows are read
- * again, without the hidden people. The total is off by one if a connection with a hidden person changes between the two trips
- * (spec#lists-meanwhile).
+ * Reads a list and its total without the people who are hidden from the caller. The read takes two round trips. The first trip
+ * reads the rows, the total and the hidden people. The second trip reads the profiles. The second trip also reads the owner's
+ * pairs with the hidden people; there are only a few such pairs. If more than `spare` hidden rows lie before the page's end,
+ * the rows are read again, without the hidden people. The total is off by one if a connection with a hidden person changes
+ * between the two trips (spec#lists-meanwhile).
  */
 export async function listVisible(
   store: Pick<ConnectionStore, 'list' | 'pairsWith'>,
@@ -74,8 +74,8 @@ function pageOf(
   const { range, visible, keys, limit } = of;
   const [first] = rows;
   if (!first) return [];
-  // `skip` has also skipped some hidden rows, and `early` is the number of these rows. Each of them took the place of a visible
-  // row. So the first `early` visible rows belong to an earlier page.
+  // `skip` has also skipped some hidden rows, and `early` is the number of these rows. Each skipped hidden row took the place
+  // of a visible row. So the first `early` visible rows belong to an earlier page.
   const start = entryKey(first);
   const early = 'skip' in range.from ? keys.filter((key) => key < start).length : 0;
   const page = visible.slice(early, early + limit);

@@ -21,7 +21,7 @@ async function runDying(work: DyingWork): Promise<void> {
 }
 
 describe.each(availableEngines())('a process that dies between storing and publishing, %s', (engine) => {
-  it('publishes after its restart', async () => {
+  it('publishes the stored event after its restart', async () => {
     await using place = await createStore(engine);
     await using runtime = await createRuntime(engine);
     const [projectId, from, to] = [randomUUID(), randomUUID(), randomUUID()];

@@ -116,8 +116,8 @@ describe.each(availableEngines())('the end of an account, %s', (engine) => {
     expect(await world.call(listUserConnections, null, { params })).toMatchObject(unknown);
     expect(await world.call(blockUser, friend, { params })).toMatchObject(unknown);
 
-    // Returns the event that ended the pair. Its actor is the user who has ended their account. Earlier events are no longer
-    // on the bus.
+    // Returns the last event of the pair, which reports that the pair has ended. Its actor is the user who has ended their
+    // account. Earlier events are no longer on the bus.
     const told = async (other: string, count: number) => (await world.eventsOf(ann, other, count)).at(-1);
     expect(await told(friend, 1)).toMatchObject({
       type: 'connection.disconnected',
@@ -189,7 +189,7 @@ describe.each(availableEngines())('the end of an account, %s', (engine) => {
     expect(await due(Date.now() + 3600_000)).toEqual([]);
   });
 
-  it('does not pause while the erasure of more users is due', async () => {
+  it('starts the next erasure without a pause while more users are waiting for theirs', async () => {
     await using undo = new AsyncDisposableStack();
     const parts = await partsOf(undo);
     const { erasure } = parts.store;

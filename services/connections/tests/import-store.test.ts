@@ -106,8 +106,8 @@ describe.each(availableEngines())('an import in the store on %s', (engine) => {
     }
   });
 
-  // If writers could deadlock, a database would need seconds to end each deadlock. Then the writes of some rounds would exceed
-  // the driver's time limit.
+  // If writers could deadlock, a database would need seconds to end each deadlock. In that case, the writes of some rounds
+  // would exceed the driver's time limit.
   it('stores each row once if several imports of the same rows run at the same time', {
     timeout: 120_000,
   }, async () => {

@@ -5,8 +5,8 @@ import { agreeWithModel } from './support/play.ts';
 import { World } from './support/world.ts';
 
 /**
- * How many sequences run on each engine, and how many steps a sequence has at most. After each step, all lists of all users
- * are compared.
+ * How many sequences run on each engine, and how many steps a sequence has at most. Each step takes long, because all lists of
+ * all users are compared after it.
  */
 const effort: Record<EngineKind, { runs: number; steps: number }> = {
   embedded: { runs: 25 * testEffort(), steps: 60 },

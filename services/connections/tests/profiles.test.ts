@@ -53,8 +53,8 @@ describe.each(availableEngines())('profiles, %s', (engine) => {
   });
 
   it('shows users immediately, even if their events have not arrived', async () => {
-    // The test does not wait between signing up, asking and listing. So connections has to ask identity about users whose
-    // events have not arrived yet.
+    // The test does not wait between signing up, asking and listing. So the connections service has to ask identity about users
+    // whose events have not arrived yet.
     const [ann, bob] = [await world.newProfile({ name: 'Ann' }), await world.newProfile({ name: 'Bob' })];
     await world.connect(ann.id, bob.id);
     expect((await world.list(ann.id)).body.connections[0].connectedUser).toEqual(bob);

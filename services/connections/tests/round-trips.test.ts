@@ -55,7 +55,7 @@ describe.each(availableEngines())('the database queries of a list, %s', (engine)
   let bus: Bus;
   let watched: WatchedStore;
   let store: ConnectionStore;
-  /** Ann's connections in their order. */
+  /** Ann's connections in the order of her list. */
   let connections: Entry[];
 
   beforeAll(async () => {

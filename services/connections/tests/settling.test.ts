@@ -34,8 +34,8 @@ describe.skipIf(!availableEngines().includes('containers'))('pairs on MongoDB', 
     vi.restoreAllMocks();
   });
   /**
-   * Moves the clock forward. A reader completes an unfinished change only if the change is over a second old, because until
-   * then the writer may still complete it.
+   * Moves the clock forward. A reader completes an unfinished change only if the change is more than a second old, because
+   * until then the writer may still complete it.
    */
   const aSecondLater = () => vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 1_500 });
 
@@ -89,23 +89,26 @@ describe.skipIf(!availableEngines().includes('containers'))('pairs on MongoDB', 
   it.each([
     ['block', block, 1],
     ['unblock', unblock, 0],
-  ] as const)('a repeated %s is answered only after the lists show it', async (_, change, total) => {
-    const app = { store, relay: { kick: () => {} } as Relay };
-    [ann, bob] = [randomUUID(), randomUUID()];
-    const of = { projectId, blockerId: ann, blockedId: bob };
-    if (change === unblock) await block(app, of);
-    const { held, release } = holdRow('entries', ann);
-    const first = change(app, of);
-    await held;
-    const shown = async () => {
-      await change(app, of);
-      const { blocks } = await store.totals(projectId, ann);
-      return { blocks, hidden: (await hiddenFrom(app, { projectId, userId: ann })).size };
-    };
-    expect(await shown().finally(release)).toEqual({ blocks: total, hidden: total });
-    await first;
-    expect(await shown()).toEqual({ blocks: total, hidden: total });
-  });
+  ] as const)(
+    'if the same %s is made twice at once, the second is answered only after the lists show the first',
+    async (_, change, total) => {
+      const app = { store, relay: { kick: () => {} } as Relay };
+      [ann, bob] = [randomUUID(), randomUUID()];
+      const of = { projectId, blockerId: ann, blockedId: bob };
+      if (change === unblock) await block(app, of);
+      const { held, release } = holdRow('entries', ann);
+      const first = change(app, of);
+      await held;
+      const shown = async () => {
+        await change(app, of);
+        const { blocks } = await store.totals(projectId, ann);
+        return { blocks, hidden: (await hiddenFrom(app, { projectId, userId: ann })).size };
+      };
+      expect(await shown().finally(release)).toEqual({ blocks: total, hidden: total });
+      await first;
+      expect(await shown()).toEqual({ blocks: total, hidden: total });
+    },
+  );
 
   describe('a connection with a hidden user', () => {
     let rea: string;
@@ -163,12 +166,12 @@ describe.skipIf(!availableEngines().includes('containers'))('pairs on MongoDB', 
     });
 
     /**
-     * Three users have asked. A hundred more users are asking. Their requests are committed, but the writes of the rows are
-     * blocked.
+     * Makes three users ask, and then a hundred more. The requests of the hundred are committed, but the writes of their rows
+     * are blocked. Returns a function that makes these writes fail.
      */
     async function beAsked(): Promise<() => void> {
       star = randomUUID();
-      // The clock stands still. So readers consider the changes recent, no matter how long this step takes.
+      // The clock stands still. So for the readers, the changes stay recent, no matter how long this step takes.
       vi.useFakeTimers({ toFake: ['Date'], now: Date.now() });
       for (let n = 0; n < 3; n++) await ask();
       const gate = Promise.withResolvers<never>();
@@ -204,7 +207,7 @@ describe.skipIf(!availableEngines().includes('containers'))('pairs on MongoDB', 
     });
   });
 
-  it('keeps a pair small while nobody publishes its events', async () => {
+  it('keeps the document of a pair small while nobody publishes the pair’s events', async () => {
     const at = { projectId, userId: randomUUID(), otherId: randomUUID() };
     for (let round = 0; round < 10; round++) {
       await perform(store, { ...at, action: 'request' });

@@ -210,7 +210,7 @@ describe.each(availableEngines())('store, %s', (engine) => {
       expect(total).toBe(12);
     });
 
-    it('can be read from the row with any number, and after the place of any entry', async () => {
+    it('can be read from any row number on, and after any entry', async () => {
       const all = (await read({ skip: 0 }, 100)).entries;
       for (const at of [0, 1, 5, 11]) {
         expect((await read({ skip: at }, 3)).entries).toEqual(all.slice(at, at + 3));
@@ -308,7 +308,7 @@ describe.each(availableEngines())('store, %s', (engine) => {
     });
   });
 
-  it('passes its check, and can be swept', async () => {
+  it('can be checked and swept without an error', async () => {
     await expect(store.check()).resolves.toBeUndefined();
     await expect(store.sweep()).resolves.toBeUndefined();
   });

@@ -7,9 +7,9 @@ interface Kept {
 }
 
 /**
- * Keys that were first sent within the last minute. They stay only in memory, indexed by the SHA-256 of the text that was sent.
- * OpenSSL prepares each key object at its first signature. A new object for every request took 530–640 µs of CPU time. A reused
- * object took half of that, 255–285 µs (measured side by side; docs/adr/0021).
+ * Keys that were first sent within the last minute. These keys stay only in memory, indexed by the SHA-256 of the text that was
+ * sent. OpenSSL prepares each key object at its first signature. A new object for every request took 530–640 µs of CPU time. A
+ * reused object took half of that, 255–285 µs (measured side by side; docs/adr/0021).
  */
 export class SigningKeys {
   readonly #kept = new Map<string, Kept>();

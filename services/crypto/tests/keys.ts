@@ -106,7 +106,10 @@ function bytesOf(value: bigint): Buffer {
   return Buffer.from(digits.padStart(digits.length + (digits.length % 2), '0'), 'hex');
 }
 
-/** An RSA key with the same primes and another public exponent. The exponent has to be a prime. */
+/**
+ * An RSA key with the same primes and another public exponent. The exponent has to be a prime: a number that shares a factor
+ * with `p - 1` or `q - 1` has no inverse.
+ */
 function withExponent(key: KeyObject, exponent: bigint): KeyObject {
   const jwk = key.export({ format: 'jwk' });
   const write = (value: bigint) => bytesOf(value).toString('base64url');

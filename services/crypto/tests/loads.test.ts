@@ -10,7 +10,7 @@ const signing = Object.keys(await import('@kith/crypto'));
 console.log(JSON.stringify({ sqlite, mongodb, signing }));
 `;
 
-it('loads no database driver, because the service stores nothing', () => {
+it('the crypto service loads no database driver, because it stores nothing', () => {
   const told = execFileSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8' });
   expect(JSON.parse(told)).toEqual({
     sqlite: [],

@@ -6,14 +6,14 @@ import { startCrypto } from '../src/index.ts';
 import { badPems, base64Of, goodPems, oddPems } from './keys.ts';
 import { sign } from './sign.ts';
 
-/** All parts of the text with 20 characters. A log that contains one of these parts contains a part of the key. */
+/** All substrings of the text that are 20 characters long. A log that contains one of them contains a part of the key. */
 function windows(text: string): string[] {
   return Array.from({ length: Math.max(text.length - 19, 0) }, (_, at) => text.slice(at, at + 20));
 }
 
 /**
- * All parts with 20 characters of three texts: the base64 as sent, each line between the PEM's boundary lines, and these lines
- * joined.
+ * All substrings of 20 characters in three texts: the base64 as sent, each line between the PEM's boundary lines, and these
+ * lines joined.
  */
 function partsOf(sent: string): string[] {
   const pem = Buffer.from(sent, 'base64').toString('latin1');

@@ -59,7 +59,7 @@ describe.each(availableEngines())('crypto.sign-testing-jwt (%s)', (engine) => {
     );
   });
 
-  test('puts name and role only into userData if they are not strings', async () => {
+  test('puts name and role only into userData, not into claims, if they are not strings', async () => {
     const odd = { id: 'user-2', name: 7, role: null };
     const claims = await verified({ ...good, payload: odd });
     expect(claims).not.toHaveProperty('name');
@@ -170,7 +170,7 @@ describe.each(availableEngines())('crypto.sign-testing-jwt (%s)', (engine) => {
   });
 });
 
-test.each(availableEngines())('signs for the configured audience (%s)', async (engine) => {
+test.each(availableEngines())('the token names the configured audience (%s)', async (engine) => {
   await using runtime = await createRuntime(engine);
   await using _service = await startCrypto(runtime, { allowTestTokens: true, tokenAudience: 'id.example' });
   const answer = await sign(runtime.bus, good);
@@ -179,7 +179,7 @@ test.each(availableEngines())('signs for the configured audience (%s)', async (e
 });
 
 test.each(availableEngines())(
-  'answers route/not-found if test tokens are not allowed (%s)',
+  'the service answers route/not-found if test tokens are not allowed (%s)',
   async (engine) => {
     await using runtime = await createRuntime(engine);
     await using _service = await startCrypto(runtime, { allowTestTokens: false });

@@ -30,8 +30,8 @@ export interface AppParts {
 }
 
 /**
- * Answers requests that name no operation. The server's own pages come first. `handle` answers all other addresses, and `fail`
- * answers errors.
+ * Makes the app that answers requests whose address names no operation. It looks first for one of the server's own pages.
+ * `handle` answers the other requests, for example preflights, and `fail` answers errors.
  */
 export function createApp({
   handle,

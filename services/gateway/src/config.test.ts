@@ -81,7 +81,7 @@ describe('gatewayConfig', () => {
   });
 
   it('is described in the README', () => {
-    // The formatter pads the table's cells.
+    // The formatter of the README pads the cells of the table with spaces, so runs of spaces are reduced to one space.
     const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8').replaceAll(/ +/g, ' ');
     for (const [name, schema] of Object.entries(sharedGatewayConfig.shape)) {
       expect(readme).toContain(`| \`${name}\` | ${schema.description} |`);

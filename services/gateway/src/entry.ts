@@ -34,7 +34,7 @@ const elsewhere: Address = { kind: 'error', code: 'route/not-found' };
  * Receives requests. Every request, traced or not, goes through these steps, in this order: its id and log line, its span,
  * headers for browsers, HTTP's own rules. This is the only list of these steps. After these steps, a request for an operation
  * is answered directly. All other requests go through Express: the reference, preflights, unknown addresses. Express costs 12
- * µs of CPU time per request, measured in process, without bus and limiter (docs/adr/0023).
+ * µs of CPU time per request, measured within one process, without bus and limiter (docs/adr/0023).
  */
 export function createEntry(
   parts: EntryParts,

@@ -39,7 +39,10 @@ export interface HandleParts {
   requestTimeoutMs: number;
 }
 
-/** The kinds of operations whose answers may be long. */
+/**
+ * The kinds of operations whose answers may be long. Such an answer begins only when the earlier answers on the connection have
+ * ended.
+ */
 const long: ReadonlySet<OperationSpec['kind']> = new Set(['download', 'stream', 'export'] as const);
 
 /**
@@ -72,7 +75,8 @@ export function createHandle(parts: HandleParts) {
 
     const { address } = response.locals;
     if (request.method === 'OPTIONS' && (isPreflight || address.kind === 'options')) {
-      // A preflight gets an answer at any address. So a page can also read the 404 that its actual request then gets.
+      // A preflight gets an answer at any address. So a page learns that the address is unknown: it can send its actual request
+      // and read the 404.
       const headers: Record<string, string> = address.kind === 'options' ? { Allow: address.allow } : {};
       return writeAnswer(request, response, { status: 204, headers, body: new Uint8Array() });
     }
@@ -107,7 +111,8 @@ export function createHandle(parts: HandleParts) {
     };
     let serverKey: ServerKeyCaller | undefined;
     const identifyUser = async () => {
-      // If a request has two `On-Behalf-Of` lines, Node joins them into one text. That text names no user.
+      // If a request has two `On-Behalf-Of` lines, Node joins them into one text. That text is not the id of a user, so a
+      // server key cannot act for it.
       const onBehalfOf = request.headers['on-behalf-of'] as string | undefined;
       if (sentKey !== undefined) {
         const by = await serverKeys.identify(sentKey, address, { onBehalfOf, requestId, traceparent });
@@ -122,9 +127,9 @@ export function createHandle(parts: HandleParts) {
       return caller;
     };
     const identify = async () => {
-      // For a short form, the gateway first checks the project that the token claims, and then the token. When a project's
-      // users are erased, their tokens are revoked. Without this order, the answer would say that the token is revoked, not
-      // that the project is gone.
+      // For a short form, the gateway first checks whether the project that the token claims is deleted, and then checks the
+      // token. When a project's users are erased, their tokens are revoked. If the token were checked first, the answer would
+      // say that the token is revoked, not that the project is gone.
       projects.checkThere(counted, operation);
       const caller = await (isAdmin ? identifyOperator() : identifyUser());
       // A gateway that has just started may verify tokens before it knows which projects are deleted. So the gateway waits here
@@ -192,7 +197,8 @@ export function createHandle(parts: HandleParts) {
       ? forwardList(bus, listRow, forwarded, patience)
       : forward(bus, forwarded, patience));
 
-    // Nothing has read the body of a GET. Node may have found meanwhile that this body is malformed.
+    // Nothing has read the body of a GET. Node may have found meanwhile that this body is malformed. If it has, the request is
+    // refused here.
     checkRefused(request);
     if (operation.kind === 'export') {
       return exports.answer(request, response, { operation, reply, projectId, caller, identify });

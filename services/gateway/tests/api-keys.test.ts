@@ -127,7 +127,7 @@ describe.each(availableEngines())('operator keys on %s', (engine) => {
     expect((await of('nonsense')).status).toBe(403);
   });
 
-  it('count as failures if they do not exist, but not if they lack a scope', async () => {
+  it('are counted as failures to identify if they do not exist, but not if they lack a scope', async () => {
     await ready();
     await tell(key({ scopes: ['audit:read'] }));
     await becomes(403);

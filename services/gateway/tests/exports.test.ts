@@ -124,7 +124,8 @@ describe.each(availableEngines())('exports (%s)', (engine) => {
     await using world = await ExportWorld.start(engine, { exportTimes: { retry: [1, 1] } });
     let isLost: Promise<void> | undefined;
     await world.give('notifications', () => ({ items: [], next: 'more' }));
-    // A second page is asked for only after all first pages. So only later pages are lost.
+    // The second page of a section is requested only after the first pages of all sections have arrived. So only later pages of
+    // the notifications are lost.
     await world.give('sessions', async ({ after }) => {
       if (after === null) return { items: [sessionItem(randomUUID())], next: 'more' };
       isLost ??= lose(world);
@@ -159,7 +160,7 @@ describe.each(availableEngines())('exports (%s)', (engine) => {
     });
     using download = await world.open();
     // Once the buffers of the connection are full, the export asks for no more pages, no matter how many other requests come.
-    // Without this rule, the export would never stop asking for pages.
+    // An export that did not wait for its client would never stop asking for pages.
     const rounds = 30;
     const isStill = async () => {
       const before = pages;

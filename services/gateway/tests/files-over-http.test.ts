@@ -121,7 +121,7 @@ describe('requests that the gateway passes on to a file service', () => {
     const socket = connect(port, '127.0.0.1');
     const answers = text(socket);
     socket.write(get(first) + get(second, 'Connection: close'));
-    // The second request waits for its turn on the connection.
+    // Resolves when the second request is waiting for its turn on the connection.
     await waits.promise;
     unsubscribe('http.server.request.start', onRequest);
     const held = await begun.promise;
@@ -132,7 +132,7 @@ describe('requests that the gateway passes on to a file service', () => {
     expect((await answers).endsWith(half + half)).toBe(true);
   });
 
-  it('a refusal without Kith’s own status becomes 503, and the next request can use the same connection', async () => {
+  it('a refusal without the status header of a Kith service becomes 503, and the next request can use the same connection', async () => {
     answer = (_, response) => {
       response.writeHead(403, { 'Content-Length': 9 });
       response.end('forbidden');

@@ -160,7 +160,7 @@ describe.each(availableEngines())('forwarding on %s', (engine) => {
     await refusing.stop();
   });
 
-  it('answers 204 without body and type', async () => {
+  it('answers 204 without a body and without a content type', async () => {
     const service = await serveEcho(test.bus, signIn, () => successReply(204, undefined, {}));
     const answer = await send(port, { method: 'POST', path: signInPath });
     expect(answer).toMatchObject({ status: 204, text: '' });
@@ -185,7 +185,8 @@ describe.each(availableEngines())('forwarding on %s', (engine) => {
     const service = await serveEcho(test.bus, signIn, async () => undefined);
     const began = performance.now();
     expectError(await send(port, { method: 'POST', path: signInPath }), 'gateway/timeout');
-    // A timer may fire a millisecond early. The default timeout would be 5 s.
+    // The gateway has waited for the configured 300 ms (a timer may fire a millisecond early), and not for the default timeout
+    // of 5 s.
     const waited = performance.now() - began;
     expect(waited).toBeGreaterThanOrEqual(299);
     expect(waited).toBeLessThan(4_800);

@@ -152,7 +152,7 @@ export function statusesIn(text: string): number[] {
 
 /** Checks the status, the whole body and the content type of an error. The text must be the usual text of the code. */
 export function expectError(answer: Answer, code: ErrorCode): void {
-  // The message says why a token is refused, so there are several messages. token.test.ts checks these messages.
+  // The message of a 401 says why the token is refused, so this code has several messages. token.test.ts checks them.
   const said = code === 'auth/unauthorized' ? { message: JSON.parse(answer.text).error } : {};
   expect(answer.text).toBe(JSON.stringify(errorBody(code, said)));
   expect(answer.status).toBe(statusOf(code));

@@ -73,7 +73,7 @@ describe.each(availableEngines())('HTTP itself on %s', (engine) => {
   it.each([
     ['a header', `GET / HTTP/1.1\r\nX: ${'x'.repeat(20_000)}\r\n${close}`],
     ['a target', `GET /${'x'.repeat(20_000)} HTTP/1.1\r\n${close}`],
-  ])('answers %s that is too long with 431', async (_, bytes) => {
+  ])('answers 431 to %s that is too long', async (_, bytes) => {
     expectError(parseAnswer(await raw(port, bytes)), 'request/headers-too-large');
   });
 
@@ -88,7 +88,7 @@ describe.each(availableEngines())('HTTP itself on %s', (engine) => {
       'a body',
       `POST /${projectId}/auth/sign-in HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{`,
     ],
-  ])('answers %s that never end with 408', async (_, bytes) => {
+  ])('answers 408 to %s that never end', async (_, bytes) => {
     expectError(parseAnswer(await raw(port, bytes)), 'request/timeout');
   });
 

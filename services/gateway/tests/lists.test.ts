@@ -84,7 +84,8 @@ describe.each(availableEngines())('lists on %s', (engine) => {
     expect(lists).toEqual(
       page.slice(1).map((one, index) => ({
         ...one,
-        // The gateway asks for sixteen collections at the same time. After the second round, the answer has over 20,000 ids.
+        // The gateway asks for sixteen collections at the same time. After the second round, the answer has over 20,000 ids, so
+        // the lists of the third round show none.
         entityIds: index < 31 ? idsOf(one.id) : [],
         entities: [],
       })),

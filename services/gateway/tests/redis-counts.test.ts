@@ -39,7 +39,7 @@ describe.runIf(availableEngines().includes('containers'))('counts in Redis', () 
     });
     await Promise.all(Array.from({ length: 50 }, (_, at) => add(`${key}:${at}`, 60)));
     await waitFor(() => scripts.length > 0);
-    // Each of the 50 keys is sent together with the key of its ceiling.
+    // Each of the 50 keys is sent together with the key of its ceiling, so the one script has 100 keys.
     expect(scripts).toEqual([100]);
     monitor.disconnect();
   });

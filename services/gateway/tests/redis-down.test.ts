@@ -23,7 +23,7 @@ async function listen(server: Server): Promise<number> {
 /** A time in ms that is longer than any test. So a wait of this length never ends. */
 const neverMs = 3_600_000;
 
-/** A gateway with a limit of 3, over a bus in this process, and its log lines. */
+/** Starts a gateway with a limit of 3 requests and a bus in this process. Also returns its log lines. */
 async function startWith(redisPort: number, times: { patienceMs?: number; deadMs?: number }) {
   const lines: string[] = [];
   const destination = { write: (line: string) => void lines.push(line) };
@@ -114,7 +114,8 @@ describe.each(availableEngines().filter((engine) => engine === 'containers'))(
         }
       });
       const { test, list, redisLines } = await startWith(await listen(proxy), times);
-      // Waits until requests are counted in Redis. Each request comes from a new client.
+      // Waits until requests are counted in Redis. These requests come from another address than the ones below, so that they
+      // do not use up the limit of those.
       await waitFor(async () => {
         await list('127.0.0.1');
         return redisLines().length === 0 || redisLines().at(-1)?.includes('again');

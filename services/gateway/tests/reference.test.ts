@@ -142,7 +142,8 @@ describe.each(availableEngines())('the reference on %s', (engine) => {
       expect(text).toContain(`<b>${status} `);
       expect(text).toContain(message.replaceAll('<', '&lt;'));
     }
-    // The page has the contracts' text about an error code. Words that are in backticks there are in `<code>` elements here.
+    // The page has the contracts' text about an error code. Words that are in backticks in the contracts are in `<code>`
+    // elements on the page.
     expect(text).toContain(
       '<p>The body is larger than 256 KiB. For an upload: the form is larger than the endpoint allows.</p>',
     );
@@ -171,7 +172,7 @@ describe.each(availableEngines())('the reference on %s', (engine) => {
     expectError(await get('/'), 'route/not-found');
   });
 
-  it('shows only the errors in production by default, and otherwise what API_REFERENCE says (spec#edges-reference)', async () => {
+  it('shows only the page of errors in production, unless API_REFERENCE says otherwise (spec#edges-reference)', async () => {
     const start = (env: Record<string, string>) => test.another({ nodeEnv: 'production', env });
     await using production = await start({});
     await using none = await start({ API_REFERENCE: 'none' });

@@ -161,8 +161,9 @@ describe.each(availableEngines())('revocations on %s', (engine) => {
     let asks = 0;
     issuer.hold = async () => {
       begin();
-      // Holds back all further answers. The test sends the notice itself, so this issuer does not know of it. If the issuer made
-      // an answer after the notice, this answer would undo the notice.
+      // The first answer is held back until `end()`, and all further answers until the test is over. The test sends the notice
+      // itself, so the issuer's table does not contain the changes of the notice. If the gateway asked for the table after the
+      // notice, the answer would undo these changes.
       await (asks++ === 0 ? told : over);
     };
     await asked;

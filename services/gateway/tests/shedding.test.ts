@@ -23,7 +23,7 @@ describe.each(availableEngines())('a service that turns requests away (%s)', (en
     const gate = new Promise<void>((resolve) => {
       goOn = resolve;
     });
-    // Tells requests apart by id, as the bus may repeat a request that only reads (docs/adr/0026).
+    // Tells requests apart by id, because the bus may repeat a request that only reads (docs/adr/0026).
     const asked: string[] = [];
     const service = await serveEcho(test.bus, getUser, async ({ headers }) => {
       const { requestId } = decodeContext(headers);

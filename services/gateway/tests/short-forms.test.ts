@@ -55,7 +55,7 @@ describe.each(availableEngines())('short forms on %s', (engine) => {
   const ask = (path: string, headers: Record<string, string> = {}) =>
     send(test.gateway.port, { path, headers });
 
-  it.each(prefixes)('%s/connections means the project of the token', async (prefix) => {
+  it.each(prefixes)('%s/connections lists the connections of the token’s project', async (prefix) => {
     const answer = await ask(`${prefix}/connections?page=2`, bearer(await issuer.token()));
     expect(answer.status).toBe(200);
     const wireVersion = prefix.endsWith('v7') ? 'v7' : 'v6';
@@ -69,7 +69,7 @@ describe.each(availableEngines())('short forms on %s', (engine) => {
     });
   });
 
-  it('repeats the items of a list if the service’s reply asks for this, and hides that header from the client', async () => {
+  it('repeats the items of a list if a header of the service’s reply asks for this, and hides this header from the client', async () => {
     const items = { requests: [{ id: 'é' }], pagination: { page: 1 } };
     await serveEcho(test.bus, listSentRequests, () =>
       successReply(200, items, { [repeatHeader]: 'requests' }),
@@ -111,7 +111,7 @@ describe.each(availableEngines())('short forms on %s', (engine) => {
     expectError(await ask('/v7/connections', valid), 'auth/unauthorized');
   });
 
-  it('reads of a user happen in that user’s project, and a token of another project counts as no token', async () => {
+  it('a read of a user is answered from that user’s project, and a token of another project counts as no token', async () => {
     const path = `/v7/users/${there.userId}/connections`;
     expect((await ask(path)).status).toBe(200);
     expect(reads.seen.at(-1)?.context).toMatchObject({ projectId: there.projectId, caller: null });

@@ -116,7 +116,7 @@ describe('a store that takes bytes slowly', () => {
   }
 
   const token = () => issuer.token({ sub: owner.userId });
-  /** Opens an upload that sends nothing more, and waits until the gateway refuses it. */
+  /** Begins an upload, sends nothing more, and waits until the gateway refuses the upload. */
   const slowSenderIsRefused = async () => {
     const idle = new Sender(port, await token());
     const answer = await idle.answer;
@@ -170,7 +170,7 @@ describe('a store that takes bytes slowly', () => {
       const { keys, loose, unfinished } = await left();
       return keys.length + loose.length + unfinished === 0;
     };
-    // A socket has to be read again before it reports that its other side has gone.
+    // A socket reports that its other side has gone only when it is read again. So the store has to accept bytes again.
     gate.resolve();
     await waitFor(isGone, { what: 'nothing left' });
     expect(await left()).toEqual({ keys: [], loose: [], unfinished: 0 });

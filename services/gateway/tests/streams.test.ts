@@ -83,7 +83,7 @@ describe.each(availableEngines())('streams (%s)', (engine) => {
     expect(JSON.parse(items.text).data).toEqual(second.events.map(({ data }) => data).reverse());
   });
 
-  it('takes one of the user’s places for streams only when the earlier answers on the connection have ended', async () => {
+  it('is counted among the user’s open streams only when the earlier answers on the connection have ended', async () => {
     await using world = await FeedWorld.start(engine);
     const userId = randomUUID();
     const path = `/v7/${projectId}/app-notifications/stream`;
@@ -124,7 +124,8 @@ describe.each(availableEngines())('streams (%s)', (engine) => {
     const listening = (async () => {
       while (seen.length < total) {
         const options = { gateway: anyGateway(), lastEventId: String(seen.length) };
-        // A gateway that is about to stop may refuse. Then the test tries another gateway, as any client would do.
+        // A gateway that is about to stop may refuse the connection. Then the test tries another gateway, as any client would
+        // do.
         const source = await world.stream(userId, options).catch((error: NodeJS.ErrnoException) => {
           expect(['ECONNREFUSED', 'ECONNRESET']).toContain(error.code);
         });
@@ -143,7 +144,7 @@ describe.each(availableEngines())('streams (%s)', (engine) => {
     })();
     for (let told = 1; told <= total; told++) {
       await world.tell(userId);
-      // The reader is at most `ahead` events behind.
+      // Waits until the reader is at most `ahead` events behind.
       await waitFor(() => seen.length >= told - ahead);
       if (told % 30 === 0) {
         const fresh = await world.test.another();
@@ -229,7 +230,7 @@ describe.each(availableEngines())('streams (%s)', (engine) => {
     expectError(refused, 'auth/unauthorized');
   });
 
-  // This test runs on one engine only, as the bus plays no part in it.
+  // This test runs on one engine only, because the bus plays no part in it.
   it.runIf(engine === 'embedded')(
     'writes nothing more after its end to a client that has not read the end',
     async () => {
@@ -240,8 +241,8 @@ describe.each(availableEngines())('streams (%s)', (engine) => {
       const { socket, response, client } = await deafClient(world, userId);
       const errors: unknown[] = [];
       response.on('error', (error) => errors.push(error));
-      // Fills the buffers between gateway and client, so that the end of the stream cannot be sent. The pieces are small,
-      // because a stream that has to wait for its client would be ended in another way.
+      // Fills the buffers between gateway and client, so that the end of the stream cannot be sent. The pieces are small, so
+      // that the stream itself never waits for its client. If it did, it would be ended because its client does not read.
       await waitFor(() => {
         if (socket.writableLength > 0) return true;
         while (socket.writableLength === 0) socket.write(Buffer.alloc(4 * 1024));
@@ -296,7 +297,7 @@ describe.each(availableEngines())('streams (%s)', (engine) => {
     for (const source of open) source[Symbol.dispose]();
   });
 
-  // This test runs on one engine only, as the bus plays no part in it.
+  // This test runs on one engine only, because the bus plays no part in it.
   it.runIf(engine === 'embedded')('ends if its client does not read', async () => {
     // These notifications have the largest size, with four bytes per character. Together, they are larger than the buffers
     // between gateway and client.
@@ -346,7 +347,7 @@ describe.each(availableEngines())('streams (%s)', (engine) => {
     expect(source.isEnded).toBe(false);
   });
 
-  it('of a server key continues while identity is silent or fails, and ends when identity refuses the user', async () => {
+  it('a stream of a server key continues while identity is silent or fails, and ends when identity refuses the user', async () => {
     await using world = await FeedWorld.start(engine, {
       env: { REQUEST_TIMEOUT_MS: '200' },
       streamTimes: { check: 50 },
@@ -386,7 +387,8 @@ describe.each(availableEngines())('streams (%s)', (engine) => {
       await waitFor(() => source.isEnded || asked > before + 2, { what: 'further checks' });
     };
     await beginsTo('fails');
-    // The list belongs to another service, whose operations do not answer with identity's codes.
+    // The list comes from another service. The errors of its operation do not include identity's codes, so the gateway answers
+    // with its own codes.
     expectError(await list(), 'gateway/unavailable');
     await beginsTo('says nothing');
     expectError(await list(), 'gateway/timeout');

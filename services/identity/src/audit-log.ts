@@ -21,7 +21,7 @@ export function auditLogOf(app: AppContext): AuditLog {
       await addRow(app, row);
     },
     async fail(failure, alike) {
-      // Erasure keeps the id, so the id must not show whose row it was. For this reason it is a keyed hash.
+      // Erasure keeps the id, so the id must not show whose row it was. For this reason the id is a keyed hash.
       const row = { id: derivedId('audit', app.secrets.hash('audit-row', alike)), ...failure };
       await app.store.audits.fail(row, eventOf(row));
       app.relay.kick();
@@ -44,7 +44,9 @@ export function auditHash(secrets: AppContext['secrets']): (text: string) => str
   return (text) => secrets.hash('audit', text);
 }
 
-/** The name of an actor who tries an address that no user has. It contains a keyed hash of the address (spec#audit-ids). */
+/**
+ * The name of an actor who tries an address that no user has. The name contains a keyed hash of the address (spec#audit-ids).
+ */
 export function strangerOf(
   { secrets }: Pick<AppContext, 'secrets'>,
   projectId: string,

@@ -21,7 +21,8 @@ export const identityBackup: ServiceBackup = {
     { rows: deletedUsers, target: users },
     { rows: deletingProjects, target: projects },
   ],
-  // The connections service owns the blocks and is read before identity.
+  // The connections service owns the blocks, and the backup reads it before identity. So identity's copy of the blocks is read
+  // early, too.
   early: [blocks],
   standing({ type, projectId, aggregate, data }, copied) {
     if (type === sessionRevoked.type) {
@@ -65,20 +66,20 @@ export const identityBackup: ServiceBackup = {
     keys: () => null,
     hashKeys: () => null,
     revokedKeys: () => null,
-    // With these API keys, somebody could get into the installation from which the copy was made.
+    // The copy contains no API keys, because with them somebody could get into the installation from which the copy was made.
     apiKeys: () => null,
     keyUses: () => null,
     sessions: () => null,
     sessionUses: () => null,
     factors: () => null,
     factorNotices: () => null,
-    // These mails are addressed to people who are not in the anonymous copy.
+    // The copy contains no mails, because they are addressed to people who are not in the anonymous copy.
     mailings: () => null,
     resetRequests: () => null,
     sentMails: () => null,
     hashKinds: () => null,
     attempts: () => null,
-    // These rows hold ids and addresses of people who are not in the anonymous copy.
+    // The copy contains none of these rows, because they hold ids and addresses of people who are not in it.
     audits: () => null,
     erasedExternals: () => null,
   },

@@ -34,7 +34,7 @@ export function compareBcrypt(password: string, hash: string): Promise<boolean> 
 }
 
 function startThread(): Worker {
-  // The thread gets none of the flags of this process. They may be meant for the entry point of the process.
+  // The thread gets none of the flags of this process. Such flags may be meant for the entry point of the process.
   const thread = new Worker(new URL('./bcrypt-thread.ts', import.meta.url), { execArgv: [] });
   worker = thread;
   thread.on('message', ({ id, isRight }: BcryptAnswer) => {

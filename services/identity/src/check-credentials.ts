@@ -33,9 +33,10 @@ export async function checkCredentials(
   request.audit.tell({ actor: found ? `user:${found.id}` : strangerOf(app, projectId, body.email) });
   const attempt = attemptOf(request, { address: body.email, userId: found?.id ?? null });
   const hash = found?.passwordHash ?? null;
-  // A user with an imported hash is first handled like an address that nobody has. The failure is counted before the hashes of
-  // other backends are verified, because this verification may have to wait until the deadline is over. So the count does not
-  // show who was imported (spec#accounts-attempts-imported). If the imported hash matches, the failure is taken back.
+  // At first, the password of a user with an imported hash is checked as if nobody had the address, so the check fails. This
+  // failure is counted before the imported hashes are verified, because this verification may have to wait until the deadline
+  // is over. So the count does not show who was imported (spec#accounts-attempts-imported). If the imported hash matches, the
+  // failure is taken back.
   const own = importedHash(hash) === null ? hash : null;
   const verify = () => app.passwords.verify(body.password, own, deadline);
   const verifyOthers = async () => {
@@ -46,7 +47,7 @@ export async function checkCredentials(
   if (!found || !right) throw new ApiError('auth/invalid-credentials');
   const user = await notSuspended(app, found, deadline);
   // If a suspension has just run out, `notSuspended` has read the user again. Since the first read, the user's password may
-  // have changed, or the account may have been deleted.
+  // have changed, or the account may have been deleted. In both cases, the sign-in is refused.
   if (user?.sessionEpoch !== found.sessionEpoch) throw new ApiError('auth/invalid-credentials');
   return { user, project, attempt: { ...attempt, userId: user.id } };
 }

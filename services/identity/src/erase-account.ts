@@ -5,8 +5,8 @@ import { endSessionsOf } from './sessions.ts';
 import { userDeletedEvent } from './user-events.ts';
 
 /**
- * Deletes an account and ends its sessions. Other services get the event and then erase their own data of the account
- * (spec#users-erasure). Returns `false` if there is no such account.
+ * Deletes an account and ends its sessions. Other services get the event `user.deleted` and then erase their own data of the
+ * account (spec#users-erasure). Returns `false` if there is no such account.
  * @param onLeft Called with the error if sessions could not be revoked yet, or if the counts of failed attempts could not be
  * removed yet. The account is deleted all the same, and the sweep of erasures tries again.
  */

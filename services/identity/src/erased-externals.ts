@@ -11,8 +11,8 @@ const keptMs = 24 * 3600_000 + 2 * clocksMs;
 /**
  * A token is accepted only if it was issued more than this many ms after the erasure, because two clocks may be ahead. The
  * backend's clock may be ahead of the clock of the replica that accepts the token, by the leeway. This replica's clock may be
- * ahead of the clock of the replica that made the mark, by the same amount. The time is not as long as `clocksMs`, because
- * meanwhile the person cannot come back with a new account.
+ * ahead of the clock of the replica that made the mark, by the same amount. This time is shorter than `clocksMs`, because as
+ * long as it lasts, the person cannot come back with a new account.
  */
 const laterMs = 2 * leewaySeconds * 1000;
 
@@ -46,7 +46,8 @@ export class ErasedExternals {
     { foreignId, issuedAt }: { foreignId: string; issuedAt: number | null },
   ): Promise<boolean> {
     const erasedAt = await this.#store.externalErasedAt(this.#idOf(projectId, foreignId));
-    // Times in tokens are whole seconds, rounded down.
+    // Times in tokens are whole seconds, rounded down. So the token may have been issued up to a second later than its time
+    // says.
     return erasedAt !== null && (issuedAt ?? 0) * 1000 <= erasedAt.getTime() + laterMs;
   }
 

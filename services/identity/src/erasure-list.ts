@@ -5,8 +5,8 @@ import { timestamp, uuid } from '@kith/contracts';
 import { z } from 'zod';
 
 /**
- * A note of an erasure. It names a user or, without `userId`, a whole project. After a restore from an older backup, the notes
- * say what has to be erased again.
+ * A note of an erasure. The note names a user or, without `userId`, a whole project. After a restore from an older backup, the
+ * notes say what has to be erased again.
  */
 export const erasureNote = z.object({ projectId: uuid, userId: uuid.optional(), at: timestamp });
 export type ErasureNote = z.output<typeof erasureNote>;
@@ -44,7 +44,7 @@ export class ErasureList {
   async note({ projectId, userId }: { projectId: string; userId?: string }): Promise<void> {
     if (this.#path === undefined) return;
     await using file = await open(this.#path, append, 0o600);
-    // Begins with a line break, in case another process has left its last line unfinished.
+    // The note begins with a line break, in case another process has left its last line unfinished.
     await file.appendFile(`\n${JSON.stringify({ projectId, userId, at: new Date().toISOString() })}\n`);
     await file.sync();
   }

@@ -27,9 +27,10 @@ const batch = 1_000;
 const most = 10_000;
 
 /**
- * Finishes deletions. Revokes sessions that a process left open, and sessions that were opened meanwhile. Erases everything
- * else that identity stores of the user. Erases the earlier events of the user, here and on the bus. Idempotent; a sweep calls
- * it regularly. `known` holds the deletions that earlier runs of this process have found.
+ * Finishes deletions. Revokes the user's sessions that are still open, because a process died before it revoked them, or
+ * because they were opened during the deletion. Erases everything else that identity stores of the user. Erases the earlier
+ * events of the user, here and on the bus. Idempotent; a sweep calls it regularly. `known` holds the deletions that earlier
+ * sweeps of this process have found.
  */
 export async function finishErasures(
   app: AppContext,
@@ -58,13 +59,13 @@ async function finishErasure(app: AppContext, deleted: DeletedUser, isSettled: b
   const audited = auditEventsOf(deleted);
   await eraseEvents(parts, audited);
   const { range, last } = userEvents(deleted);
-  // The erasure leaves the event `user.deleted` among the dead letters, no matter how old it is. A service that gave up the
-  // event has not erased the user's data yet.
+  // The erasure leaves the event `user.deleted` among the dead letters, no matter how old it is. If a service gave up this
+  // event, it has not erased the user's data yet and still needs the event.
   await eraseEvents(parts, range, { keep: last, withdraw: ({ type }) => type !== userDeleted.type });
   // An audit event can be erased only after it was published. Until then, the erasure stays unfinished.
   if (!isSettled || !hasNoFactors || (await parts.outbox.holds(audited))) return;
-  // Sessions of a suspended user are kept for a long time, so that a refused refresh gets the reason. Nobody refreshes the
-  // sessions of a deleted account any more.
+  // Sessions of a suspended user are kept for a long time, so that a refused refresh gets the reason. For a deleted account,
+  // this reason is gone, so its sessions are kept only for a short time.
   await app.store.sessions.shorten(deleted.projectId, deleted.userId, tokensEnd);
   await app.store.blocks.forget(deleted.projectId, deleted.userId);
   await app.store.erasure.finish(deleted);

@@ -4,7 +4,7 @@ import { Gate } from './gate.ts';
 
 const later = Date.now() + 60_000;
 
-test('runs at most as much work at the same time as the limit allows, in the order of arrival', async () => {
+test('a gate runs work in the order of arrival, and never more at the same time than its limit allows', async () => {
   const gate = new Gate(2);
   const begun: number[] = [];
   const ends: (() => void)[] = [];
@@ -27,7 +27,7 @@ test('runs at most as much work at the same time as the limit allows, in the ord
   expect(begun).toEqual([0, 1, 2, 3, 4]);
 });
 
-test('does not begin work whose deadline has passed, and runs other work after a failure', async () => {
+test('a gate does not begin work whose deadline has passed, and runs other work after a failure', async () => {
   const gate = new Gate(1);
   let begun = false;
   const failing = gate.run(later, async () => {

@@ -19,11 +19,14 @@ const examples = [
   ],
 ] as const;
 
-test.each(examples)('verifies passwords with a hash of the kind %s', async (_, password, hash) => {
-  expect(await verifyImported(password, hash)).toBe(true);
-  expect(await verifyImported(`${password}!`, hash)).toBe(false);
-  expect(await verifyImported('', hash)).toBe(false);
-});
+test.each(examples)(
+  'verifyImported verifies passwords with a hash of the kind %s',
+  async (_, password, hash) => {
+    expect(await verifyImported(password, hash)).toBe(true);
+    expect(await verifyImported(`${password}!`, hash)).toBe(false);
+    expect(await verifyImported('', hash)).toBe(false);
+  },
+);
 
 test.each(examples)(
   'nobodysHash makes a hash of the same kind as %s, which no password matches',

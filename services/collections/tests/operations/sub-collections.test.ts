@@ -48,7 +48,7 @@ describe.each(handlerEngines())('sub-collections (%s)', (engine) => {
     expect(((await create(made.id, 'below')).json as Collection).parentId).toBe(made.id);
   });
 
-  test('need a parent that belongs to the caller, and every other parent gets the same error', async () => {
+  test('need a parent that belongs to the caller, and get the same error for every other parent', async () => {
     const answers = await Promise.all([
       create(randomUUID(), 'x'),
       create('no-uuid', 'x'),

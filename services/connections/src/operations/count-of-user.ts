@@ -24,8 +24,8 @@ export const countOfUserHandler = handler(countUserConnections, async (request, 
     const after = await hiddenOnes();
     return { count: Math.max(established - before.length, 0), isSure: before.join() === after.join() };
   };
-  // If a connection with a hidden user was made or ended during the read, the total may or may not count this connection. Then
-  // everything is read once more.
+  // If a connection with a hidden user was made or ended during the read, the total may or may not count this connection. In
+  // this case, everything is read once more.
   const first = await read();
   return { count: first.isSure ? first.count : (await read()).count };
 });

@@ -8,9 +8,9 @@ import { listPeople, readPage } from '../list-people.ts';
 
 /**
  * Lists a user's established connections as the caller may see them. Rows and total leave out all users whom the caller blocks,
- * and all users who block the caller. If the caller and the list's owner block each other in either direction, the list is
- * empty. The list is also empty if its owner hides it from others (spec#blocks-hides, spec#connections-settings-list). The
- * handler makes all its queries in parallel.
+ * and all users who block the caller. If the caller blocks the list's owner, or the owner blocks the caller, the list is empty.
+ * The list is also empty if its owner hides it from others (spec#blocks-hides, spec#connections-settings-list). The handler
+ * makes all its queries in parallel.
  */
 export const listOfUserHandler = handler(listUserConnections, async (request, app: AppContext) => {
   const { projectId, caller } = request;

@@ -11,7 +11,7 @@ import { pairId, rangeOf, totalsId } from './keys.ts';
 import { Profiles } from './profiles.ts';
 import { type Decline, declineOf, entryOf, pairOf, readOf } from './stored.ts';
 
-/** Which rows of a list to read: those after the first `skip` rows, or those after the row at a place. */
+/** Which rows of a list to read: those after the first `skip` rows, or those after the row with the place `after`. */
 export interface ListRange {
   projectId: string;
   ownerId: string;
@@ -61,7 +61,7 @@ export class ConnectionStore {
     return pair as Pair;
   }
 
-  /** The pair of each of these two users, in the same order, as `pairOf` returns it. */
+  /** The pairs for several combinations of two users, in the same order. Each pair is as `pairOf` returns it. */
   async pairsOf(of: readonly { projectId: string; one: string; other: string }[]): Promise<Pair[]> {
     const none = of.map(({ projectId, one, other }) => strangers(projectId, one, other));
     const found = await this.#documents.get(pairs, none.map(pairId));
@@ -111,7 +111,7 @@ export class ConnectionStore {
       if (outcomes[at] === 'made') return 'stored';
       if (outcomes[at] !== 'there') return 'id-taken';
       const stored = there.get(pairId(pair));
-      // The pair has no request: the users were connected before, or one of them has blocked the other.
+      // The stored pair has no request or connection: the users were connected before, or one of them has blocked the other.
       if (stored && !stored.doc.request) return 'deleted';
       return stored?.doc.request?.id === pair.connectionId ? pairOf(stored) : 'pair-taken';
     });
@@ -129,15 +129,15 @@ export class ConnectionStore {
   }
 
   /**
-   * Returns pairs of all projects in which one user blocks the other. They are sorted by the key `<project>|<lower>|<higher>`
-   * and come after the key `after`.
+   * Returns pairs of all projects in which one user blocks the other. The pairs are sorted by the key
+   * `<project>|<lower>|<higher>`, and the first one is the first after the key `after`.
    */
   async blocked(after: string, limit: number): Promise<Pair[]> {
     const found = await this.#documents.range(pairs, { above: after, below: '~', limit }, 'blocked');
     return found.map(pairOf);
   }
 
-  /** Returns declined requests of a user, sorted by the other user's id. They come after the id `after`. */
+  /** Returns declined requests of a user, sorted by the other user's id. The first one is the first after the id `after`. */
   async declined(
     of: { projectId: string; userId: string },
     { after, limit }: { after: string; limit: number },

@@ -3,7 +3,8 @@ import type { Documents } from '@kith/store';
 import { profiles } from './collections.ts';
 
 /**
- * A field by which a search finds users. It is stored folded. If the user does not have the field, the stored text is empty.
+ * A field by which a search finds users. The store holds the field's folded text (see `fold`), which is empty if the user does
+ * not have the field.
  */
 export type SearchKey = 'username' | 'name';
 

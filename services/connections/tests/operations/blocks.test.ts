@@ -33,7 +33,7 @@ describe.each(handlerEngines())('blocks, %s', (engine) => {
   const listed = async (by: string, query = '') => (await world.call(listBlocks, by, { query })).body;
   const notAllowed = refusal(403, 'connection/not-allowed');
 
-  it('are confirmed without a body, and stop requests from both users until the block is removed', async () => {
+  it('are answered without a body, and stop requests from both users until the block is removed', async () => {
     const answer = await block(ann, bob.toUpperCase());
     expect([answer.status, answer.text]).toEqual([204, '']);
     expect(await world.request(ann, bob)).toMatchObject(notAllowed);

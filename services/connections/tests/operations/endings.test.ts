@@ -35,7 +35,7 @@ describe.each(handlerEngines())('status, decline, withdraw, disconnect, %s', (en
   const notFound = refusal(404, 'connection/not-found');
   const unauthorized = refusal(403, 'connection/unauthorized');
 
-  it('status: none, pending from both sides, connected, declined from both sides', async () => {
+  it('status: is none for strangers; pending, connected and declined are shown to both users', async () => {
     expect(await statusOf(ann, bob)).toMatchObject(none);
     const { id: connectionId, createdAt } = (await world.request(ann, bob)).body;
     const pending = { status: 'pending', connectionId, createdAt };

@@ -80,7 +80,7 @@ describe.each(handlerEngines())('request, %s', (engine) => {
       await world.request(ann, elsewhere),
       await world.request(ann, randomUUID()),
       await world.request(ann, 'nobody'),
-      // The caller is unknown, but the receiver is known.
+      // The caller belongs to another project, so the caller is unknown in this one. The receiver is known.
       await world.request(elsewhere, bob),
     ];
     for (const answer of answers) {

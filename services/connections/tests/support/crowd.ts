@@ -17,8 +17,9 @@ import type { World } from './world.ts';
 const width = 24;
 
 /**
- * Makes `size` new users. All of them ask each other at the same time, and then accept. Each pair gets one record. The slower
- * user of a pair gets the answer that a request is pending. At each step, counts agree with lists.
+ * Makes `size` new users. Each of them asks every other user to connect, all at the same time. Then all requests are accepted.
+ * Each pair gets one record. The slower user of a pair gets the answer that a request is pending. The totals agree with the
+ * lists, both before and after the requests are accepted.
  */
 export async function askEachOther(world: World, size: number): Promise<void> {
   const users = await world.newPeople(size);

@@ -80,7 +80,7 @@ export class World implements AsyncDisposable {
     return (await this.newProfile(fields, projectId)).id;
   }
 
-  /** A new user as others see them. */
+  /** Makes a new user and returns the user as others see them. */
   async newProfile(fields: Record<string, unknown> = {}, projectId = this.projectId): Promise<PublicUser> {
     const body = { email: `${crypto.randomUUID()}@example.org`, password: 'correct horse', ...fields };
     const answer = await callOperation(this.bus, signUp, { projectId, body });
@@ -95,7 +95,9 @@ export class World implements AsyncDisposable {
     return users;
   }
 
-  /** A user whom only the connections service knows. Identity is not involved, so that tests can make many users quickly. */
+  /**
+   * Makes a user whom only the connections service knows. Identity is not involved, so that tests can make many users quickly.
+   */
   async newPerson(fields: Partial<PublicUser> = {}): Promise<PublicUser> {
     const { projectId } = this;
     const user = { ...unknownUser(projectId, crypto.randomUUID(), new Date()), ...fields };

@@ -14,7 +14,8 @@ export class KeyUses {
   readonly #bus: Bus;
   readonly #sweeper: Sweeper;
   /**
-   * When each key was last reported as used, in Unix ms, by the hash of the key. This map and `#untold` hold only known keys.
+   * When each key was last reported as used, in Unix ms, by the hash of the key. This map and `#untold` hold only known keys,
+   * so requests with made-up keys cannot fill them.
    */
   readonly #told = new Map<string, number>();
   readonly #untold = new Map<string, number>();

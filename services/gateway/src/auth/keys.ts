@@ -31,8 +31,8 @@ const defaults = { refreshMs: 5 * 60_000, cooldownMs: 1_000, timeoutMs: 2_000 };
 const checkMs = 250;
 
 /**
- * Identity's public keys. They are fetched over the bus: at start, every 5 minutes, and when a token names an unknown key.
- * While identity is away, the keys that were fetched last stay in use (spec#auth-keys-stay).
+ * Identity's public keys. The gateway fetches these keys over the bus: at start, every 5 minutes, and when a token names an
+ * unknown key. While identity is away, the keys that were fetched last stay in use (spec#auth-keys-stay).
  */
 export class Keys {
   readonly #options: KeysOptions & typeof defaults;

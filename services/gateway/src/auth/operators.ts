@@ -81,7 +81,7 @@ function forbidden(message: string): ApiError {
   return new ApiError('auth/forbidden', { message });
 }
 
-/** The form of access tokens. */
+/** The form of access tokens (JSON Web Tokens). */
 const jwtForm = /^[\w-]+\.[\w-]+\.[\w-]*$/;
 
 function digest(text: string): Buffer {

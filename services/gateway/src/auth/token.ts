@@ -31,8 +31,8 @@ const claims = z
     }),
   );
 /**
- * The longest life of a token of identity (spec#accounts-access-token). A token lives for 30 minutes. One minute is added,
- * because machines may round times differently.
+ * The longest lifetime of an access token that identity issues (spec#accounts-access-token). Such a token is valid for 30
+ * minutes. One minute is added, because machines may round times differently.
  */
 const longestLifeSeconds = 31 * 60;
 const requiredClaims = ['sub', 'projectId', 'sid', 'role', 'jti', 'iat', 'exp', 'iss', 'aud'];
@@ -148,7 +148,7 @@ function keyIdOf(text: string): string {
     throw unauthorized(isOtherKind ? 'other-kind' : 'malformed', error);
   }
   if (header.alg !== tokenAlgorithm) throw unauthorized('foreign');
-  // If a project's own backend has signed a token, the token names no key.
+  // Our own tokens name their key. A token that names no key comes from a project's own backend.
   if (typeof header.kid !== 'string') throw unauthorized('other-kind');
   return header.kid;
 }

@@ -71,7 +71,8 @@ export class Exports {
       }),
     );
     const { status, headers } = headOf(response, reply);
-    // Only the headers can tell the client that the connection ends with this answer. Streams have the same header.
+    // The connection ends with this answer, and only the headers can tell the client so. Streams send `Connection: close` for
+    // the same reason.
     if (!writeHead(response, { status, headers: { ...headers, Connection: 'close' } })) return;
     if (request.method === 'HEAD') return void response.end();
 

@@ -23,7 +23,7 @@ export function questionFailure(error: unknown): unknown {
 
 /**
  * Whether an error means that a caller could not be checked, for example because identity is away. Such an error does not
- * refuse the caller. So exports and streams that have begun continue.
+ * refuse the caller. So an export or a stream that has already begun goes on.
  */
 export function isFailure(error: unknown): error is ApiError {
   return error instanceof ApiError && statusOf(error.code) >= 500;

@@ -66,7 +66,7 @@ describe('the limit of requests under way', () => {
     limit.end(limit.begin(), 'answered');
     expect(room(limit)).toBe(32);
     vi.advanceTimersByTime(9_000);
-    // `room` reached the limit nine seconds ago.
+    // Nine seconds have passed since `room` reached the limit.
     limit.end(limit.begin(), 'answered');
     expect(limit.isLimited).toBe(true);
     vi.advanceTimersByTime(2_000);

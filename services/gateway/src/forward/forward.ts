@@ -28,7 +28,7 @@ export interface Forwarded {
   serverKey?: ServerKeyCaller | undefined;
   clientIp: string;
   userAgent: string | undefined;
-  /** The request's place in a trace. */
+  /** The request's place in a trace, as in the header `traceparent`. */
   traceparent: string | undefined;
   body: Uint8Array;
   idempotencyKey: string | undefined;

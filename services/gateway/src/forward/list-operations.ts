@@ -16,17 +16,19 @@ import {
  */
 type Answers = 'collection' | 'counted' | 'collections' | 'saved' | 'nothing';
 
-/** An operation of collections under the name that it has for v6 clients (spec#existing-clients-lists). */
+/** An operation of the collections service under the name that it has for v6 clients (spec#existing-clients-lists). */
 export interface ListRow {
   /**
-   * The operation at the old address. It has the same name as the operation of collections. So both share the service, the
-   * limit and the counters.
+   * The operation at the old address. It has the same name as the operation of the collections service. So both operations
+   * share the service, the limit and the counters.
    */
   operation: OperationSpec;
   answers: Answers;
   /** Turns the received body into the body that the operation takes. Copies only strings; any other value becomes null. */
   bodyOf?: (body: Record<string, unknown>) => Record<string, string | null | undefined>;
-  /** The parameter that v6 clients send in the body. In the operation of collections, this parameter is in the path. */
+  /**
+   * The parameter that v6 clients send in the body. In the operation of the collections service, this parameter is in the path.
+   */
   paramInBody?: 'entityId';
 }
 

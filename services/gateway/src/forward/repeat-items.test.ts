@@ -2,7 +2,7 @@ import { repeatHeader } from '@kith/bus';
 import { expect, it } from 'vitest';
 import { repeatItems } from './repeat-items.ts';
 
-it('repeats the items of a list, no matter what they contain, and leaves other replies as they are', () => {
+it('repeatItems() repeats the items of a list, no matter what they contain, and leaves other replies as they are', () => {
   const list = {
     requests: [{ message: ',"pagination":{}', user: { metadata: { é: [1], pagination: {} } } }, {}],
     pagination: { page: 1, hasMore: false },

@@ -12,8 +12,8 @@ export function repeatItems(reply: Message): Message {
   if (key === undefined) return reply;
   const body = Buffer.from(reply.body.buffer, reply.body.byteOffset, reply.body.byteLength);
   const start = Buffer.byteLength(`{${JSON.stringify(key)}:`);
-  // The pagination comes last and contains no strings. So the last occurrence of its name is the pagination, no matter what the
-  // items contain.
+  // The pagination comes last and contains no strings. So the last `"pagination"` in the bytes is the key of the pagination, no
+  // matter what the items contain.
   const end = body.lastIndexOf(pagination);
   const [list, items, rest] = [body.subarray(0, end), body.subarray(start, end), body.subarray(end)];
   return { headers: reply.headers, body: Buffer.concat([list, before, items, rest]) };

@@ -11,7 +11,9 @@ test.each([
   'application/problem+json;q=0.5, application/json;q=0.5',
   'text/html, application/problem+json;q=0.2',
   'application/problem+json;q=0.001,application/json;q=0',
-])('%s wants problems', (accept) => expect(wantsProblem(accept)).toBe(true));
+])('with the Accept header %s, errors are sent as problems', (accept) =>
+  expect(wantsProblem(accept)).toBe(true),
+);
 
 test.each([
   undefined,
@@ -30,4 +32,6 @@ test.each([
   'application/problem+json;q=2',
   'text/plain; note="application/problem+json"',
   'xapplication/problem+json',
-])('%s wants the plain envelope', (accept) => expect(wantsProblem(accept)).toBe(false));
+])('with the Accept header %s, errors are sent in the plain envelope', (accept) =>
+  expect(wantsProblem(accept)).toBe(false),
+);

@@ -44,7 +44,7 @@ export function answerReply(request: HttpRequest, response: HttpResponse, reply:
   writeAnswer(request, response, answer);
 }
 
-/** The error that a service has sent. For HEAD, a service sends no body. */
+/** The error that a service has sent. For HEAD, a service sends no body, so the error is made from its code. */
 function errorOf(body: Uint8Array, code: ErrorCode): ErrorBody {
   if (body.length === 0) return errorBody(code);
   return JSON.parse(new TextDecoder().decode(body));
@@ -126,7 +126,7 @@ export function writeAnswer(
   if (!writeHead(response, { status, headers: all })) return;
   if (isEmpty || request.method === 'HEAD') response.end();
   else if (body.length > shortBody) response.end(body);
-  // latin1 turns each byte into one character.
+  // latin1 turns each byte into one character, so the text has exactly the bytes of the body.
   else response.end(Buffer.from(body.buffer, body.byteOffset, body.length).toString('latin1'), 'latin1');
 }
 
@@ -142,8 +142,8 @@ function withoutType({ 'Content-Type': _, ...others }: Record<string, string>): 
 
 /**
  * Whether the connection cannot be used after this answer. There are four possible reasons: the request's body is refused, the
- * rest of the body is too long to be read and thrown away, its length is unknown, or the client waits for a `100 Continue`.
- * Such a client may or may not send the body.
+ * rest of the body is too long to be read and thrown away, its length is unknown, or the client waits for a `100 Continue`. A
+ * client that waits for it may or may not send the body.
  */
 export function leavesBodyUnread(request: IncomingMessage): boolean {
   if (refusalOf(request)) return true;

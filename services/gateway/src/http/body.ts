@@ -10,9 +10,9 @@ const none = new Uint8Array();
 
 /**
  * Reads a request's body. The body has to be JSON by its type, in UTF-8, not compressed, and at most 256 KiB long. The service
- * checks the content. A missing body counts as empty, no matter which type the headers name. GET and HEAD have no body. Throws
- * `request/unsupported-media-type` or `request/too-large`. If a header is enough to decide, throws before it reads the body. If
- * the body is refused meanwhile, throws the error of the refusal (see refused-body).
+ * checks the content. A missing body counts as empty, no matter which type the headers name. The body of a GET or HEAD is
+ * ignored. Throws `request/unsupported-media-type` or `request/too-large`. If a header is enough to decide, throws before it
+ * reads the body. If the body is refused meanwhile, throws the error of the refusal (see refused-body).
  */
 export function readBody(
   request: IncomingMessage,
@@ -28,7 +28,8 @@ export function readBody(
 async function readWhole(request: IncomingMessage, response: ServerResponse): Promise<Uint8Array> {
   const refused = refusal(request);
   const declared = request.headers['content-length'];
-  // A body with a declared length is refused unread. A chunked body is read, because it may turn out to be empty.
+  // If the media type or the encoding is not allowed, a body with a declared length is refused unread. A chunked body is read,
+  // because it may turn out to be empty.
   if (refused && declared !== undefined) throw new ApiError(refused);
   if (Number(declared) > maxBody) throw new ApiError('request/too-large');
   if (expectsContinue(request)) response.writeContinue();

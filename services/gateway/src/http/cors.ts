@@ -60,7 +60,7 @@ export class AllowedOrigins {
   }
 
   /**
-   * Sets the headers of an answer to any other method. `at` says which project the address names, or that the address is an
+   * Sets the headers of answers to all other methods. `at` says which project the address names, or that the address is an
    * operators' address.
    */
   allow(
@@ -71,7 +71,7 @@ export class AllowedOrigins {
     const { headers } = response.locals;
     headers.Vary = 'Origin';
     const { origin } = request.headers;
-    // A request without an origin does not come from a page of another origin.
+    // Without the header `Origin`, the request does not come from a page of another origin and needs none of the other headers.
     if (origin === undefined) return;
     headers['Access-Control-Expose-Headers'] = exposed;
     const origins = at.isAdmin ? ofConsole : this.#originsOf(at.projectId);
@@ -86,8 +86,8 @@ export class AllowedOrigins {
 
 /**
  * The headers that a page asks to send, without the forbidden header. If the page does not ask for the forbidden header, the
- * result is `{}`. The library then allows all headers that the page asks for. Pages may not send `On-Behalf-Of`: it belongs to
- * server keys, which belong on servers, and servers send no preflights (spec#server-keys-pages).
+ * result is `{}`. The cors library then allows all headers that the page asks for. Pages may not send `On-Behalf-Of`: it
+ * belongs to server keys, which belong on servers, and servers send no preflights (spec#server-keys-pages).
  */
 function headersBut(request: HttpRequest, forbidden: string): { allowedHeaders?: string[] } {
   const asked = request.headers['access-control-request-headers']?.split(',').map((name) => name.trim());

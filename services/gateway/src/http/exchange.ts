@@ -8,7 +8,10 @@ export interface Exchange {
   requestId: string;
   /** The answer's headers so far, which are written with its status. */
   headers: Record<string, string>;
-  /** The request's place in a trace: the gateway's own span or, if there is none, the client's span. */
+  /**
+   * The request's place in a trace, as in the header `traceparent`: the gateway's own span or, if there is none, the client's
+   * span.
+   */
   traceparent?: string | undefined;
   /** The address that the target names. */
   address: Address;
@@ -35,7 +38,7 @@ export function logFieldsOf({ locals }: HttpResponse): {
 /** Adds a header's name to `Vary`, because the answer depends on this header of the request. */
 export function vary(response: HttpResponse, name: string): void {
   const { headers } = response.locals;
-  // For a preflight, the cors library sets `Vary` on the response itself.
+  // For a preflight, the cors library sets `Vary` on the response itself. So the header may be in either of two places.
   const before = headers.Vary ?? response.getHeader('Vary');
   headers.Vary = before === undefined ? name : `${before}, ${name}`;
 }

@@ -11,8 +11,8 @@ const hostForm = /^[A-Za-z0-9._~!$&'()*+,;=:[\]%-]*$/;
 
 /**
  * Checks the rules of HTTP/1.1 that Node leaves to this server, so that violations are answered with the envelope, too. A
- * request needs a target and one Host, both well-formed (RFC 9112 section 3.2). It must not have an expectation other than
- * 100-continue (RFC 9110 section 10.1.1).
+ * request needs a target and one Host, both well-formed (RFC 9112 section 3.2). The request must not have an expectation other
+ * than 100-continue (RFC 9110 section 10.1.1).
  */
 export function checkHttpRules(request: HttpRequest): void {
   if (!targetForm.test(request.url)) throw new ApiError('request/invalid-http');
@@ -25,7 +25,7 @@ export function checkHttpRules(request: HttpRequest): void {
   if (expects && !expectsContinue(request)) throw new ApiError('request/expectation-failed');
 }
 
-/** Looks at the raw headers, as Node keeps only the first of several Host lines. */
+/** Looks at the raw headers, because Node keeps only the first of several Host lines. */
 function hasTwoHosts({ rawHeaders }: HttpRequest): boolean {
   let hosts = 0;
   for (let at = 0; at < rawHeaders.length; at += 2) {

@@ -65,7 +65,10 @@ async function open(port: number): Promise<Socket> {
 
 const ask = (socket: Socket, path: string) => socket.write(`GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`);
 
-/** Sends a request on a connection. Returns the status line of the answer, or `closed` if the connection closes without one. */
+/**
+ * Sends a request on a connection. Returns the status line of the answer, or `closed` if the connection closes without an
+ * answer.
+ */
 async function outcome(socket: Socket): Promise<string> {
   ask(socket, '/');
   return await new Promise((resolve) => {

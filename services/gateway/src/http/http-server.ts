@@ -5,11 +5,11 @@ import { answerConnect, answerParserError, hasFailed } from './raw-answer.ts';
 
 /** How long clients may take, in ms. */
 export interface HttpTimeouts {
-  /** The time for a request's headers. */
+  /** How long the headers of a request may take to arrive. */
   headers: number;
-  /** The time for a whole request with its body. */
+  /** How long a whole request with its body may take to arrive. */
   request: number;
-  /** The time for an upload with its body. */
+  /** How long a whole upload may take to arrive. */
   upload: number;
   /**
    * How long a connection may wait for its next request. This is longer than load balancers usually keep an idle connection (60
@@ -20,11 +20,13 @@ export interface HttpTimeouts {
    * How long the client may take to read its answer if the gateway ends the connection before the whole request has arrived.
    */
   linger: number;
-  /** The same time for an upload. It is separate because many bytes of an upload may still be on their way. */
+  /**
+   * The same as `linger`, but for an upload. It is a separate time because many bytes of an upload may still be on their way.
+   */
   lingerUpload: number;
   /** How long the client may pause while it reads an answer that is completely written. */
   unread: number;
-  /** The time for requests that are still being answered when the server stops. */
+  /** How long requests may still take to be answered when the server stops. */
   drain: number;
 }
 
@@ -97,8 +99,8 @@ export async function startHttpServer(options: {
   // client ends its side (see EventWriter).
   Object.assign(server, { httpAllowHalfOpen: true });
   server.maxConnections = caps.all;
-  // Node calls this for a connection on which no bytes have moved: between two requests, or while the client reads nothing. If
-  // an answer is not completely written yet, the client is not the cause, and the connection stays open.
+  // Node calls this for a connection on which no bytes have moved for this time: between two requests, or while the client
+  // reads nothing. If an answer is not completely written yet, the client is not the cause, and the connection stays open.
   server.setTimeout(timeouts.unread, (socket) => {
     const responses = [...(open.get(socket) ?? [])];
     if (responses.every(({ writableEnded }) => writableEnded)) socket.destroy();
@@ -175,7 +177,8 @@ export async function startHttpServer(options: {
     drain();
     const closed = new Promise<void>((resolve) => server.close(() => resolve()));
     for (const [socket, responses] of open) {
-      // A client may have opened this connection in advance and never used it. Node does not count such a connection as idle.
+      // A client may have opened this connection in advance and never used it. Node does not count such a connection as idle,
+      // so `server.close()` does not end it.
       if (responses.size === 0 && socket.bytesRead === 0) socket.destroy();
     }
     const late = setTimeout(() => {

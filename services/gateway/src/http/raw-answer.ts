@@ -25,7 +25,7 @@ export function hasFailed(socket: Socket): boolean {
 
 /**
  * Answers bytes that are not a request, and refuses requests that do not arrive completely. If there is no response object,
- * writes to the bare connection. `open` holds the answers that this connection still waits for. They are sent first.
+ * writes to the bare connection. `open` holds the answers on this connection that have not ended yet. They are sent first.
  */
 export function answerParserError(
   error: NodeJS.ErrnoException,
@@ -59,8 +59,8 @@ export function answerParserError(
   if (!last) write();
   else if (last.req.complete) after(last, write);
   else if (!last.headersSent) {
-    // The body of the last request is wrong or late. So this request gets the error, in the same way as every other error. The
-    // handler of the request may be waiting for something else and may throw the error only after that.
+    // The body of the last request is wrong or late. So the error is the answer to this request. This answer may take a while:
+    // the handler of the request may be waiting for something else, and throws the error only when that wait is over.
     after(last, () => {
       last.req.resume();
       socket.destroySoon();
@@ -74,7 +74,7 @@ export function answerParserError(
   }
 }
 
-/** Refuses CONNECT: this is no proxy. */
+/** Refuses CONNECT, because the gateway is no proxy. */
 export function answerConnect(socket: Socket, log: Logger): void {
   socket.on('error', () => socket.destroy());
   writeRaw(

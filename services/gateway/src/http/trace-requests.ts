@@ -6,9 +6,9 @@ import { knownMethod } from './known-method.ts';
 const routes = new Map<string, string>(operations.map(({ name, path }) => [name, path]));
 
 /**
- * Makes a span for each request, for example `GET /connections`. The span continues the client's trace. It names the route
- * instead of the path, because a path contains people's ids. It leaves out the query, because a query may contain data that
- * should not be in a trace.
+ * Makes a span for each request, for example `GET /connections`. The span continues the client's trace. The span names the
+ * route instead of the path, because a path contains people's ids. The span also leaves out the query, because a query may
+ * contain data that should not be in a trace.
  */
 export function traceRequests(traces: Tracing) {
   return (request: HttpRequest, response: HttpResponse, next: () => void): void => {

@@ -1,9 +1,9 @@
 import type { HttpResponse } from './exchange.ts';
 
 /**
- * Waits until the earlier answers on the connection have ended. Until then, the client cannot read this answer. This may take a
- * long time. If a long answer began before its turn, it would hold buffers, a connection to storage or one of the user's places
- * for streams during all this time. Returns `false` if the client has disconnected.
+ * Waits until the earlier answers on the connection have ended. Until then, the client cannot read this answer. The wait may be
+ * long. If a long answer began before its turn, it would hold buffers, a connection to storage or a place among the user's open
+ * streams during all this time. Returns `false` if the client has disconnected.
  */
 export async function hasItsTurn(response: HttpResponse): Promise<boolean> {
   const { socket } = response.req;
@@ -17,7 +17,8 @@ export async function hasItsTurn(response: HttpResponse): Promise<boolean> {
       socket.off('close', settle);
       resolve(!isGone());
     };
-    // When a connection closes, Node tells only the answer that is using it, not the answers that wait.
+    // When a connection closes, Node emits `close` only on the answer that is using the connection, not on the answers that
+    // wait. So this function also listens on the connection.
     response.once('socket', settle).once('close', settle);
     socket.once('close', settle);
   });

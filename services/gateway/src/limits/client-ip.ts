@@ -13,13 +13,13 @@ export interface Client {
 type Origin = Pick<IncomingMessage, 'headers'> & { socket: { remoteAddress?: string | undefined } };
 
 /**
- * The cache holds headers and addresses that were read before, each with the client that was found in it. It holds at most
- * `mostKept` of these texts. A text is cached if it has at most `longestKept` characters, which is enough for a few IPv6
+ * The cache holds headers and addresses that were read before, each with the client that was found in it. The cache holds at
+ * most `mostKept` of these texts. A text is cached if it has at most `longestKept` characters, which is enough for a few IPv6
  * addresses.
  */
 const mostKept = 10_000;
 const longestKept = 200;
-/** The client of a socket that is already gone and has no address. */
+/** The client whose socket is already closed and so has no address. */
 const nobody: Client = { ip: '0.0.0.0', key: '0.0.0.0' };
 
 /**
@@ -32,7 +32,7 @@ export class Clients {
   readonly #hops: number;
   readonly #kept = new Map<string, Client>();
 
-  /** @param hops The number of proxies in front whose entries are trusted. */
+  /** @param hops The number of proxies in front of the gateway whose entries are trusted. */
   constructor(hops: number) {
     this.#hops = hops;
   }

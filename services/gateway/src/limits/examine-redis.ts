@@ -1,7 +1,7 @@
 /** The findings about a Redis server. */
 export interface ExaminedRedis {
   version: string;
-  /** How far the server's clock is ahead of this machine's, in ms. Undefined if this user has no right to ask for the time. */
+  /** How far the server's clock is ahead of this machine's, in ms. Undefined if the Redis user may not ask for the time. */
   aheadMs: number | undefined;
   /** Whether the URL contains credentials for the server. */
   asksWho: boolean;
@@ -9,15 +9,18 @@ export interface ExaminedRedis {
 
 const patienceMs = 3_000;
 
-/** The key that {@link examineRedis} asks for. It is one of the keys of limits, but nothing is ever counted under it. */
+/**
+ * The key on which {@link examineRedis} runs a script. It has the prefix of the keys of limits, but nothing is ever counted
+ * under it.
+ */
 export const examinedKey = (prefix: string) => `${prefix}:limit:doctor`;
 
 /**
- * Examines the Redis server in which limits are counted. Changes nothing there. Rejects if Redis cannot be reached, or does not
- * allow this user to run a script on {@link examinedKey}.
+ * Examines the Redis server in which limits are counted. Changes nothing there. Rejects if Redis cannot be reached, or if the
+ * Redis user in the URL may not run a script on {@link examinedKey}.
  */
 export async function examineRedis(url: string, prefix: string): Promise<ExaminedRedis> {
-  // Loaded only when it is used: the embedded form does not need the driver (docs/adr/0043).
+  // The driver is loaded only here, because the embedded form does not need it (docs/adr/0043).
   const { Redis } = await import('ioredis');
   const times = { connectTimeout: patienceMs, commandTimeout: patienceMs, maxRetriesPerRequest: 0 };
   const redis = new Redis(url, {

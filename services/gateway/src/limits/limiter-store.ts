@@ -49,7 +49,7 @@ async function redisStore(
   { url, patienceMs = 100, deadMs = 1_000 }: { url: string; patienceMs?: number; deadMs?: number },
   { log, metrics }: Telemetry,
 ): Promise<LimiterStore> {
-  // Loaded only when it is used: the embedded form does not need the driver (docs/adr/0043).
+  // The driver is loaded only here, because the embedded form does not need it (docs/adr/0043).
   const { Redis } = await import('ioredis');
   const redis = new Redis(url, {
     connectTimeout: 2_000,
@@ -61,7 +61,8 @@ async function redisStore(
     autoResendUnfulfilledCommands: false,
     disableClientInfo: true,
     retryStrategy: (attempt) => Math.min(attempt * 100, 2_000),
-    // After a failover, the old primary still runs but refuses writes. So the driver connects again.
+    // After a failover, the old primary still runs but refuses writes. So on this error the driver connects again, to reach the
+    // new primary.
     reconnectOnError: (error) => error.message.startsWith('READONLY'),
   });
   let connectionError: Error | undefined;

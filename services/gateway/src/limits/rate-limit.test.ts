@@ -227,7 +227,7 @@ describe('a project’s own limits', () => {
     expect(await many(limits, 1, 'number', client)).toEqual([undefined]);
   });
 
-  it('allow no requests over the ceiling if they are lowered', async () => {
+  it('allow no requests over the ceiling if they are lower than the usual limit', async () => {
     const set: Record<string, Settings['limits']> = {};
     for (let n = 0; n < 41; n++) set[`lowered-${n}`] = own(10);
     const limits = limitsOf({ projects: projectsWith(set) });

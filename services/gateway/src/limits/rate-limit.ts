@@ -15,19 +15,19 @@ const serverKeyFactor = 20;
 interface Counted {
   /** The limit of the contract or of the configuration, scaled. Null means no limit. */
   limit: Limit | null;
-  /** The beginning of the operation's keys. */
+  /** The prefix of the keys under which the operation's requests are counted. */
   prefix: string;
   /**
-   * Whether a ceiling is counted. If an operation's addresses name no project, the operation has only one counter for each
-   * client. The client then reaches the limit long before a ceiling.
+   * Whether the operation's requests are counted towards a ceiling. If an operation's addresses name no project, the operation
+   * has only one counter for each client. The client then reaches the limit long before a ceiling.
    */
   hasCeiling: boolean;
 }
 
 /**
- * Counts requests. First counts them per operation and client over all projects, then per operation, project and client. So
- * with made-up project ids, a client gets no more requests and no more memory than the ceiling allows (docs/adr/0032).
- * Keys: `<prefix>:limit:<operation>:<project, - or *>:<client>`.
+ * Counts requests. Each request is counted first per operation and client over all projects, and then per operation, project
+ * and client. So with made-up project ids, a client gets no more requests and no more memory than the ceiling allows
+ * (docs/adr/0032). Keys: `<prefix>:limit:<operation>:<project, - or *>:<client>`.
  */
 export class RateLimits {
   readonly #counted = new Map<string, Counted>();
@@ -60,7 +60,7 @@ export class RateLimits {
     };
     for (const operation of options.operations) {
       const { name, scope, auth } = operation;
-      // Requests with a valid operator's token are never limited.
+      // Requests with a valid operator's token are never limited, so operators' operations get no limit.
       if (auth === 'operator') continue;
       const given = ofOperation(options.overrides, name);
       this.#counted.set(name, {
@@ -149,16 +149,17 @@ function ofOperation(limits: Readonly<Record<string, Limit | null>>, name: strin
 
 /**
  * Whether a project's limit is higher than usual, in number or in rate. If it is, only this limit applies in the project, and
- * requests there do not use up the ceiling over all projects. A made-up project has no limit of its own.
+ * requests there do not use up the ceiling over all projects. A made-up project has no limit of its own, so it does not help a
+ * client to get around the ceiling.
  */
 function isRaised(own: Limit, usual: Limit): boolean {
   return own.max > usual.max || own.max * usual.windowSeconds > usual.max * own.windowSeconds;
 }
 
 /**
- * The headers of a limited answer: draft-ietf-httpapi-ratelimit-headers-10, and the older `X-RateLimit-*`. They describe the
- * limit of the pair of project and client. If the ceiling refuses the request, they say that nothing is left until the window
- * of the ceiling ends.
+ * The headers of a limited answer: draft-ietf-httpapi-ratelimit-headers-10, and the older `X-RateLimit-*`. The headers describe
+ * the limit of the pair of project and client. If the ceiling refuses the request, the headers say that nothing is left until
+ * the window of the ceiling ends.
  */
 export function limitHeaders(name: string, limit: Limit, count: Count, now: number): Record<string, string> {
   const left = count.isOverCeiling ? 0 : Math.max(limit.max - count.used, 0);

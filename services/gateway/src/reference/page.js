@@ -47,14 +47,14 @@ window.SwaggerUIBundle({
   url: '/openapi.json',
   dom_id: '#reference',
   deepLinking: true,
-  // A browser would take seconds to draw all operations at once.
+  // A browser would take seconds to draw all operations at once, so at first they are all closed.
   docExpansion: 'none',
   filter: true,
   tryItOutEnabled: true,
   displayRequestDuration: true,
   defaultModelsExpandDepth: 0,
   persistAuthorization: false,
-  // Swagger's validator would call another server.
+  // Without this, Swagger's page would send the document's address to a validator on another server.
   validatorUrl: null,
   plugins: [fillProject],
 });

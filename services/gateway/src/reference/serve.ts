@@ -42,7 +42,8 @@ async function answerFile(
   // Each encoding is a separate representation, so each has its own ETag (RFC 9110 section 8.8.3.3).
   const etag = `"${found.etag}${isCompressed ? '-gzip' : ''}"`;
   const headers: Record<string, string> = { ETag: etag, 'Cache-Control': 'no-cache' };
-  // A 304 has no content type, but it needs these headers. They replace the headers that the client has stored with the page.
+  // A 304 has no content type. But it needs the headers of a page, because they replace the headers that the client has stored
+  // with the page.
   if (found.isPage) Object.assign(headers, pageHeaders);
   if (matches(request.headers['if-none-match'], etag)) {
     return writeAnswer(request, response, { status: 304, headers, body: new Uint8Array() });

@@ -48,7 +48,7 @@ describe('the forms of an address', () => {
   }
 });
 
-it('keeps upper and lower case in an application’s own id, even if the id looks like a UUID', () => {
+it('readAddress() keeps upper and lower case in an application’s own id, even if the id looks like a UUID', () => {
   const params = { collectionId: other, entityId: other.toUpperCase() };
   const path = `/v7/${project}/collections/${other.toUpperCase()}/entities/${params.entityId}`;
   expect(readAddress(routes, 'DELETE', path)).toMatchObject({ params });

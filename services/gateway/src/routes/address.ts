@@ -7,7 +7,7 @@ export type Address =
       kind: 'operation';
       operation: OperationSpec;
       wireVersion: 'v6' | 'v7';
-      /** The version prefix as sent, for example `/api/v6`. Empty if the address begins without one. */
+      /** The version prefix as sent, for example `/api/v6`. Empty if the address has no version prefix. */
       form: string;
       /** The id of the project, in lower case. */
       projectId: string | null;
@@ -30,7 +30,10 @@ const everything = 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS';
 const notFound: Address = { kind: 'error', code: 'route/not-found' };
 const invalidProject: Address = { kind: 'error', code: 'project/invalid-id' };
 
-/** Reads an address: version prefix, project, inner version, endpoint. Never throws, no matter what the target contains. */
+/**
+ * Reads an address: version prefix, project, a second version after the project, endpoint. Never throws, no matter what the
+ * target contains.
+ */
 export function readAddress(routes: RouteTable, method: string, target: string): Address {
   if (target === '*') return method === 'OPTIONS' ? { kind: 'options', allow: everything } : notFound;
   const [path, query] = splitTarget(target);
@@ -68,7 +71,8 @@ export function readAddress(routes: RouteTable, method: string, target: string):
 
 /** The project that a target names, even if no endpoint has this address. Null if the target names no project. */
 export function projectIn(target: string): string | null {
-  // In the longest form, two segments precede the project.
+  // In the longest form, two segments (`api` and the version) precede the project. So the project is in the first four parts of
+  // the path, of which the first is empty.
   const segments = splitTarget(target)[0].split('/', 4).map(decodeSegment);
   if (segments.shift() !== '') return null;
   takeVersion(segments);

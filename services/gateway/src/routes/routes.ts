@@ -19,7 +19,10 @@ const literalForm = /^[a-z0-9.][a-z0-9.-]*$/;
 const paramForm = /^:[A-Za-z][A-Za-z0-9]*$/;
 const nameForm = /^[a-z]+\.[a-z0-9-]+$/;
 const versionWords = new Set(['api', 'v6', 'v7']);
-/** The paths of the reference begin with these segments. The reference is served before the routes. */
+/**
+ * The paths of the reference begin with these segments. The reference is served first, so an operation without a project must
+ * not have such a path.
+ */
 const referenceWords = new Set(['docs', 'openapi.json']);
 const anyUuid = '0A1B2C3D-4E5F-6071-8293-A4B5C6D7E8F9';
 const order: readonly Method[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
@@ -48,7 +51,7 @@ export class RouteTable {
   }
 
   /**
-   * Every route of a scope that matches a path. Routes with a literal come before routes with a parameter in the same place.
+   * All routes of a scope that match a path. Routes with a literal come before routes with a parameter at the same position.
    */
   match(scope: OperationSpec['scope'], path: readonly string[]): readonly Route[] {
     const candidates = this.#byLength.get(`${scope} ${path.length}`) ?? [];
@@ -61,8 +64,8 @@ export class RouteTable {
 }
 
 /**
- * The values of a path's segments, each under the name of the route's parameter in the same place. UUIDs are in lower case. Other
- * values stay as they were sent: an application's own id may look like a UUID.
+ * The values of a path's segments, each under the name of the route's parameter at the same position. UUIDs are in lower case.
+ * Other values stay as they were sent: an application's own id may look like a UUID.
  */
 export function paramsOf(route: Route, path: readonly string[]): Record<string, string> {
   const params: Record<string, string> = {};

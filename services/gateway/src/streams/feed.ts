@@ -35,8 +35,8 @@ export class Feed {
   }
 
   /**
-   * Opens the stream at the notifications service, where it takes one of the user's places for streams. Resolves to the last
-   * sequence number of the feed.
+   * Opens the stream at the notifications service, which counts it among the user's open streams. Resolves to the last sequence
+   * number of the feed.
    */
   async open(): Promise<number> {
     return (await this.#ask(openFeed, this.#of)).seq;

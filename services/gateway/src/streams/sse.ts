@@ -19,13 +19,15 @@ export class EventWriter {
   }
 
   /**
-   * Sends the headers. They announce that the connection ends with the stream, because nothing but the headers can announce it.
+   * Begins the answer with its headers. One of them says that the connection ends with the stream, because nothing after the
+   * headers can tell the client so.
    */
   begin(): void {
     writeStreamHead(this.#response);
     this.#write(`retry: ${retryMs}\n\n`);
-    // Other answers keep the connection open if the client ends its side of it. But a stream does not end by itself. So if the
-    // client had gone away, the connection would stay open until the next write.
+    // If the client ends its side of the connection, other answers are still sent to their end. But a stream does not end by
+    // itself. So the connection of a client that has gone would stay open until the next write. For this reason, the end of the
+    // client's side ends the stream.
     const { socket } = this.#response.req;
     if (socket.readableEnded) this.destroy();
     else socket.once('end', () => this.destroy());
@@ -46,7 +48,7 @@ export class EventWriter {
     this.#write(`id: ${id}\n\n`);
   }
 
-  /** Keeps proxies from closing the connection as idle. */
+  /** Sends a comment, so that no proxy closes the connection as idle. Sends none while the client does not read. */
   comment(): void {
     if (this.#blockedSince === undefined) this.#write(':\n\n');
   }

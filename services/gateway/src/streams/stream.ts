@@ -22,8 +22,9 @@ export const streamTimes: StreamTimes = { heartbeat: 15_000, check: 1_000, unrea
 const evictedRetryMs = 60_000;
 
 /**
- * One open stream. When the stream is woken, it writes the events that follow its position in the feed. Waking is only a hint.
- * The position ensures that nothing is missed or sent twice (spec#notifications-stream-resume).
+ * One open stream. After each call of `wake`, it asks for the events that follow its position in the feed, and writes them. An
+ * unnecessary call of `wake` does no harm, and a missing call only delays events: the position ensures that nothing is missed
+ * or sent twice (spec#notifications-stream-resume).
  */
 export class Stream {
   readonly #parts: { feed: Feed; writer: EventWriter; identify: () => Promise<unknown>; log: Logger };
@@ -88,7 +89,7 @@ export class Stream {
   async #run(): Promise<void> {
     const { feed, writer, log } = this.#parts;
     try {
-      // Nothing is written to a client that does not read. When the client reads again, the stream is woken.
+      // Nothing is written to a client that does not read. When the client reads again, `wake` is called.
       while (this.#isDue && !this.#isEnded && writer.blockedSince === undefined) {
         this.#isDue = false;
         this.#write(await feed.after(this.#position));

@@ -82,7 +82,8 @@ export class Streams {
     );
     this.#track(stream, response, async () => {
       await intake.drain();
-      // If this fails, the user still loses no place: a newer stream will replace this stream.
+      // If this fails, the notifications service still counts the stream as open. But the user can open as many streams as
+      // before, because a newer stream replaces it.
       await feed.close().catch((error: unknown) => log.warn({ err: error, ...fields }, 'stream not closed'));
     });
     if (this.#isStopping) throw new ApiError('gateway/unavailable');
@@ -100,7 +101,8 @@ export class Streams {
   }
 
   /**
-   * Ends all streams, and waits until they no longer take any of their users' places for streams. May be called several times.
+   * Ends all streams, and waits until the notifications service no longer counts them among their users' open streams. May be
+   * called several times.
    */
   async stop(): Promise<void> {
     this.end();
@@ -133,7 +135,7 @@ export class Streams {
 
 /**
  * The position that a client has reached. If the header's text cannot be a sequence number of a feed, the position counts as
- * ahead of any feed. The client then gets a reset.
+ * ahead of any feed. The client then gets the event `reset`.
  */
 function positionOf(lastEventId: string | string[] | undefined): number | undefined {
   if (lastEventId === undefined || lastEventId === '') return undefined;

@@ -11,7 +11,7 @@ import { BufferPool } from '@kith/base';
 import { freeChunk } from '@kith/service';
 
 /**
- * An answer of at least this many bytes is faster if it bypasses the parser, although its connection cannot be reused
+ * An answer of at least this many bytes is faster if it bypasses Node's HTTP parser, although its connection cannot be reused
  * afterwards.
  */
 export const longBytes = 512 * 1024;
@@ -25,7 +25,7 @@ const pool = new BufferPool(512 * 1024, 32);
 interface Reading {
   /** Bytes are read into the first buffer. The order of the buffers is reversed for each read. */
   buffers: Uint8Array[];
-  /** Takes the bytes that bypass the parser, and returns whether there is a free buffer for the next read. */
+  /** Takes the bytes that bypass Node's HTTP parser, and returns whether there is a free buffer for the next read. */
   pass?: (chunk: Uint8Array) => boolean;
 }
 
@@ -42,7 +42,7 @@ export class ByteAgent extends Agent {
     const onRead = (length: number, buffer: Uint8Array): boolean => {
       const chunk = buffer.subarray(0, length);
       if (reading.pass) return reading.pass(chunk);
-      // The buffer can be reused, as the parser copies what it keeps.
+      // The buffer can be reused, because the parser copies what it keeps.
       socket.emit('data', chunk);
       // If the bytes are to bypass the parser from now on, `passBytes` starts the next read.
       return !reading.pass;
@@ -58,9 +58,9 @@ export class ByteAgent extends Agent {
 }
 
 /**
- * Passes on the bytes of a long answer, as fast as the client reads. The bytes bypass the parser. Call this while the head of
- * the answer is being handled. When the answer ends, its connection ends, too. Rejects if the client or the service closes its
- * connection early.
+ * Passes on the bytes of a long answer, as fast as the client reads. The bytes bypass Node's HTTP parser. Call this while the
+ * head of the answer is being handled. When the answer ends, its connection ends, too. Rejects if the client or the service
+ * closes its connection early.
  */
 export async function passBytes(
   reply: IncomingMessage,
@@ -94,7 +94,8 @@ export async function passBytes(
       if (!first || reading.pass?.(first)) socket.resume();
     });
   });
-  // When the connection ends, the parser reports an error, because it still waits for the bytes that bypassed it.
+  // When the connection ends, the parser reports an error, because it still waits for the bytes that bypassed it. This error is
+  // ignored.
   reply.on('error', () => undefined);
   const gone = new AbortController();
   const isBroken = Promise.race(

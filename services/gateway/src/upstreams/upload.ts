@@ -24,9 +24,7 @@ export function checkUpload(request: IncomingMessage, upload: Upload): void {
     throw new ApiError(upload.tooLarge);
 }
 
-/**
- * The boundary in the content type of a form; empty if there is none. It is `undefined` if the content type is not a form's.
- */
+/** The boundary in the content type of a form; empty if there is none. Undefined if the body is not a form. */
 function boundaryOf(contentType: string | undefined): string | undefined {
   if (contentType === undefined) return undefined;
   try {

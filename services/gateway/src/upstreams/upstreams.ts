@@ -85,8 +85,8 @@ const longestError = 64 * 1024;
 
 /**
  * Proxies requests whose bodies or answers are files. Such a request goes to its service over HTTP, with http-proxy-middleware
- * (docs/adr/0045). All checks have been made before. Passes on only the body, a few headers and the signed context. The context
- * is sent in place of all other headers.
+ * (docs/adr/0045). The gateway has already checked the route, the limit and the token. Passes on only the body, a few headers
+ * and the signed context. The context is sent in place of all other headers.
  */
 export class Upstreams {
   readonly #options: UpstreamOptions;
@@ -112,7 +112,8 @@ export class Upstreams {
     const { upload } = operation;
     if (upload) checkUpload(request, upload);
     checkRefused(request);
-    // A parameter such as `..` would change the path on its way to the service, but the signature is for one exact path.
+    // A parameter such as `..` would change the path on its way to the service, but the signature is for one exact path. So the
+    // parameters are checked first.
     validatePart(operation, 'params', streamed.context.params);
     if (url === undefined || secrets === undefined) throw new ApiError('gateway/unavailable');
     const path = canonicalPath(operation, streamed.context);
@@ -139,7 +140,7 @@ export class Upstreams {
     return createProxyMiddleware<IncomingMessage, HttpResponse>({
       ...options,
       agent: this.#agent,
-      // The target is the whole address, including the path.
+      // The target already contains the path of the request, so the proxy must not append it.
       ignorePath: true,
       router: (request) => this.#ways.get(request)?.target ?? '',
       selfHandleResponse: true,
@@ -256,7 +257,8 @@ export class Upstreams {
   async #pass(request: HttpRequest, response: HttpResponse, reply: IncomingMessage): Promise<void> {
     const headers = textHeaders(reply);
     if (headers[statusHeader] === undefined) {
-      // Some other program has answered, or the service considers the request unsigned (docs/adr/0045).
+      // The reply has no status of a service of ours: some other program has answered, or the service considers the request
+      // unsigned (docs/adr/0045).
       reply.resume();
       throw new ApiError('gateway/unavailable');
     }
@@ -272,7 +274,7 @@ export class Upstreams {
     head.headers['Cross-Origin-Resource-Policy'] = 'cross-origin';
     if (leavesBodyUnread(request)) head.headers.Connection = 'close';
     if (!writeHead(response, head)) return void reply.destroy();
-    // If no bytes have moved for this time, the client has stopped reading.
+    // If no bytes have moved for this time, the client has stopped reading, and its connection is closed.
     response.setTimeout(this.#times.unread, () => cutOff(response));
     const length = Number(headers['Content-Length'] ?? 0);
     const isLong = length >= longBytes && hasBytes(request, reply);
@@ -296,7 +298,7 @@ class NoBody extends Stream {
   }
 }
 
-/** Whether the answer has bytes after its head. It has none if the request is a HEAD, or if the file is unchanged. */
+/** Whether the answer has bytes after its head. The answer has none if the request is a HEAD, or if the file is unchanged. */
 function hasBytes({ method }: HttpRequest, { statusCode }: IncomingMessage): boolean {
   return method !== 'HEAD' && statusCode !== 304;
 }
@@ -327,8 +329,8 @@ async function readAll(reply: IncomingMessage): Promise<Uint8Array> {
 
 /**
  * The error for a service that cannot be reached, or has closed the connection without an answer. If all bytes of an upload
- * have gone to the service, the service may have stored the file before it failed. Then `gateway/unavailable` would be wrong,
- * because it says that nothing was done.
+ * have gone to the service, the service may have stored the file before it failed. In this case, `gateway/unavailable` would be
+ * wrong, because it says that nothing was done.
  */
 function brokenOff({ isUpload, outgoing }: Way, error: unknown): ApiError {
   const mayBeDone = isUpload && outgoing?.writableFinished === true;

@@ -92,7 +92,7 @@ export class FeedWorld implements AsyncDisposable {
     return EventSource.open(url, { token: await this.token(userId), ...rest });
   }
 
-  /** Writes notifications into a feed without the service, so that no stream is woken. */
+  /** Writes notifications into a feed without the service, so that no notice wakes a stream. */
   async addSilently(userId: string, { count = 1, avatar }: { count?: number; avatar?: string } = {}) {
     const store = await openStore(this.#store);
     const before = await store.feed({ projectId, userId });

@@ -12,7 +12,10 @@ export async function accountOf(app: AppContext, projectId: string, userId: stri
   throw new ApiError('auth/unauthorized', { message: 'The account of this access token was deleted.' });
 }
 
-/** The account together with its project. When a project is deleted, the project disappears before its accounts. */
+/**
+ * The account together with its project. Throws `auth/unauthorized` if either of them was deleted. When a project is deleted,
+ * the project disappears before its accounts, so this function checks both.
+ */
 export async function accountAndProjectOf(
   app: AppContext,
   projectId: string,

@@ -5,7 +5,7 @@ import { challengeHashOf, makeChallenge, verifyNewPasskey, verifyPasskey } from 
 const rpId = 'app.example.com';
 const webOrigins = [`https://${rpId}`];
 
-it('accepts every signature of a passkey, even if its numbers begin with zeros', async () => {
+it('every signature of a passkey is accepted, even if its numbers begin with zeros', async () => {
   const passkey = new SoftwarePasskey(`https://${rpId}`);
   const { challenge, hash: challengeHash } = makeChallenge();
   const expected = { challengeHash, rpId, webOrigins };
@@ -13,7 +13,7 @@ it('accepts every signature of a passkey, even if its numbers begin with zeros',
   if (!made) throw new Error('The passkey was refused.');
   let { counter } = made;
   const factor = { ...made, id: '1', type: 'passkey' as const, name: null, createdAt: 0, lastUsedAt: null };
-  // One number in 256 begins with a zero byte.
+  // One number in 256 begins with a zero byte. So 300 signatures almost certainly contain such a number.
   for (let count = 0; count < 300; count++) {
     const shown = passkey.get({ challenge, rpId });
     expect(challengeHashOf(shown)).toBe(challengeHash);
@@ -28,7 +28,7 @@ it.each([
   { crossOrigin: true, topOrigin: 'https://other.example' },
   { crossOrigin: false, topOrigin: 'https://other.example' },
   { crossOrigin: 'true' },
-])('refuses a page that is framed by another page: %j', async (client) => {
+])('a passkey is refused if the page is framed by another page: %j', async (client) => {
   const passkey = new SoftwarePasskey(`https://${rpId}`);
   const { challenge, hash: challengeHash } = makeChallenge();
   const expected = { challengeHash, rpId, webOrigins };

@@ -94,7 +94,8 @@ export async function verifyNewPasskey(
 }
 
 /**
- * Verifies what an authenticator has signed (WebAuthn Level 3, 7.2). Returns the new counter, or null if anything is invalid.
+ * Verifies what an authenticator has signed with a passkey (WebAuthn Level 3, 7.2). Returns the new counter, or null if
+ * anything is invalid.
  */
 export async function verifyPasskey(
   given: PasskeyAssertion,
@@ -125,9 +126,9 @@ export function challengeHashOf({ response }: Pick<PasskeyAssertion, 'response'>
 }
 
 /**
- * Refuses a page if it is framed by a page of another origin. No setting says which origins may frame the page. Other content
- * can be laid over a framed page (WebAuthn Level 3, 7.1 and 7.2 on `crossOrigin` and `topOrigin`, 13.4.2). The library checks
- * neither of these two fields.
+ * Refuses a page if it is framed by a page of another origin. The page around it could lay other content over the framed page
+ * and so deceive the user (WebAuthn Level 3, 13.4.2). All such pages are refused, because no setting says which origins may
+ * frame the page. The library does not check the fields `crossOrigin` and `topOrigin` (7.1 and 7.2).
  */
 function refuseFramed({ response }: { response: { clientDataJSON: string } }): void {
   const { crossOrigin = false, topOrigin } = parsers.parseClient(response.clientDataJSON) as Framing;

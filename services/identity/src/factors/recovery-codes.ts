@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { recoveryCodeCount } from '@kith/contracts';
 import { Secret } from 'otpauth';
 
-/** 15 bytes are 120 bits, which give 24 characters. From 112 bits on, a plain hash is enough (OWASP ASVS 5 6.5.2). */
+/** 15 bytes are 120 bits, which give 24 characters in base32. From 112 bits on, a plain hash is enough (OWASP ASVS 5 6.5.2). */
 const bytes = 15;
 
 /** Makes a set of recovery codes, which are shown once, and their hashes, which are stored. */

@@ -6,7 +6,7 @@ import { sealedFor } from '../store/index.ts';
 const common = { algorithm: 'SHA1', digits: 6, period: 30 };
 /** How many bytes a secret has: as many as the hash has (RFC 4226 4). */
 const secretBytes = 20;
-/** How many time steps before and after the present step are accepted, too. Clocks differ, and typing takes time. */
+/** How many time steps before and after the present one are also accepted, because clocks differ and typing takes time. */
 const window = 1;
 
 /** Makes a secret. An authenticator app reads `url` as a QR code or a link. */
@@ -15,7 +15,7 @@ export function makeTotp(labels: { issuer: string; label: string }): { secret: s
   return { secret: totp.secret.base32, url: totp.toString() };
 }
 
-/** Seals a secret for its user. */
+/** Seals a user's secret, so that it can be opened only for this user. */
 export function sealTotp(app: AppContext, secret: string, userId: string): string {
   return app.secrets.seal(sealedFor.totp, secret, userId);
 }

@@ -1,12 +1,12 @@
 import { ApiError } from '@kith/base';
 import { listsOrigin } from '@kith/contracts';
 
-/** The host of pages during development. */
+/** The host of pages during development. If a project lists no web origins, only pages of this host may use passkeys. */
 const localhost = 'localhost';
 
 /**
- * Checks the relying party's id of a new passkey. It must be the host of one of the project's web origins, or a domain above
- * such a host (spec#accounts-factors-rp-id). Throws `auth/invalid-rp-id`.
+ * Checks the relying party's id of a new passkey. The id must be the host of one of the project's web origins, or a domain
+ * above such a host (spec#accounts-factors-rp-id). Throws `auth/invalid-rp-id`.
  */
 export function checkRpId(rpId: string | undefined, webOrigins: readonly string[]): string {
   const hosts = webOrigins.length > 0 ? webOrigins.map(hostOf) : [localhost];
