@@ -134,7 +134,10 @@ describe.each(availableEngines())('core endpoints (%s)', (engine) => {
   });
 });
 
-/** Returns all parts with 20 characters of a key, and of the text that results when the key is decoded from base64. */
+/**
+ * Returns all pieces of 20 successive characters of a key, and also those of the key's bytes after decoding from base64. None
+ * of these pieces may appear in a log.
+ */
 function parts(key: string): string[] {
   const texts = [key, Buffer.from(key, 'base64').toString('latin1')];
   return texts

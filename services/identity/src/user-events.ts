@@ -44,6 +44,6 @@ export function userEvents(of: { projectId: string; userId: string; seq: number 
   last: string;
 } {
   const aggregate = `${of.projectId}|user|${of.userId}`;
-  // `}` is the character after `|`.
+  // `}` is the character after `|`. So the range contains all keys that begin with `<aggregate>|`, and no others.
   return { range: { from: `${aggregate}|`, to: `${aggregate}}` }, last: `${aggregate}|${of.seq}` };
 }

@@ -109,7 +109,7 @@ describe.each(availableEngines())('failed attempts in the store on %s', (engine)
   });
 
   test('replicas share one count', async () => {
-    // On SQLite, two processes cannot share a file.
+    // In the embedded form, two processes cannot share the SQLite file, so both replicas use one open store.
     const second = engine === 'embedded' ? store : await openStore(place.config);
     try {
       const replicas = [open(store), open(second)] as const;

@@ -15,8 +15,8 @@ export const projectSettingsHandler = internalHandler(
   async ({ after }, app: AppContext) => {
     const { projects } = app.store;
     const found = await projects.withSettings(after ?? '', pageSize);
-    // The deleted projects are read last. If a project is deleted between the two reads, it is in both results, and must count
-    // as deleted.
+    // The deleted projects are read last. So a project that is deleted between the two reads is in both results. Then it must
+    // count as deleted.
     const deleted = await projects.deletedAfter(after ?? '', pageSize);
     const all = new Map(found.map((project) => [project.id, gatewaySettingsOf(project)]));
     for (const id of deleted) all.set(id, deletedSettingsOf(id));

@@ -16,8 +16,8 @@ import { userEvent } from '../user-events.ts';
 
 /**
  * Signs in a user with a token of the project's own backend. Creates the user or updates the profile with the data in the
- * token. Leaves out fields that a profile cannot hold, and a username that somebody else has (spec#accounts-external-user,
- * spec#accounts-external-left-out, spec#accounts-external-username).
+ * token. Leaves out fields with values that a profile may not have, and a username that somebody else has
+ * (spec#accounts-external-user, spec#accounts-external-left-out, spec#accounts-external-username).
  */
 export const verifyExternalUserHandler = handler(verifyExternalUser, async (request, app: AppContext) => {
   const { projectId, body, audit } = request;
@@ -46,7 +46,8 @@ export const verifyExternalUserHandler = handler(verifyExternalUser, async (requ
   // is refused.
   const user = await apart(() => untilMade(attempt, request));
   if (await app.erasedExternals.refuses(projectId, external)) {
-    // The user was erased after the first check. If this request has just created the user again, the new user is erased, too.
+    // The user was erased after the first check. If this request has just created a new user with the same foreign id, this new
+    // user is erased, too.
     const isNew = user.createdAt.getTime() === now.getTime();
     audit.tell({ actor: `user:${user.id}` });
     const whose = { projectId, userId: user.id, deadline: request.deadline };

@@ -3,7 +3,7 @@ import { keys, revokedKeys, type StoredKey } from './collections/keys.ts';
 import { everything } from './keys-of.ts';
 import type { SigningKey } from './records.ts';
 
-/** The maximum number of keys that one read returns. There are never so many keys. */
+/** The maximum number of keys that one read returns. There are never so many keys, so one read returns all of them. */
 const most = 10_000;
 
 /** The signing keys of access tokens, and the ids of revoked ones. */

@@ -228,7 +228,8 @@ describe.each(handlerEngines())('external users on %s', (engine) => {
     // This token could have been issued before the erasure, by a backend whose clock is 29 s ahead. So it is refused.
     const ahead = await sign({ sub: 'f-erased', iat: now() + 29 });
     expect((await verify(ahead)).body).toEqual(invalid);
-    // If the clock of this replica is 29 s ahead, too, this token could also have been issued before the erasure.
+    // If the clock of this replica is 29 s ahead, too, a token that seems to be issued 58 s after the erasure could still have
+    // been issued before it. So this token is refused, too.
     vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 29_000 });
     expect((await verify(await sign({ sub: 'f-erased', iat: now() + 29 }))).body).toEqual(invalid);
     // A token issued over a minute later is accepted.

@@ -6,7 +6,10 @@ import type { ByteRange } from '@kith/store/blobs';
 export interface Validators {
   /** The file's strong tag, with its quotes. */
   etag: string;
-  /** When the file was changed, in Unix ms. Headers hold only whole seconds. Undefined if this is not known. */
+  /**
+   * When the file was changed, in Unix ms; undefined if this is not known. The dates in headers have only whole seconds, so the
+   * milliseconds are ignored.
+   */
   modifiedAt: number | undefined;
   size: number;
 }
@@ -38,9 +41,9 @@ export function wantedOf(
 }
 
 /**
- * Decides which part of a file a request gets. If the request names several ranges, or a range in an unknown unit, it gets the
- * whole file. If the request asks for the last bytes of an empty file, it gets the whole file, too. Such a range is valid, but
- * an answer cannot contain a part of zero bytes (RFC 9110 section 14.1.2).
+ * Decides which part of a file a request gets. If the request names several ranges, or a range in an unknown unit, the answer
+ * is the whole file. If the request asks for the last bytes of an empty file, the answer is the whole file, too. Such a range
+ * is valid, but an answer cannot contain a part of zero bytes (RFC 9110 section 14.1.2).
  */
 function partOf(headers: IncomingHttpHeaders, of: Validators): Wanted {
   const { range } = headers;

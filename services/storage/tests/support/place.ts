@@ -19,7 +19,10 @@ export interface Held {
   rows: readonly FileRecord[];
   /** All keys in the store of bytes, of any user, sorted. */
   keys: readonly string[];
-  /** How many files are incomplete in the store of bytes, plus how many drafts of images there are. */
+  /**
+   * The number of incomplete files in the store of bytes, plus the number of images that are being received or rendered in the
+   * draft folder.
+   */
   unfinished: number;
 }
 
