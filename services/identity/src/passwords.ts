@@ -6,7 +6,7 @@ import { importedHash, importedKind, nobodysHash, verifyImported } from './impor
 
 const deriveKey = promisify(argon2);
 
-/** The functions that compute hashes. */
+/** The functions that compute hashes. Tests replace them. */
 export interface HashWork {
   derive: typeof derive;
   verifyImported: typeof verifyImported;
@@ -73,10 +73,10 @@ export class Passwords {
   }
 
   /**
-   * Called after `verify` has returned `false` for the password, either with the user's hash, if it is one of our own, or with
-   * null. Returns whether the password matches the user's imported hash. If it does not match, one hash of each kind that was
-   * imported into the project has been computed. So a refusal takes equally long for all users of a project, no matter which
-   * kinds of hashes they have, and just as long for an address that nobody has.
+   * Must be called only after `verify` has returned `false` for the password, either with the user's hash, if it is one of our
+   * own, or with null. Returns whether the password matches the user's imported hash. If it does not match, one hash of each
+   * kind that was imported into the project has been computed. So a refusal takes equally long for all users of a project, no
+   * matter which kinds of hashes they have, and just as long for an address that nobody has.
    * @param hash The user's stored hash: imported, our own, or null if there is no such user.
    * @param of.kinds The kinds of hashes that were imported into the project.
    */
@@ -104,7 +104,8 @@ export function derive(
   password: string,
   { memory, passes, parallelism, salt, bytes }: Omit<Hashed, 'hash'> & { bytes: number },
 ): Promise<Buffer> {
-  // Depending on keyboard and system, the same password can be encoded in several ways in Unicode (NIST SP 800-63B 5.1.1.2).
+  // Depending on keyboard and system, the same password can be encoded in several ways in Unicode. So it is normalised first
+  // (NIST SP 800-63B 5.1.1.2).
   const message = password.normalize('NFKC');
   return deriveKey('argon2id', { message, nonce: salt, memory, passes, parallelism, tagLength: bytes });
 }

@@ -204,7 +204,7 @@ describe.each(availableEngines())('mails on %s', (engine) => {
     ['just before a sign-up with a key asks for it', true, 'key-before'],
     ['just after a sign-up with a key has asked for it', false, 'key-after'],
   ])(
-    'an address that a user gives up stays reserved for the user, also %s',
+    'an address that a user gives up stays reserved for the user, also if it is given up %s',
     async (_, isBefore, idempotencyKey) => {
       const { email, ...user } = await person();
       const newEmail = `${randomUUID()}@example.org`;

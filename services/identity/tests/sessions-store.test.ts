@@ -182,7 +182,7 @@ describe.each(availableEngines())('sessions and keys in the store on %s', (engin
     expect(await store.outbox.unpublished(10)).toHaveLength(1);
   });
 
-  test('stores a change of the account with its event if the rev matches, and that the user’s sessions have to end', async () => {
+  test('if the rev matches, stores a change of the account with its event, and records that the user’s sessions have to end', async () => {
     const user = makeUser();
     await store.users.add(user, userEvent(userSuspended, user));
     const suspended: User = {

@@ -19,6 +19,6 @@ export interface AppContext {
   turns: Turns;
   /** How long a notification is kept, in ms, counted from the time of the event or request that made it. */
   keepMs: number;
-  /** Returns the time that decides whether a notification has expired, in ms since 1970. */
+  /** Returns the present time, in ms since 1970. It decides whether a notification has expired. */
   now: () => number;
 }

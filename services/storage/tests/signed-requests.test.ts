@@ -38,7 +38,10 @@ beforeAll(async () => {
 });
 afterAll(() => world?.[Symbol.asyncDispose]());
 
-/** A request as a gateway sends it. With the argument, the request is signed differently. */
+/**
+ * A request as a gateway sends it. The argument can change single properties of the signature, so that the service has to
+ * refuse the request.
+ */
 function signed({ spec = createFile, method, by = secrets, ahead = 0, context }: Signing = {}): Sent {
   const isUpload = spec.kind === 'upload';
   const params: Record<string, string> = isUpload ? {} : { fileId: stored };

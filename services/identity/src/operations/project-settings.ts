@@ -3,7 +3,9 @@ import { internalHandler } from '@kith/service';
 import type { AppContext } from '../app.ts';
 import { deletedSettingsOf, gatewaySettingsOf } from '../project-settings.ts';
 
-/** How many projects a page has. A project's settings take 45 KB at most, so a page fits in a message of the bus. */
+/**
+ * The maximum number of projects in a page. A project's settings take 45 KB at most, so a page fits in a message of the bus.
+ */
 const pageSize = 50;
 
 /**

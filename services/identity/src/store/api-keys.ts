@@ -4,7 +4,7 @@ import { apiKeys, keyUses, type StoredApiKey } from './collections/keys.ts';
 import { everything, lastIn, projectIn, within } from './keys-of.ts';
 import type { ApiKey } from './records.ts';
 
-/** A key with its last use. */
+/** A key, with the time of its last use. */
 export type ListedApiKey = ApiKey & { lastUsedAt: Date | null };
 
 const batch = 1_000;

@@ -130,7 +130,7 @@ export class Attempts {
  * The id under which strangers' failed attempts to sign in with an e-mail address are counted. `hash` is a hash of the address.
  */
 export function addressPlace(hash: string): string {
-  // No project has the id `addresses`.
+  // No project has the id `addresses`, so this id differs from every `clientPlace`.
   return `addresses|${hash}`;
 }
 
@@ -142,7 +142,10 @@ export function clientPlace(
   return `${userKey(projectId, userId)}|${hash}`;
 }
 
-/** The beginning of all ids under which wrong second factors are counted. No project has this id. */
+/**
+ * The beginning of all ids under which wrong second factors are counted. No project has the id `factors`, so these ids differ
+ * from every `clientPlace`.
+ */
 const factorPlaces = 'factors';
 
 /**

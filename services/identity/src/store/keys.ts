@@ -27,7 +27,7 @@ export class Keys {
     }));
   }
 
-  /** Removes a key. Does nothing if the key is no longer stored under its ordinal. */
+  /** Removes a key. Does nothing if another key, or none, is now stored under the ordinal of the given key. */
   async remove(key: Pick<SigningKey, 'ordinal' | 'kid'>): Promise<void> {
     const stored = await this.#find(key);
     if (stored) await this.#documents.erase(keys, stored);

@@ -36,7 +36,7 @@ interface Row {
   put: StoredMailing | null;
 }
 
-/** The maximum number of mails that one read returns. No user ever has so many mails. */
+/** The maximum number of mails that one read returns. No user ever has so many mails, so one read returns all of them. */
 const most = 1_000;
 
 /**

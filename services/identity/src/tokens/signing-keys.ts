@@ -36,8 +36,8 @@ export type KeyState = 'published' | 'signing' | 'verifying';
 
 /**
  * The stored keys of access tokens. A key is first published, then signs, then only verifies, and is then removed. The state of
- * a key depends only on its stored times and on the clock. So replicas agree on the state without communication. Their clocks
- * may differ by an hour.
+ * a key depends only on its stored times and on the clock. So replicas know the state without communication. Their clocks may
+ * differ by an hour.
  */
 export class SigningKeys {
   readonly #store: KeyStore;
@@ -54,8 +54,8 @@ export class SigningKeys {
   #read = 0;
   #settling: Promise<void> | undefined;
   /**
-   * Each reading of the store gets a number. `#begun` is the number of the reading that began last, and `#taken` is the highest
-   * number of a reading whose result was used.
+   * The readings of the store are numbered in the order in which they begin. `#begun` is the number of the last reading, and
+   * `#taken` is the highest number of a reading whose result was used.
    */
   #begun = 0;
   #taken = 0;
@@ -125,8 +125,8 @@ export class SigningKeys {
   }
 
   /**
-   * Takes a key out of use. If it is the signing key, a new key replaces it. If the process dies meanwhile, any other process
-   * finishes the work. Returns `false` if no key has or had this id.
+   * Takes a key out of use, permanently. If the key is the signing key, a new key replaces it. If the process dies meanwhile,
+   * any other process finishes the work. Returns `false` if no key has or had this id.
    */
   async revoke(kid: string): Promise<boolean> {
     await this.#reload();

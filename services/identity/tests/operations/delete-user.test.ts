@@ -99,7 +99,7 @@ describe.each(handlerEngines())('deleting an account on %s', (engine) => {
     expect(again.body.user.id).not.toBe(user.id);
   });
 
-  test('refuses any account of somebody else, existing or not, and finds no account of another project', async () => {
+  test('refuses to delete another user’s account, whether it exists or not, and finds no account of another project', async () => {
     const { user } = await signUpAda();
     const { user: eve } = await signUpUser(identity.bus, projectId);
     for (const userId of [user.id, randomUUID()]) {

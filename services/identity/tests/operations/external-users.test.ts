@@ -283,7 +283,7 @@ describe.each(handlerEngines())('external users on %s', (engine) => {
     expect([status, body.user?.name, body.user?.metadata]).toEqual([200, 'Deep', {}]);
   });
 
-  test('sets the avatar to the address in the token, and removes the avatar file if its address is another one', async () => {
+  test('sets the avatar to the address in the token, and removes the avatar file if the file has another address', async () => {
     const [sub, file, other] = ['f-avatar', 'https://files.example/a.png', 'https://app.example/b.png'];
     const { user } = (await verify(await sign({ sub, userData: { avatar: file } }))).body;
     const avatarFileId = randomUUID();

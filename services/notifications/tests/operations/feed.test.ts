@@ -128,7 +128,7 @@ describe.each(handlerEngines())('the operations of a feed (%s)', (engine) => {
     expect(await world.count(id)).toBe(1);
   });
 
-  it('if the request to open a stream is repeated, no other stream is removed for it', async () => {
+  it('if the request to open a stream is repeated, the repetition removes no other stream', async () => {
     const userId = randomUUID();
     const ask = <O extends InternalOperationSpec>(spec: O, body: BodyOf<O>) =>
       askService(world.runtime.bus, spec, body, { requestId: 't', deadline: Date.now() + 10_000 });

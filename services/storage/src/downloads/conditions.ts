@@ -4,7 +4,7 @@ import type { ByteRange } from '@kith/store/blobs';
 
 /** The facts about a file that decide whether the conditions of a request are met. */
 export interface Validators {
-  /** The file's strong tag, with its quotes. */
+  /** The file's strong entity tag (`ETag`), with its quotes. */
   etag: string;
   /**
    * When the file was changed, in Unix ms; undefined if this is not known. The dates in headers have only whole seconds, so the
@@ -60,7 +60,7 @@ function partOf(headers: IncomingHttpHeaders, of: Validators): Wanted {
   return { kind: 'part', range: { start, end } };
 }
 
-/** Whether a list of tags contains a tag. `*` stands for any tag. */
+/** Whether a list of entity tags contains a tag. `*` stands for any tag. */
 function names(list: string, etag: string, { weakly }: { weakly: boolean }): boolean {
   if (list.trim() === '*') return true;
   const tags = list.match(/(W\/)?"[^"]*"/g) ?? [];
