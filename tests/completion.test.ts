@@ -112,7 +112,7 @@ describe('kith completion', () => {
     // understands, too.
     ['zsh', has('zsh') ? 'zsh' : 'bash'],
     ...(has('fish') ? ([['fish', 'fish']] as const) : []),
-  ] as const)('offers every command, option and value of the table in %s, run by %s', async (shell, by) => {
+  ] as const)('offers every command, option and value of the table with the script for %s, run by %s', async (shell, by) => {
     const asked = all.map(([words]) => words);
     const offered = await answers(shell, asked, by);
     expect(offered).toHaveLength(all.length);
@@ -120,7 +120,7 @@ describe('kith completion', () => {
     expect(found).toEqual(all.map(([words, offers]) => [words.join(' '), offers.toSorted()]));
   });
 
-  it('names every command and option in the script for fish, with valid lines only', async () => {
+  it('makes a script for fish that names every command and option, and has only valid lines', async () => {
     const { stdout } = await runKith(['completion', 'fish'], {});
     const lines = stdout.split('\n').filter((line) => line.startsWith('complete '));
     const whole =

@@ -62,8 +62,8 @@ export async function readPage<Row extends { createdAt: Date; id: string }>(
     code: ErrorCode;
     read(range: ListRange): Promise<ListPage<Row>>;
     /**
-     * How many of the rows fit into an answer. By default, all rows fit. The next page begins with the first row that did not
-     * fit.
+     * How many of the rows fit into an answer, counted from the first row. By default, all rows fit. The next page begins with
+     * the first row that did not fit.
      */
     fitting?(rows: readonly Row[]): number;
   },

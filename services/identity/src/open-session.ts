@@ -71,7 +71,7 @@ export function useOf(
   };
 }
 
-/** A session's tokens in the form of the contract, with a new access token. */
+/** The answer that contains a session's tokens, in the form of the contract. Issues a new access token for it. */
 export async function sessionAnswer(
   app: AppContext,
   user: User,

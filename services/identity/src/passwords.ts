@@ -26,8 +26,8 @@ interface Hashed {
 const cost = { memory: 19 * 1024, passes: 2, parallelism: 1 };
 const saltBytes = 16;
 const hashBytes = 32;
-// Computing a hash takes 19 MiB and one of libuv's four threads. One thread is left free, because DNS look-ups and signatures
-// need these threads, too.
+// Computing a hash takes 19 MiB and one of libuv's four threads. DNS look-ups and signatures need these threads, too, so hashes
+// must not occupy all of them.
 const atOnce = Math.min(3, availableParallelism());
 
 /** Hashes and verifies passwords, a few at a time, so that a burst of sign-ups cannot use up the memory. */

@@ -20,8 +20,8 @@ const mostSessions = 200;
 const clocksDifferMs = 5 * 60_000;
 
 /**
- * The reason that the event contains if an operator, and not the user, has ended the session. Reasons that only users have are
- * missing here.
+ * The reason that the event contains if an operator, and not the user, has ended the session. If a reason is missing here, the
+ * user has ended the session, and the event contains the reason as it is.
  */
 const byOperators: Partial<Record<EndingReason, RevocationReason>> = {
   suspended: 'suspended',

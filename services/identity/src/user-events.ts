@@ -27,7 +27,10 @@ export function userEvent(
   });
 }
 
-/** The last event of a user. It contains only the id, because nothing else about the user may be kept. */
+/**
+ * The last event of a user, which reports the deletion. It contains only the id, because nothing else about the user may be
+ * kept.
+ */
 export function userDeletedEvent(user: User, at: Date): EventEnvelope {
   return makeEvent(userDeleted, {
     projectId: user.projectId,

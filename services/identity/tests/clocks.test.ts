@@ -9,7 +9,9 @@ import { startForSuite } from './support/suite.ts';
 
 const minute = 60_000;
 
-/** Sets the clock of this process. The process acts as one replica or another, whose clocks differ. */
+/**
+ * Sets the clock of this process. In this way, the process acts as several replicas with different clocks, one after the other.
+ */
 function clockAt(ms: number): void {
   vi.useFakeTimers({ toFake: ['Date'], now: ms });
 }

@@ -321,7 +321,7 @@ describe.each(availableEngines())('mails on %s', (engine) => {
     expect(mailsTo(email)).toEqual([]);
   });
 
-  /** A user with an authenticator app, and with a session that has a new proof. */
+  /** A user with an authenticator app, and with a session that has just passed a step-up. */
   const withApp = async () => {
     const ada = await signUpUser(identity.bus, projectId, { email: `${randomUUID()}@example.org` });
     const of = { projectId, caller: callerOfSession(ada) };

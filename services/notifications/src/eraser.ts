@@ -111,12 +111,12 @@ async function blankSnapshots(app: AppContext, user: Owner, isStopped: () => boo
 
 /**
  * Removes the data of a user from published events of other users' feeds. On the bus, these events are replaced by events
- * without the data, so that the sequence of no feed has a gap. Events of an application's notifications stay as they are, even
- * if their `metadata` contains the id of the user.
+ * without the data, so that there is no gap in the sequence of any feed. Events of an application's notifications stay as they
+ * are, even if their `metadata` contains the id of the user.
  */
 async function blankEvents({ bus, store }: AppContext, user: Owner, isStopped: () => boolean): Promise<void> {
-  // This reads many events: all that the project's feeds published within a week. But it is done only after an account has
-  // ended.
+  // This reads many events: all that the project's feeds have published within a week. This is acceptable, because it is done
+  // only after an account has ended.
   const range = eventsTelling(user);
   for (let from = range.from; !isStopped(); ) {
     const found = await store.outbox.published({ ...range, from }, batch);

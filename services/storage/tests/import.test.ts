@@ -72,7 +72,7 @@ describe.each(availableEngines())('imports of files (%s)', (engine) => {
     expect(await world.place.held(owner)).toEqual(before);
   });
 
-  it('make one file, and leave no other bytes, if several import the same file at the same time', async () => {
+  it('make one file, and leave no other bytes, if several requests import the same file at the same time', async () => {
     const id = randomUUID();
     const bytes = Buffer.alloc(100_000, 'x');
     const answers = await Promise.all(Array.from({ length: 4 }, () => send(id, bytes)));

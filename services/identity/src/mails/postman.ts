@@ -25,7 +25,7 @@ export interface PostmanOptions {
 export interface MailTimes {
   /** How often to look for mails that are due; a newly requested mail is sent immediately. */
   everyMs: number;
-  /** The wait after the first failure; each further wait is twice as long as the one before. */
+  /** The wait after the first failure. Each further wait is twice as long as the one before, up to `longestWaitMs`. */
   retryMs: number;
 }
 

@@ -63,8 +63,8 @@ export class Accounts {
   }
 
   /**
-   * Records that all sessions which the change `epoch` has ended are now revoked. If a newer change has ended the user's
-   * sessions again, does nothing.
+   * Records that all sessions which a change of the user has ended are now revoked. `epoch` is the user's `sessionEpoch` after
+   * this change. If a newer change has ended the user's sessions again, does nothing.
    */
   async ended({ projectId, userId, epoch }: Ending): Promise<void> {
     await changeUser(this.#documents, { projectId, id: userId }, (doc) =>

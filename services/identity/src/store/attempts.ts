@@ -56,8 +56,8 @@ export class Attempts {
   }
 
   /**
-   * Records that a client has signed in to an account. If the client has signed in shortly before, nothing changes. Throws as
-   * `untilMade` does.
+   * Records that a client has signed in to an account. Nothing changes if an earlier sign-in of this client was recorded less
+   * than `renewMs` ago. Throws as `untilMade` does.
    */
   signedIn(id: string, at: number, deadline?: number): Promise<void> {
     return this.#change(id, deadline, (doc) => {
@@ -79,7 +79,7 @@ export class Attempts {
     await this.#documents.erase(attempts, id);
   }
 
-  /** Forgets the failures of the clients of an account. Wrong second factors stay counted. */
+  /** Forgets the failures of the clients that an account knows. Wrong second factors stay counted. */
   async forgive(projectId: string, userId: string): Promise<void> {
     const found = await this.#documents.range(attempts, { ...within(projectId, userId), limit: batch });
     for (const { id, doc } of found) {
@@ -87,7 +87,7 @@ export class Attempts {
     }
   }
 
-  /** Forgets the clients of an account, with their failures, and all failures with its second factors. */
+  /** Forgets the clients that an account knows, with their failures, and all failures with the account's second factors. */
   async forgetClients(projectId: string, userId: string): Promise<void> {
     await this.#forgetAll(within(projectId, userId));
     await this.forgetFactors(projectId, userId);

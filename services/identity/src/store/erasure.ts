@@ -12,7 +12,7 @@ import { changeUser, dateOf } from './user-document.ts';
 export interface DeletedUser {
   projectId: string;
   userId: string;
-  /** The `seq` of the last event. */
+  /** The `seq` of the user's last event. */
   seq: number;
   deletedAt: Date;
 }

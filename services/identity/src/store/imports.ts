@@ -9,8 +9,8 @@ import type { User } from './records.ts';
 import { changeUser, storedOf, type Taken, takenBy, userOf } from './user-document.ts';
 
 /**
- * The outcome for a user of an import. `there`: the user that was already stored under this id. `deleted`: a user with this id
- * was deleted not long ago.
+ * The outcome of an import for one user. `there`: the user that was already stored under this id. `deleted`: a user with this
+ * id was deleted not long ago.
  */
 export type ImportOutcome = 'stored' | { there: User } | 'deleted' | 'id-taken' | Taken;
 
@@ -161,8 +161,8 @@ export class Imports {
       const refusal = refused.get(user);
       if (own) outcomes.set(user, { there: own });
       else if (refusal) outcomes.set(user, refusal);
-      // If neither is set, the user who had the id was deleted meanwhile. The id may be free now, so the next round tries
-      // again.
+      // If there is neither a stored user nor a refusal, the user who had the id was deleted meanwhile. The id may be free now,
+      // so the next round tries again.
     }
     const stored = added.filter((user) => outcomes.get(user) === 'stored');
     // Since the check above, an account may have ended, or a user may have given up an address. If an imported user got the id

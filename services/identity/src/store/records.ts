@@ -76,7 +76,7 @@ export interface User extends Profile {
   updatedAt: Date;
   /** Grows by one with every change of the user. */
   rev: number;
-  /** The `seq` of the last event. */
+  /** The `seq` of the user's last event. */
   seq: number;
 }
 
@@ -110,7 +110,7 @@ export interface RotatedToken {
   sealed: string;
 }
 
-/** Why a session has ended, in the words of the event. */
+/** Why a session has ended, as the event `session.revoked` says it. */
 export type RevocationReason = EventOf<typeof sessionRevoked>['data']['reason'];
 
 /** Why sessions of a user have to end. If an operator ends them, the event has no actor. */
@@ -157,7 +157,10 @@ export interface ApiKey {
   createdAt: Date;
 }
 
-/** Failed attempts at one account. These values decide how long the next attempt has to wait. Times in Unix ms. */
+/**
+ * The failed attempts that are counted together in one `Attempt`. These values decide how long the next attempt has to wait.
+ * Times in Unix ms.
+ */
 export interface Failures {
   /** The times of recent failures. When there are so many that attempts have to wait, the list is emptied. */
   recent: number[];

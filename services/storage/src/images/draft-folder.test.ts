@@ -38,8 +38,8 @@ describe('the folder for images that are being rendered', () => {
       await expect(makeDraftFolder(path)).rejects.toThrow(refusal('EACCES'));
       return;
     }
-    // Root may write to every folder. So if root runs this test, a file at the folder's path takes the part of the folder that
-    // cannot be used.
+    // Root may write to every folder. So if root runs this test, the test makes a file at the folder's path, which cannot be
+    // used as a folder.
     await writeFile(path, 'not a folder');
     await expect(makeDraftFolder(path)).rejects.toThrow(refusal('EEXIST'));
   });

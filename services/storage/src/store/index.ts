@@ -157,7 +157,9 @@ export class FileStore {
     return claim?.doc.userId === file.userId ? claim : undefined;
   }
 
-  /** Erases a claim before it expires. Does nothing if the claim has changed since it was read. */
+  /**
+   * Erases a claim immediately, instead of waiting until it expires. Does nothing if the claim has changed since it was read.
+   */
   async release(claim: Claim): Promise<void> {
     await this.#documents.erase(claims, claim);
   }
@@ -197,7 +199,8 @@ export class FileStore {
    */
   async giveUp(account: Account, fileIds: ReadonlySet<string>): Promise<boolean> {
     const { doc } = account;
-    // If there is no such note, nothing has to be changed. The account may even be gone, and must then not be created again.
+    // If no note says that these bytes may still become a file, nothing has to be changed. The account may even be gone, and
+    // must then not be created again.
     if (!doc.loose.some(({ fileId, isDead }) => fileIds.has(fileId) && !isDead)) return true;
     const loose = doc.loose.map(
       (one): Loose => (fileIds.has(one.fileId) ? { fileId: one.fileId, due: 0, isDead: true } : one),

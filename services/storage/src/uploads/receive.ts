@@ -134,8 +134,8 @@ export async function receive(
     if (!given.mayBeNoted) throw cause;
     const left = await apart(() => abandon(app, given, request));
     if (left.record) return left.record;
-    // In these cases, another process removes the bytes, because the upload was too slow or the user's account has ended. The
-    // upload has probably failed for the same reason, so the client gets this reason.
+    // If the upload was too slow, or the user's account has ended, another process removes the bytes. Then the upload has
+    // probably failed for this reason, so the client gets this reason.
     if (Date.now() >= given.due || (isNoted && left.isOthers))
       throw new ApiError('request/timeout', { cause });
     throw cause;

@@ -102,8 +102,8 @@ export function expectCounted({ files, bytes, projectBytes, rows }: Held): void 
 }
 
 /**
- * Returns the events so far. First it uploads one more file. When the event of this file has arrived, all earlier events have
- * arrived, too.
+ * Returns the events that the service has published so far. First it uploads one more file. When the event of this file has
+ * arrived, all earlier events have arrived, too.
  */
 export async function toldSoFar(world: World, owner: Owner): Promise<string[]> {
   const last = await world.file(owner, Buffer.from('the last'));

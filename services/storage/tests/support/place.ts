@@ -14,7 +14,7 @@ export interface Held {
   files: number;
   bytes: number;
   loose: readonly Loose[];
-  /** The number of bytes in the project's usage. */
+  /** How many bytes the project has stored, according to its counter. */
   projectBytes: number;
   rows: readonly FileRecord[];
   /** All keys in the store of bytes, of any user, sorted. */
