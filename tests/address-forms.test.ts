@@ -44,7 +44,8 @@ describe.each(availableEngines())('address forms (%s)', (engine) => {
   const send = (ask: Ask) => http(platform.url, ask);
 
   // The gateway reads addresses in the same way in the embedded form and with real engines. So with real engines, calling one
-  // endpoint with all addresses is enough, and most of these tests run only in the embedded form.
+  // endpoint with all addresses is enough. The tests that call other endpoints with all addresses run only in the embedded
+  // form.
   const embeddedForms = engine === 'embedded' ? forms : [];
 
   it.each(embeddedForms)('$form reaches sign-testing-jwt', async ({ address }) => {

@@ -112,13 +112,16 @@ describe('kith completion', () => {
     // understands, too.
     ['zsh', has('zsh') ? 'zsh' : 'bash'],
     ...(has('fish') ? ([['fish', 'fish']] as const) : []),
-  ] as const)('offers every command, option and value of the table with the script for %s, run by %s', async (shell, by) => {
-    const asked = all.map(([words]) => words);
-    const offered = await answers(shell, asked, by);
-    expect(offered).toHaveLength(all.length);
-    const found = all.map(([words], at) => [words.join(' '), begun(words.at(-1) ?? '', offered[at] ?? [])]);
-    expect(found).toEqual(all.map(([words, offers]) => [words.join(' '), offers.toSorted()]));
-  });
+  ] as const)(
+    'offers every command, option and value of the table with the script for %s, run by %s',
+    async (shell, by) => {
+      const asked = all.map(([words]) => words);
+      const offered = await answers(shell, asked, by);
+      expect(offered).toHaveLength(all.length);
+      const found = all.map(([words], at) => [words.join(' '), begun(words.at(-1) ?? '', offered[at] ?? [])]);
+      expect(found).toEqual(all.map(([words, offers]) => [words.join(' '), offers.toSorted()]));
+    },
+  );
 
   it('makes a script for fish that names every command and option, and has only valid lines', async () => {
     const { stdout } = await runKith(['completion', 'fish'], {});

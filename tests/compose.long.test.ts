@@ -193,7 +193,8 @@ describe.runIf(availableEngines().includes('containers'))('docker-compose', () =
     const [program = '', ...words] = [...project.command, ...line.split(' ').slice(1), '--json'];
     const examine = async (changes: NodeJS.ProcessEnv = {}) => {
       const env = { ...process.env, ...changes };
-      // The exit code is 1 if something is wrong.
+      // `kith doctor` exits with 1 if it finds something wrong. Then `run` rejects with an error that has the same fields as a
+      // result.
       const { stdout } = await run(program, words, { cwd: root, env }).catch((error) => error);
       const {
         isWell,
@@ -252,8 +253,8 @@ describe.runIf(availableEngines().includes('containers'))('docker-compose', () =
     const shell = startShell({ folder, env: { ...env, ...none, ...settings } });
     return {
       /**
-       * Finds the first block of commands in a guide that contains the text `part`, runs the block line by line, and returns
-       * what it prints.
+       * Finds, in a guide, the first block of commands with the text `part`. Runs the block line by line, and returns what it
+       * prints.
        */
       async follow(guide: string, part: string) {
         const { text } = (await readBlocks(guide)).find((block) => block.text.includes(part))!;

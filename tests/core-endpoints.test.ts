@@ -136,7 +136,7 @@ describe.each(availableEngines())('core endpoints (%s)', (engine) => {
 
 /**
  * Returns all pieces of 20 successive characters of a key, and also those of the key's bytes after decoding from base64. None
- * of these pieces may appear in a log.
+ * of these pieces may appear in an answer or in a log.
  */
 function parts(key: string): string[] {
   const texts = [key, Buffer.from(key, 'base64').toString('latin1')];

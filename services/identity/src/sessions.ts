@@ -44,7 +44,7 @@ function isOfNow(session: Session, user: User): boolean {
 }
 
 /**
- * Revokes a session permanently and tells gateways. A session that is already revoked stays as it is.
+ * Revokes a session permanently, and informs gateways of the revocation. A session that is already revoked stays as it is.
  * @param judged The hash of the token that was valid when the decision to revoke was made. If another token is valid by now,
  * the session also stays as it is.
  * @returns Whether this call has revoked the session.

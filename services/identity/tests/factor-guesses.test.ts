@@ -116,7 +116,7 @@ describe.each(availableEngines())('guesses of second factors on %s', (engine) =>
     expect(answered(await enter(recoveryCodes[2], places[0]!, newPassword))).toBe(200);
   });
 
-  test('wrong factors of a step-up share the same count, and passwords are counted separately', async () => {
+  test('wrong factors are counted together for sign-in and step-up, and wrong passwords are counted separately', async () => {
     const { recoveryCodes, enter, prove } = await owner();
     const code = 'a guess';
     expect(await times(8, () => prove({ code }, stranger()))).toEqual(repeated(wrong, 8));

@@ -245,7 +245,7 @@ describe.each(availableEngines())('mails on %s', (engine) => {
     },
   );
 
-  test('an import does not take an address that a user may still take back', async () => {
+  test('an import stores no user with an address that another user may still take back', async () => {
     const { email, ...user } = await person();
     const newEmail = `${randomUUID()}@example.org`;
     const asked = { projectId, caller: callerOf(user), body: { password, newEmail } };

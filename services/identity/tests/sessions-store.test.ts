@@ -19,7 +19,7 @@ import { makeUser } from './support/users.ts';
 const hour = 3600_000;
 const start = Date.now();
 
-describe.each(availableEngines())('sessions and keys in the store on %s', (engine) => {
+describe.each(availableEngines())('the store of sessions and keys on %s', (engine) => {
   let store: IdentityStore;
 
   storeForEach(engine, (opened) => {

@@ -104,7 +104,8 @@ describe.each(availableEngines())('concurrent requests to storage (%s)', (engine
     expect(eventsOf(owner)).toEqual(turns);
   });
 
-  // In the embedded form, a deletion is one step, so its row cannot be removed later than the rest.
+  // In the embedded form, a deletion is one step, so its row cannot be removed later than the rest, and this test does not
+  // apply.
   it.runIf(engine === 'containers')(
     'a deletion that has not removed its row yet makes further deletions answer 404',
     async () => {

@@ -21,7 +21,7 @@ export interface PostmanOptions {
   times?: Partial<MailTimes> | undefined;
 }
 
-/** Times of sending, in ms. */
+/** Times that control the sending of mails, in ms. */
 export interface MailTimes {
   /** How often to look for mails that are due; a newly requested mail is sent immediately. */
   everyMs: number;

@@ -74,7 +74,10 @@ export interface User extends Profile {
   lastActive: Date | null;
   createdAt: Date;
   updatedAt: Date;
-  /** Grows by one with every change of the user. */
+  /**
+   * Grows by one with every change of the user. Two changes do not count: a recorded sign-in, and the replacement of an
+   * imported password hash.
+   */
   rev: number;
   /** The `seq` of the user's last event. */
   seq: number;

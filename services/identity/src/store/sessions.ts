@@ -7,7 +7,7 @@ import { everything, lastIn, projectIn, revokedPlace, usedPlace, userKey, within
 import type { Session } from './records.ts';
 import { dateOf } from './user-document.ts';
 
-/** The fields that a rotation changes. */
+/** The fields of a session that change when its refresh token is replaced (a "rotation"). */
 export type Rotation = Pick<
   Session,
   'tokenHash' | 'rotated' | 'lastUsedAt' | 'expiresAt' | 'userAgent' | 'ip'
@@ -22,7 +22,7 @@ export interface Revocation {
 }
 
 /**
- * How many sessions are read at a time. A user may have many stored sessions, because revoked sessions stay stored for about
+ * How many sessions are read at a time. A user may have many stored sessions, because revoked sessions stay stored for at least
  * half an hour.
  */
 const batch = 500;

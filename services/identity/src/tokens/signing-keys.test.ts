@@ -140,7 +140,7 @@ describe('a revoked key', () => {
     expect(states(keys)).toEqual(['3 signing']);
   });
 
-  test('is refused if it never existed, and stays revoked if it is revoked again', async () => {
+  test('must have existed, or the revocation is refused; a second revocation changes nothing', async () => {
     const keys = await SigningKeys.open(memory(), secrets, times);
     expect(await keys.revoke('made up')).toBe(false);
     const { kid } = keys.signing();

@@ -100,7 +100,7 @@ export class SigningKeys {
     return this.#stored.filter((key) => !this.#isOver(key, at));
   }
 
-  /** The newest key that is already allowed to sign. */
+  /** The newest key that is already allowed to sign; if there is none, the oldest key. */
   signing(at = Date.now()): SigningKey {
     const key = signingOf(this.#stored, at);
     if (!key) throw new Error('There is no key to sign access tokens with.');

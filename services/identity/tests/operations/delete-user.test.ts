@@ -118,7 +118,7 @@ describe.each(handlerEngines())('deleting an account on %s', (engine) => {
     expect((await get(user.id)).status).toBe(200);
   });
 
-  test('ends every session immediately, and tells gateways', async () => {
+  test('ends every session immediately, and informs gateways of this', async () => {
     // With this long interval, no sweep runs during the test.
     await using own = await startTestIdentity(engine, { erasureTimes: { everyMs: 3_600_000 } });
     const { bus } = own;

@@ -26,7 +26,7 @@ type Keys = Awaited<ReturnType<typeof generateKeyPair>>;
 const invalid = { error: 'The user token is not valid.', code: 'auth/invalid-token' };
 const now = () => Math.floor(Date.now() / 1000);
 
-describe.each(handlerEngines())('external users on %s', (engine) => {
+describe.each(handlerEngines())('the sign-in of external users on %s', (engine) => {
   let identity: TestIdentity;
   let projectId: string;
   let keys: Keys;
@@ -232,7 +232,7 @@ describe.each(handlerEngines())('external users on %s', (engine) => {
     // been issued before it. So this token is refused, too.
     vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 29_000 });
     expect((await verify(await sign({ sub: 'f-erased', iat: now() + 29 }))).body).toEqual(invalid);
-    // A token issued over a minute later is accepted.
+    // A token that is issued more than a minute after the erasure is accepted.
     vi.setSystemTime(Date.now() + 33_000);
     const anew = await verify(await sign({ sub: 'f-erased' }));
     vi.useRealTimers();
