@@ -90,7 +90,7 @@ describe.each(availableEngines())('guesses of second factors on %s', (engine) =>
     expect(answer.status).toBe(200);
   };
 
-  test('password resets from new addresses allow no more guesses, and the user can sign in from home', async () => {
+  test('password resets from new clients allow no more guesses, and the user can sign in from home', async () => {
     const { email, recoveryCodes, enter } = await owner();
     const guess = (place: string) => enter('a guess', place, newPassword);
     await waitFor(async () => mailsTo(email)[0], { what: 'the notice of the factor' });

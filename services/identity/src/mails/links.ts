@@ -26,8 +26,8 @@ export function applicationPage({
 
 /**
  * A mail's link. A link for a new password leads to the application. Any other link leads to the page of `verify-email-link` if
- * the public URL is known, otherwise to the application. If neither is known, returns the token alone
- * (spec#accounts-mail-texts).
+ * the public URL is known, otherwise to the application. If there is no page to which the link could lead, returns the token
+ * alone (spec#accounts-mail-texts).
  */
 export function linkOf(
   project: Project,
