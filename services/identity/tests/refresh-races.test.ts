@@ -40,7 +40,7 @@ function meets(
   return { ...app, store: { ...app.store, sessions: met } };
 }
 
-/** Makes a user, and a function that sends a refresh token to this or another replica. */
+/** Makes a user, and a function that sends a refresh token to the replica `app` or to another replica. */
 async function signedUp(engine: EngineKind, undo: AsyncDisposableStack) {
   const app = await makeApp(engine, undo);
   const user = makeUser();

@@ -39,8 +39,8 @@ beforeAll(async () => {
 afterAll(() => world?.[Symbol.asyncDispose]());
 
 /**
- * A request as a gateway sends it. The argument can change single properties of the signature, so that the service has to
- * refuse the request.
+ * A request as a gateway sends it. The argument can change how the request is signed, for example with another secret or by
+ * another clock.
  */
 function signed({ spec = createFile, method, by = secrets, ahead = 0, context }: Signing = {}): Sent {
   const isUpload = spec.kind === 'upload';

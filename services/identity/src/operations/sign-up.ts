@@ -14,7 +14,7 @@ import { withProfile } from '../profile.ts';
 import { userEvent } from '../user-events.ts';
 import { ownUserOf } from '../user-views.ts';
 
-/** Creates an account and its first session (spec#accounts-sign-up). */
+/** Creates an account and, unless the project requires a verified address, its first session (spec#accounts-sign-up). */
 export const signUpHandler = handler(
   signUp,
   async (request, app: AppContext) => {
